@@ -95,8 +95,8 @@ export default defineOperation({
 ${destroys ? `  instructions: 'Preview with dry_run, then confirm.',\n` : ''}  run: '${verb === 'list' || verb === 'count' ? 'GET' : 'POST'}',
   effect: '${effect}',
   idempotent: ${reads},
-  input: z.object({${destroys ? ' ...confirmation ' : ''}}),
-  output: z.object({ total: z.number().int() }),
+  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
+  output: () => z.object({ total: z.number().int() }),
 ${destroys ? preview : ''}  async handle(input, ctx) {
     ${todo}
   },

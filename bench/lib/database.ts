@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { createStatistics } from '../../src/store/driver/statistics.js';
 import { migrations } from '../../src/store/migrations/index.js';
 import { createVault, keyId, type Vault } from '../../src/store/vault/vault.js';
 import { seedFleet } from './seed.js';
@@ -32,6 +33,8 @@ export async function seeded(dir: string, sites: number): Promise<string> {
   const partial = `${path}.${process.pid}`;
   const db = await openWriter(`file:${partial}`);
   await seedFleet(db, { sites });
+  // As the timetable of a server does within ten minutes.
+  await createStatistics(db).refresh();
   await db.close();
   renameSync(partial, path);
   return `file:${path}`;

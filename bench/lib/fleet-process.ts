@@ -59,6 +59,16 @@ function setLatency(latency: LatencySpec): void {
   });
 }
 
+/** A plugin of each site gets the version after its own, as if somebody had updated it there. */
+function updatePlugins(): void {
+  for (const site of sites) {
+    const plugin = site.inner.plugins.at(-1);
+    if (plugin === undefined) continue;
+    plugin.version = `${plugin.version}.1`;
+    site.touch();
+  }
+}
+
 /** What happened on the wire since the last call. */
 function stats(): FleetSums {
   const all = fleets.map((fleet) => fleet.stats());
@@ -73,6 +83,6 @@ function stats(): FleetSums {
   return sums;
 }
 
-serveCommands({ start, latency: setLatency, stats }, async () => {
+serveCommands({ start, latency: setLatency, updatePlugins, stats }, async () => {
   await Promise.all(fleets.map((fleet) => fleet.close()));
 });

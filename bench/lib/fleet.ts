@@ -63,6 +63,8 @@ export interface Rig {
   readonly ids: readonly number[];
   readonly fleet: Helper<FleetReady>;
   latency(latency: LatencySpec): Promise<void>;
+  /** One plugin of each site has another version from now on. */
+  updatePlugins(): Promise<void>;
   stats(): Promise<FleetSums>;
   close(): Promise<void>;
 }
@@ -117,6 +119,7 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     ids,
     fleet,
     latency: (latency) => fleet.ask('latency', latency),
+    updatePlugins: () => fleet.ask('updatePlugins'),
     stats: () => fleet.ask('stats'),
     close: () => fleet.close(),
   };

@@ -6,7 +6,7 @@ import { openBare } from '../lib/native.js';
 import { measureOf, type Scenario } from '../lib/scenario.js';
 import { openService } from '../lib/service.js';
 
-const PAGE = `SELECT u.site_id, s.url, s.name, u.type, u.slug, u.name, u.current_version, u.new_version
+const PAGE = `SELECT u.site_id, s.url, s.name, s.status, u.type, u.slug, u.name, u.current_version, u.new_version
   FROM site_update u INDEXED BY site_update_page JOIN site s ON s.id = u.site_id
   WHERE u.ignored = 0 ORDER BY u.url_key, u.site_id, u.type, u.position LIMIT 50`;
 const COUNTS = 'SELECT type, n FROM update_count';

@@ -84,6 +84,7 @@ export function createClusterLimits({
   const slots = (host: string, limit: number): number => {
     const members = living.length;
     if (!isCounted()) return 0;
+    if (members === 1) return limit;
     const turn = (living.indexOf(owner) + numberOf(host)) % members;
     return Math.floor(limit / members) + (turn < limit % members ? 1 : 0);
   };

@@ -140,7 +140,7 @@ function described(operation: GroupedOperation, toolOf: ToolOf): JsonObject {
 function scoreOf({ id, title, about, instructions, input }: GroupedOperation, words: readonly string[]): number {
   const name = wordsOf(id);
   const heading = wordsOf(title);
-  const rest = wordsOf(`${about} ${instructions} ${Object.keys(input.shape).join(' ')}`);
+  const rest = wordsOf(`${about} ${instructions} ${Object.keys(input().shape).join(' ')}`);
   const score = words.reduce(
     (sum, word) =>
       sum +

@@ -36,8 +36,8 @@ export function contractOf(operation: Operation): Contract {
       idempotent: operation.idempotent,
       instructions: operation.instructions,
     },
-    input_schema: jsonSchema(operation.input),
-    output_schema: jsonSchema(operation.output),
+    input_schema: jsonSchema(operation.input()),
+    output_schema: jsonSchema(operation.output()),
   };
   cache.set(operation, contract);
   return contract;

@@ -4,6 +4,7 @@ import { z } from '../../schemas/zod.js';
 import type { Toolset } from '../config/types.js';
 import type { Actor, Right } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
+import { once } from '../core/once.js';
 import { requirePermission } from '../core/permission.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
@@ -34,8 +35,9 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   live?: true;
   /** Replaces what was there, although it deletes nothing: assistants are told so as of a deletion (MCP's `destructiveHint`). */
   replaces?: true;
-  input: I;
-  output: O;
+  /** Called with the first use: the schemas of all operations would be felt at the start, and as memory of each thread. */
+  input: () => I;
+  output: () => O;
 }
 
 type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ctx: Ctx) => Promise<z.input<O>>;
@@ -83,8 +85,8 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   readonly replaces: boolean;
   /** Whether an empty `site_ids_or_domains` changes more than one site. */
   readonly wholeFleet: boolean;
-  readonly input: AnyObject;
-  readonly output: AnyObject;
+  input(): AnyObject;
+  output(): AnyObject;
   /** The input as the operation reads it; undefined when it is not valid. */
   parse(raw: unknown): Record<string, unknown> | undefined;
   /**
@@ -112,22 +114,18 @@ export interface GroupedOperation extends Operation {
 
 /** Makes an operation of its definition. Fields that the input does not declare are refused. */
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
-  const input = definition.input.strict();
+  const input = once(() => definition.input().strict());
+  const output = once(definition.output);
   const needs = definition.effect === 'read' ? 'read' : 'write';
-  // Compiled with the first call: doing it for all operations would slow down the start of the process.
-  let fastParse: ReturnType<typeof compileInputParser> | undefined;
-  let fastSerialize: ReturnType<typeof compileSerializer> | undefined;
+  const fastParse = once(() => compileInputParser(input()));
+  const fastSerialize = once(() => compileSerializer(output()));
   const parse = (given: unknown) => {
-    const raw = withoutNulls(input, given);
-    const issues = tooLong(input, raw);
+    const raw = withoutNulls(input(), given);
+    const issues = tooLong(input(), raw);
     if (issues.length > 0) throw invalidInput(new z.ZodError(issues), raw);
-    fastParse ??= compileInputParser(input);
-    return fastParse(raw ?? {}) ?? parseInput(input, raw);
+    return fastParse()(raw ?? {}) ?? parseInput(input(), raw);
   };
-  const serialize = (value: unknown) => {
-    fastSerialize ??= compileSerializer(definition.output);
-    return fastSerialize(value) ?? parseOutput(definition.output, value, definition.id);
-  };
+  const serialize = (value: unknown) => fastSerialize()(value) ?? parseOutput(output(), value, definition.id);
   return {
     id: definition.id,
     title: definition.title,
@@ -143,9 +141,9 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     wholeFleet: definition.effect === 'write' && definition.preview !== undefined,
     engine: definition.effect !== 'read' || definition.live === true,
     input,
-    output: definition.output,
+    output,
     parse(raw) {
-      const result = input.safeParse(withoutNulls(input, raw) ?? {});
+      const result = input().safeParse(withoutNulls(input(), raw) ?? {});
       return result.success ? result.data : undefined;
     },
     async call(raw, ctx) {

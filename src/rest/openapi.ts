@@ -124,9 +124,9 @@ function describedWebhooks(): OpenApi['webhooks'] {
 
 /** Each with the other spellings in which it is taken. */
 function describedParams({ described, naming }: Route): JsonSchema {
-  const schema = jsonSchema(described);
+  const schema = jsonSchema(described());
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
-  for (const [alias, name] of naming.aliases) {
+  for (const [alias, name] of naming().aliases) {
     const own = properties?.[name];
     if (own === undefined) continue;
     const { description } = own;

@@ -11,7 +11,7 @@
  *       module: 'comments',                                // refused with svc_module_not_available while it is off
  *       body: 'required',                                  // an empty call is `empty_body` 400
  *       summary: 'Change a post',
- *       params: z.object({ ...sitePath, post_id: int(1), post_title: text(255).optional() }),
+ *       params: () => z.object({ ...sitePath, post_id: int(1), post_title: text(255).optional() }),
  *       answer: async ({ id_or_domain, post_id, ...change }, ctx) => {
  *         const site = await siteOf(ctx, id_or_domain);     // references.ts: 404 codes of REST §3.3
  *         const post = await editPost(ctx, site, post_id, change);
@@ -30,6 +30,7 @@
 import type { z } from '../../schemas/zod.js';
 import type { ModuleName } from '../config/types.js';
 import type { Right } from '../core/actor.js';
+import { once } from '../core/once.js';
 import type { Ctx } from '../domain/context.js';
 import { compileInputParser } from '../validation/input-parser.js';
 import type { InnerCodes } from './errors.js';
@@ -71,10 +72,12 @@ export interface RouteFacts<P extends AnyObject> {
   /**
    * Path, query and body parameters in one object; every name in braces is a key of it. Use the lenient scalars of
    * params.ts: values from a query are text. Give each field a `.describe(…)` where its name does not say it all.
+   *
+   * Called with the first use, as the other schemas: those of all rows would be felt at the start, and as memory of each thread.
    */
-  params: P;
+  params: () => P;
   /** The same parameters as they are described, where `params` leaves to `answer` to judge them. */
-  described?: AnyObject;
+  described?: () => AnyObject;
   /** Statuses of refusals beside those that its right, its path, its module and asking the sites bring with them. */
   fails?: readonly number[];
   /** Codes of wrong parameters in `data.details`, where the routes document has one of their own (REST §6.10). */
@@ -83,8 +86,8 @@ export interface RouteFacts<P extends AnyObject> {
   body?: 'required';
   /** Path parameters of another form than these are no route (404). */
   where?: Readonly<Record<string, RegExp>>;
-  /** A successful answer without `success`, for the interface description; a function where making it costs start time. */
-  returns: z.ZodTypeAny | (() => z.ZodTypeAny);
+  /** A successful answer without `success`, for the interface description. */
+  returns: () => z.ZodTypeAny;
   /** An answer as it looks, for the interface description, without `success`. */
   example?: RouteAnswer;
   /** `either`: a user's Basic login is as good as a key. */
@@ -116,12 +119,12 @@ export interface Route {
   readonly module: ModuleName | undefined;
   readonly summary: string;
   readonly description: string;
-  readonly params: AnyObject;
-  readonly described: AnyObject;
+  params(): AnyObject;
+  described(): AnyObject;
   readonly fails: readonly number[];
   /** Parses the parameters as `params` does; undefined when they do not match. */
   readonly quick: (given: unknown) => Record<string, unknown> | undefined;
-  readonly naming: Naming & { names: readonly string[] };
+  naming(): Naming & { names: readonly string[] };
   readonly bodyRequired: boolean;
   readonly where: Readonly<Record<string, RegExp>>;
   returns(): z.ZodTypeAny;
@@ -134,21 +137,20 @@ export interface Route {
   answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
-/** Throws when the table is wrong: a name in braces without a parameter of that name. */
+/** The schemas throw when the table is wrong: a name in braces without a parameter of that name. */
 export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   const on = typeof facts.on === 'string' ? [facts.on] : facts.on;
   const key = `${on.join('|')} ${facts.path}`;
   const pathParams = [...facts.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
-  for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
-    if (!(name in facts.params.shape)) throw new Error(`${key} has no parameter ${name}.`);
-  }
-  const { returns } = facts;
-  // What is not known is refused by name: a misspelled filter that is ignored widens a call to the whole fleet.
-  const params = facts.params.strict();
-  const names = Object.keys(params.shape as object);
-  const aliases = aliasesOf(facts.path, names);
-  // Made with the first call: those of all rows would be felt at the start of the process.
-  let quick: ReturnType<typeof compileInputParser> | undefined;
+  const params = once(() => {
+    const own = facts.params();
+    for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
+      if (!(name in own.shape)) throw new Error(`${key} has no parameter ${name}.`);
+    }
+    // What is not known is refused by name: a misspelled filter that is ignored widens a call to the whole fleet.
+    return own.strict();
+  });
+  const fastParse = once(() => compileInputParser(params()));
   return {
     key,
     on,
@@ -161,16 +163,17 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     summary: facts.summary,
     description: facts.description ?? '',
     params,
-    described: facts.described ?? params,
+    described: facts.described === undefined ? params : once(facts.described),
     fails: facts.fails ?? [],
-    quick: (given) => {
-      quick ??= compileInputParser(params);
-      return quick(given);
-    },
-    naming: { names, aliases, inner: facts.inner ?? {}, nullIsAbsent: on.length === 1 && on[0] === 'POST' },
+    quick: (given) => fastParse()(given),
+    naming: once(() => {
+      const names = Object.keys(params().shape as object);
+      const nullIsAbsent = on.length === 1 && on[0] === 'POST';
+      return { names, aliases: aliasesOf(facts.path, names), inner: facts.inner ?? {}, nullIsAbsent };
+    }),
     bodyRequired: facts.body === 'required',
     where: facts.where ?? {},
-    returns: typeof returns === 'function' ? returns : () => returns,
+    returns: once(facts.returns),
     example: facts.example,
     login: facts.login ?? 'key',
     headers: facts.headers,

@@ -17,9 +17,9 @@ export function parseParams(route: Route, { fields, repeated }: Input, path: Rea
   if (route.bodyRequired && Object.keys(fields).length === 0) throw emptyBody();
   if (repeated.length > 0) refuseRepeated(route, repeated);
   const given = route.pathParams.length === 0 ? fields : { ...fields, ...path };
-  const long = tooLong(route.params, given);
-  if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming);
-  return route.quick(given) ?? (parseFields(route.params, given, route.naming) as unknown);
+  const long = tooLong(route.params(), given);
+  if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming());
+  return route.quick(given) ?? (parseFields(route.params(), given, route.naming()) as unknown);
 }
 
 /** What parameters are called, and the codes of wrong ones. */
@@ -72,10 +72,10 @@ function isObject(value: unknown): value is Record<string, unknown> {
 }
 
 /** A list may be given in parts; of a single value it cannot be told which one is meant. */
-function refuseRepeated({ params, naming }: Route, repeated: readonly Repeated[]): void {
-  const shape = params.shape as Record<string, z.ZodTypeAny>;
+function refuseRepeated(route: Route, repeated: readonly Repeated[]): void {
+  const shape = route.params().shape as Record<string, z.ZodTypeAny>;
   const isList = (name: string) => {
-    const own = naming.aliases.get(name) ?? name;
+    const own = route.naming().aliases.get(name) ?? name;
     return Object.hasOwn(shape, own) && takesList(shape[own]);
   };
   const reasons = repeated

@@ -148,6 +148,12 @@ export const timetable: readonly ScheduledTask[] = [
     run: async (ctx) => (await refreshVulnerabilities(ctx)).message,
   },
   {
+    name: 'statistics',
+    about: 'Counts for the planner of the database, when the fleet has doubled.',
+    pattern: '55 */10 * * * *',
+    run: async (ctx) => ((await ctx.store.statistics.refresh()) ? 'taken' : 'nothing to do'),
+  },
+  {
     name: 'forget-old',
     about: 'Forgets old audits, mails and history.',
     pattern: '0 40 3 * * *',

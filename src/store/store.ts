@@ -14,6 +14,7 @@ import { createMembers } from './cluster/members.js';
 import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
+import { createStatistics } from './driver/statistics.js';
 import { createFleetBrief } from './fleet/brief.js';
 import { createLiveChanges } from './fleet/live-changes.js';
 import { createFleetOffers } from './fleet/offers.js';
@@ -128,6 +129,7 @@ export function createStore(db: Db, vault: Vault) {
     alertRecipients: createAlertRecipients(db, vault),
     alertDeliveries: createAlertDeliveries(db),
     instance: createInstance(db),
+    statistics: createStatistics(db),
     idempotency: createIdempotency(db, vault),
   };
 }

@@ -208,11 +208,11 @@ function isTyped(schema: Schema): boolean {
 }
 
 function propertiesOf(row: Route): Record<string, Schema> {
-  return (jsonSchema(row.params).properties ?? {}) as Record<string, Schema>;
+  return (jsonSchema(row.params()).properties ?? {}) as Record<string, Schema>;
 }
 
 function requiredParams(row: Route): string[] {
-  const required = (jsonSchema(row.params).required ?? []) as string[];
+  const required = (jsonSchema(row.params()).required ?? []) as string[];
   return required.filter((name) => !row.pathParams.includes(name));
 }
 
@@ -241,7 +241,7 @@ describe('the interface description', () => {
         ...(operation?.parameters ?? []).map(({ name }) => name),
         ...Object.keys(body?.content['application/json'].schema.properties ?? {}),
       ].filter((name) => name !== undefined);
-      expect([pair, named.sort()]).toEqual([pair, Object.keys(row.params.shape).sort()]);
+      expect([pair, named.sort()]).toEqual([pair, Object.keys(row.params().shape).sort()]);
     }
   });
 

@@ -106,7 +106,7 @@ describe('calls', () => {
     expect(calls.length).toBeGreaterThan(1);
     for (const [, name = '', input = ''] of calls) {
       const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
-      expect(operation?.input.safeParse(JSON.parse(input)).success, `${name} ${input}`).toBe(true);
+      expect(operation?.input().safeParse(JSON.parse(input)).success, `${name} ${input}`).toBe(true);
     }
   });
 

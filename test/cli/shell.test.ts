@@ -63,7 +63,7 @@ describe('operations', () => {
     expect(out).toContain(`sitefleet call update-site-plugins-v1 '{"site_id_or_domain":"example.com"}'`);
     for (const operation of operations) {
       const help = operationHelp(operation);
-      for (const name of Object.keys(operation.input.shape)) expect(help).toContain(`  ${name} `);
+      for (const name of Object.keys(operation.input().shape)) expect(help).toContain(`  ${name} `);
       expect(help).toContain(shellWord(JSON.stringify(exampleOf(operation))));
     }
     // What deletes is shown as a preview.

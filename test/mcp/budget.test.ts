@@ -261,8 +261,8 @@ describe('large answers', () => {
       run: 'GET',
       effect: 'read',
       idempotent: true,
-      input: z.object({}),
-      output: z.object({ note: z.string() }),
+      input: () => z.object({}),
+      output: () => z.object({ note: z.string() }),
       handle: async () => ({ note: 'x'.repeat(50_000) }),
     });
     const result = await registryOf([{ ...big, group: 'sites' }]).callTool('svc-big-text-v1', {}, caller);
@@ -370,8 +370,8 @@ describe('text for models', () => {
       run: 'GET',
       effect: 'read',
       idempotent: true,
-      input: z.object({}),
-      output: z.object({ name: z.string() }),
+      input: () => z.object({}),
+      output: () => z.object({ name: z.string() }),
       handle: async () => ({ name: 'Good\u202Ename\u0007' }),
     });
     const result = await registryOf([{ ...sly, group: 'sites' }]).callTool('svc/sly-v1', {}, caller);

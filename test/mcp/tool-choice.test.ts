@@ -135,7 +135,7 @@ describe('the lean list', () => {
       expect([
         query,
         Object.keys(found?.input_schema?.properties ?? {}).filter((name) => name !== 'text_from'),
-      ]).toEqual([query, Object.keys(operation.input.shape)]);
+      ]).toEqual([query, Object.keys(operation.input().shape)]);
     }
     const all = await driver.call('search-operations');
     expect(all.structuredContent).toMatchObject({ total: operations.length });

@@ -29,7 +29,7 @@ async function listed(name: string, code: ErrorCode, input: object, options: Par
 
 const inputs = (name: string) => {
   const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
-  return Object.keys(operation?.input.shape ?? {});
+  return Object.keys(operation?.input().shape ?? {});
 };
 const documented = new Map(CASES.map(({ name, codes }) => [name, codes]));
 const names = operations.map(({ id }) => id.replace(/^svc\/|-v1$/g, ''));

@@ -84,7 +84,7 @@ const LONE = /\p{Surrogate}/gu;
 const LATE = /remove$|delete|disconnect|suspend|update\b/;
 
 function propertiesOf(route: Route) {
-  const schema = jsonSchema(route.params);
+  const schema = jsonSchema(route.params());
   return {
     names: Object.keys((schema.properties ?? {}) as object),
     required: new Set((schema.required ?? []) as string[]),

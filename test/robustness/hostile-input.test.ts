@@ -192,7 +192,7 @@ describe('every operation', () => {
     '%s',
     async (name, operation) => {
       await fc.assert(
-        fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: inputOf(operation.input.shape) }, nasty), async (input) => {
+        fc.asyncProperty(fc.oneof({ weight: 9, arbitrary: inputOf(operation.input().shape) }, nasty), async (input) => {
           const outcome = await app.call(name, input).then(
             () => ({ status: 200, code: '', message: '' }),
             (error: unknown) => asServiceError(error),
@@ -221,7 +221,7 @@ describe('every REST row', () => {
       token = await newToken();
       state = await digest(app.db);
       const batch = row.path.endsWith('/batch');
-      const good = batch ? almost(BATCH) : inputOf(row.params.shape);
+      const good = batch ? almost(BATCH) : inputOf(row.params().shape);
       const body = fc.oneof({ weight: 9, arbitrary: good }, nasty);
       const parts = fc.array(segment, { minLength: row.pathParams.length, maxLength: row.pathParams.length });
       await fc.assert(

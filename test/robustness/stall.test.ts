@@ -179,9 +179,9 @@ describe('every operation', () => {
     async (id, operation) => {
       const tool = id.replace('/', '-');
       const run = { Authorization: login, 'Content-Type': 'application/json' };
-      for (const name of [...Object.keys(operation.input.shape), 'unknown']) {
-        for (const [shape, json] of shapesFor(isList(operation.input, name))) {
-          const input = objectWith(operation.input, name, json);
+      for (const name of [...Object.keys(operation.input().shape), 'unknown']) {
+        for (const [shape, json] of shapesFor(isList(operation.input(), name))) {
+          const input = objectWith(operation.input(), name, json);
           const call = `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${tool}","arguments":${input},${META}}}`;
           const ways: [string, () => Send][] = [['mcp', () => post('/mcp', call, mcpHeaders('tools/call', tool))]];
           if (operation.methods.includes('POST'))
@@ -205,10 +205,10 @@ describe('every REST row', () => {
     for (const row of rows.filter(({ on }) => !on.includes('GET'))) {
       // A row before may have removed the key.
       token = await newToken(app.service.store.keys);
-      const names = Object.keys(row.params.shape).filter((name) => !row.pathParams.includes(name));
+      const names = Object.keys(row.params().shape).filter((name) => !row.pathParams.includes(name));
       for (const name of [...names, 'unknown']) {
-        for (const [shape, json] of shapesFor(SOAK && isList(row.params, name))) {
-          const body = objectWith(row.params, name, json);
+        for (const [shape, json] of shapesFor(SOAK && isList(row.params(), name))) {
+          const body = objectWith(row.params(), name, json);
           await judge(`${row.key} ${name}: ${shape}`, post(`/v2${pathOf(row)}`, body, headers(), row.on[0]));
         }
       }
@@ -225,7 +225,7 @@ describe('every REST row', () => {
     token = await newToken(app.service.store.keys);
     for (const row of rows.filter(({ on }) => on.includes('GET'))) {
       const values = ['a', '9', '1,', '.', 'a@', '%25', '%C3%9F', '+'];
-      for (const name of Object.keys(row.params.shape)) {
+      for (const name of Object.keys(row.params().shape)) {
         for (const value of SOAK ? values : [inTurn(values)]) {
           const query = `${name}=${value.repeat(sizeUpTo(MAX_QUERY) / value.length)}`;
           await judge(`${row.key} ${name}: ${value}`, async () =>
@@ -340,10 +340,10 @@ function endless(schema: unknown, at: string): string[] {
 }
 
 it('every list that a caller sends has a longest length', () => {
-  const inputs = operations.flatMap((operation) => endless(jsonSchema(operation.input), operation.id));
+  const inputs = operations.flatMap((operation) => endless(jsonSchema(operation.input()), operation.id));
   // Those of the batch count together, over all its groups.
   const params = routes
     .filter((row) => !row.path.endsWith('/batch'))
-    .flatMap((row) => endless(jsonSchema(row.params), row.key));
+    .flatMap((row) => endless(jsonSchema(row.params()), row.key));
   expect([...inputs, ...params]).toEqual([]);
 });

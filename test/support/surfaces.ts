@@ -74,23 +74,25 @@ const look = defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({
-    page: int(1).default(1),
-    wide: bool().default(false),
-    status: z.enum(['any', 'connected']).default('any'),
-    types: list(z.string()).default([]),
-    include: list(int(1)).default([]),
-    search: z.string().default(''),
-  }),
-  output: z.object({
-    page: z.number(),
-    wide: z.boolean(),
-    status: z.string(),
-    types: z.array(z.string()),
-    include: z.array(z.number()),
-    search: z.string(),
-    caller: z.string(),
-  }),
+  input: () =>
+    z.object({
+      page: int(1).default(1),
+      wide: bool().default(false),
+      status: z.enum(['any', 'connected']).default('any'),
+      types: list(z.string()).default([]),
+      include: list(int(1)).default([]),
+      search: z.string().default(''),
+    }),
+  output: () =>
+    z.object({
+      page: z.number(),
+      wide: z.boolean(),
+      status: z.string(),
+      types: z.array(z.string()),
+      include: z.array(z.number()),
+      search: z.string(),
+      caller: z.string(),
+    }),
   handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
 });
 
@@ -104,8 +106,8 @@ const work = defineOperation({
   effect: 'write',
   idempotent: false,
   multi: true,
-  input: z.object({ site_id_or_domain: siteRef, steps: int(0, 1000).default(0), fail: z.string().default('') }),
-  output: z.object({ done: z.number() }),
+  input: () => z.object({ site_id_or_domain: siteRef, steps: int(0, 1000).default(0), fail: z.string().default('') }),
+  output: () => z.object({ done: z.number() }),
   handle: async ({ steps, fail, site_id_or_domain }, ctx) => {
     if (fail === 'known') {
       throw new ServiceError('svc_ambiguous_site', `${site_id_or_domain} names several sites.`, {
@@ -131,8 +133,8 @@ const remove = defineOperation({
   run: 'POST',
   effect: 'destroy',
   idempotent: true,
-  input: z.object({ tag_id: int(1), ...confirmation }),
-  output: z.object({ deleted: z.boolean(), dry_run: z.boolean().optional() }),
+  input: () => z.object({ tag_id: int(1), ...confirmation }),
+  output: () => z.object({ deleted: z.boolean(), dry_run: z.boolean().optional() }),
   preview: async () => ({ deleted: false, dry_run: true }),
   handle: async () => ({ deleted: true }),
 });

@@ -71,8 +71,8 @@ function optionsOf(schema: z.ZodTypeAny): unknown[] {
 
 describe('quickInput', () => {
   const tables: [string, z.AnyZodObject][] = [
-    ...routes.map(({ key, params }): [string, z.AnyZodObject] => [key, params]),
-    ...operations.map(({ id, input }): [string, z.AnyZodObject] => [id, input]),
+    ...routes.map(({ key, params }): [string, z.AnyZodObject] => [key, params()]),
+    ...operations.map(({ id, input }): [string, z.AnyZodObject] => [id, input()]),
   ];
 
   it('agrees with zod on the parameters of every row and operation', () => {

@@ -10,12 +10,13 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
-  input: z.object({
-    name: clientNameInput.describe('Need not be unique.'),
-    client_email: clientEmail.optional().describe('Unique among clients.'),
-    ...clientDetails,
-    selected_sites: ids().optional().describe('Ids of its sites.'),
-  }),
-  output: client,
+  input: () =>
+    z.object({
+      name: clientNameInput.describe('Need not be unique.'),
+      client_email: clientEmail.optional().describe('Unique among clients.'),
+      ...clientDetails,
+      selected_sites: ids().optional().describe('Ids of its sites.'),
+    }),
+  output: () => client,
   handle: (input, ctx) => addClient(ctx, input),
 });

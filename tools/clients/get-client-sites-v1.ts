@@ -14,14 +14,16 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100), include: include() }),
-  output: z.object({
-    ...clientHead,
-    sites: z.array(siteOfOwner.extend(siteExtras)),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  input: () =>
+    z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100), include: include() }),
+  output: () =>
+    z.object({
+      ...clientHead,
+      sites: z.array(siteOfOwner.extend(siteExtras)),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
   async handle({ client_id_or_email, page, per_page, include }, ctx) {
     const found = await listClientSites(ctx, client_id_or_email, page, per_page);
     return { ...found, sites: await withExtras(ctx, found.sites, include) };

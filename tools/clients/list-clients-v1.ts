@@ -11,19 +11,21 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
   idempotent: true,
-  input: z.object({
-    page: int(1, 10_000).default(1).describe('Page number.'),
-    per_page: perPage(20, 100),
-    status: clientStatusFilter,
-    search: z.string().max(255).default('').describe('Part of name or e-mail.'),
-    include: ids().default([]).describe('Only these ids; empty = all.'),
-    exclude: ids().default([]).describe('Not these ids.'),
-  }),
-  output: z.object({
-    items: z.array(clientListItem),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  input: () =>
+    z.object({
+      page: int(1, 10_000).default(1).describe('Page number.'),
+      per_page: perPage(20, 100),
+      status: clientStatusFilter,
+      search: z.string().max(255).default('').describe('Part of name or e-mail.'),
+      include: ids().default([]).describe('Only these ids; empty = all.'),
+      exclude: ids().default([]).describe('Not these ids.'),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(clientListItem),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
   handle: ({ page, per_page, ...filter }, ctx) => listClients(ctx, filter, page, per_page),
 });

@@ -11,13 +11,14 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: true,
-  input: z.object({
-    client_id_or_email: clientRef,
-    name: clientNameInput.optional().describe('Not blank.'),
-    client_email: clientEmailOrNone.optional().describe('"" removes it.'),
-    ...clientDetails,
-    selected_sites: ids().optional().describe('Ids of all its sites; [] = none.'),
-  }),
-  output: client,
+  input: () =>
+    z.object({
+      client_id_or_email: clientRef,
+      name: clientNameInput.optional().describe('Not blank.'),
+      client_email: clientEmailOrNone.optional().describe('"" removes it.'),
+      ...clientDetails,
+      selected_sites: ids().optional().describe('Ids of all its sites; [] = none.'),
+    }),
+  output: () => client,
   handle: ({ client_id_or_email, ...input }, ctx) => updateClient(ctx, client_id_or_email, input),
 });

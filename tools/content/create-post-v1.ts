@@ -14,21 +14,23 @@ export default defineOperation({
   effect: 'write',
   idempotent: false,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    ...z.object(postCreate).partial().shape,
-    post_title: postCreate.post_title,
-    post_content: postCreate.post_content,
-    post_status: postCreate.post_status,
-    post_type: postCreate.post_type,
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      ...z.object(postCreate).partial().shape,
+      post_title: postCreate.post_title,
+      post_content: postCreate.post_content,
+      post_status: postCreate.post_status,
+      post_type: postCreate.post_type,
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    post_id: z.number().int(),
-    link: z.string(),
-    warning: z.string().optional().describe('What of it was not done.'),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      post_id: z.number().int(),
+      link: z.string(),
+      warning: z.string().optional().describe('What of it was not done.'),
+    }),
 
   async handle({ site_id_or_domain, ...given }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);

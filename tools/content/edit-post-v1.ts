@@ -14,9 +14,9 @@ export default defineOperation({
   idempotent: true,
   replaces: true,
 
-  input: z.object({ site_id_or_domain: siteRef, post_id: postId(), ...z.object(postWrite).partial().shape }),
+  input: () => z.object({ site_id_or_domain: siteRef, post_id: postId(), ...z.object(postWrite).partial().shape }),
 
-  output: z.object({ site_id: z.number().int(), post_id: z.number().int(), link: z.string() }),
+  output: () => z.object({ site_id: z.number().int(), post_id: z.number().int(), link: z.string() }),
 
   async handle({ site_id_or_domain, post_id, ...change }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);

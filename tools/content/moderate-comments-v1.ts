@@ -14,19 +14,21 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    comment_ids: list(id()).describe('From list-comments-v1; at most 500.'),
-    action: z
-      .enum(['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore'])
-      .describe('restore takes out of the trash.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      comment_ids: list(id()).describe('From list-comments-v1; at most 500.'),
+      action: z
+        .enum(['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore'])
+        .describe('restore takes out of the trash.'),
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    done: z.array(z.number().int()).describe('Comments that are as asked.'),
-    errors: z.array(z.object({ id: z.number().int(), code: z.string(), message: z.string() })),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      done: z.array(z.number().int()).describe('Comments that are as asked.'),
+      errors: z.array(z.object({ id: z.number().int(), code: z.string(), message: z.string() })),
+    }),
 
   async handle({ site_id_or_domain, comment_ids, action }, ctx) {
     const wanted = requireIds(comment_ids, 'comment_ids', 500);

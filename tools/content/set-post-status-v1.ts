@@ -13,18 +13,20 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    post_id: postId(),
-    step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes a draft.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      post_id: postId(),
+      step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes a draft.'),
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    post_id: z.number().int(),
-    post_status: z.string(),
-    changed: z.boolean().describe('false = it was so already.'),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      post_id: z.number().int(),
+      post_status: z.string(),
+      changed: z.boolean().describe('false = it was so already.'),
+    }),
 
   async handle({ site_id_or_domain, post_id, step }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);

@@ -12,13 +12,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: false,
 
-  input: z.object({
-    ...z.object(costWrite).partial().shape,
-    name: costWrite.name,
-    price: costWrite.price,
-  }),
+  input: () =>
+    z.object({
+      ...z.object(costWrite).partial().shape,
+      name: costWrite.name,
+      price: costWrite.price,
+    }),
 
-  output: costRecord,
+  output: () => costRecord,
 
   handle: (input, ctx) => addCost(ctx, newCost.parse(input)),
 });

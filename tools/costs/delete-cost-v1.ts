@@ -13,14 +13,15 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ cost_id: costId(), ...confirmation }),
+  input: () => z.object({ cost_id: costId(), ...confirmation }),
 
-  output: z.object({
-    deleted: z.boolean(),
-    id: z.number().int(),
-    name: z.string(),
-    dry_run: z.boolean().optional().describe('True on a preview.'),
-  }),
+  output: () =>
+    z.object({
+      deleted: z.boolean(),
+      id: z.number().int(),
+      name: z.string(),
+      dry_run: z.boolean().optional().describe('True on a preview.'),
+    }),
 
   async preview({ cost_id }, ctx) {
     const { id, name } = requireCost(await getCost(ctx, cost_id), cost_id);

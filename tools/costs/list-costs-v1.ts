@@ -12,28 +12,29 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ page: page(), per_page: perPage(20, 100) }),
+  input: () => z.object({ page: page(), per_page: perPage(20, 100) }),
 
-  output: z.object({
-    costs: z.array(
-      costRecord.pick({
-        id: true,
-        name: true,
-        price: true,
-        type: true,
-        renewal_type: true,
-        license_type: true,
-        cost_status: true,
-        next_renewal: true,
-        sites: true,
-        groups: true,
-        clients: true,
-      }),
-    ),
-    total: z.number().int(),
-    page: z.number().int(),
-    per_page: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      costs: z.array(
+        costRecord.pick({
+          id: true,
+          name: true,
+          price: true,
+          type: true,
+          renewal_type: true,
+          license_type: true,
+          cost_status: true,
+          next_renewal: true,
+          sites: true,
+          groups: true,
+          clients: true,
+        }),
+      ),
+      total: z.number().int(),
+      page: z.number().int(),
+      per_page: z.number().int(),
+    }),
 
   async handle({ page, per_page }, ctx) {
     const { items, total } = await listCosts(ctx, page, per_page);

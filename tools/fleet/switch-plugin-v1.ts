@@ -17,26 +17,28 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({
-    plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
-    action: z.enum(['activate', 'deactivate']).describe('What to do.'),
-    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-    tag_ids: idList().describe('Sites with any of these tags.'),
-    client_ids: idList().describe('Sites of any of these clients.'),
-    dry_run: dryRun,
-  }),
+  input: () =>
+    z.object({
+      plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
+      action: z.enum(['activate', 'deactivate']).describe('What to do.'),
+      site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
+      tag_ids: idList().describe('Sites with any of these tags.'),
+      client_ids: idList().describe('Sites of any of these clients.'),
+      dry_run: dryRun,
+    }),
 
-  output: z.object({
-    ...queuedFields,
-    plugin: z.object({ slug: z.string(), name: z.string() }),
-    switched: sites().optional(),
-    total_switched: z.number().int().optional(),
-    errors: z.array(siteError),
-    total_errors: z.number().int(),
-    dry_run: z.literal(true).optional(),
-    would_affect: z.object({ sites: z.number().int() }).optional(),
-    would_switch: sites().optional().describe('The first 200.'),
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      plugin: z.object({ slug: z.string(), name: z.string() }),
+      switched: sites().optional(),
+      total_switched: z.number().int().optional(),
+      errors: z.array(siteError),
+      total_errors: z.number().int(),
+      dry_run: z.literal(true).optional(),
+      would_affect: z.object({ sites: z.number().int() }).optional(),
+      would_switch: sites().optional().describe('The first 200.'),
+    }),
 
   preview: (input, ctx) => previewSwitch(ctx, input),
 

@@ -14,32 +14,34 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    since: z.string().trim().max(40).optional().describe('ISO 8601; default: 24 hours ago.'),
-  }),
-
-  output: z.object({
-    as_of: timestamp,
-    since: timestamp,
-    sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
-    needs_attention: z.array(
-      z.object({
-        matter: z.string(),
-        count: count(),
-        first: z.array(z.string()).describe('The most urgent ones.'),
-        next: z.string().describe('The tool that shows all, and its arguments.'),
-      }),
-    ),
-    updates_on_offer: z.object({
-      core: count(),
-      plugins: count(),
-      themes: count(),
-      translations: count(),
-      next: z.string(),
+  input: () =>
+    z.object({
+      since: z.string().trim().max(40).optional().describe('ISO 8601; default: 24 hours ago.'),
     }),
-    done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
-    not_known: z.array(z.string()).describe('What could not be judged, of how many sites.'),
-  }),
+
+  output: () =>
+    z.object({
+      as_of: timestamp,
+      since: timestamp,
+      sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
+      needs_attention: z.array(
+        z.object({
+          matter: z.string(),
+          count: count(),
+          first: z.array(z.string()).describe('The most urgent ones.'),
+          next: z.string().describe('The tool that shows all, and its arguments.'),
+        }),
+      ),
+      updates_on_offer: z.object({
+        core: count(),
+        plugins: count(),
+        themes: count(),
+        translations: count(),
+        next: z.string(),
+      }),
+      done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
+      not_known: z.array(z.string()).describe('What could not be judged, of how many sites.'),
+    }),
 
   handle: ({ since }, ctx) => fleetBrief(ctx, since),
 });

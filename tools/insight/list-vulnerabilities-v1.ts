@@ -19,24 +19,25 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ ...vulnerabilityFilters, ...vulnerabilityPaging }),
+  input: () => z.object({ ...vulnerabilityFilters, ...vulnerabilityPaging }),
 
-  output: z.object({
-    ...vulnerabilityFacts,
-    by_severity: z.object({
-      critical: count(),
-      high: count(),
-      medium: count(),
-      low: count(),
-      none: count(),
-      not_rated: count(),
+  output: () =>
+    z.object({
+      ...vulnerabilityFacts,
+      by_severity: z.object({
+        critical: count(),
+        high: count(),
+        medium: count(),
+        low: count(),
+        none: count(),
+        not_rated: count(),
+      }),
+      vulnerabilities: z.array(knownVulnerability),
+      total: count(),
+      page: count(),
+      per_page: count(),
+      notices: z.array(vulnerabilityNotice).describe('Copyright and licence of the entries shown.'),
     }),
-    vulnerabilities: z.array(knownVulnerability),
-    total: count(),
-    page: count(),
-    per_page: count(),
-    notices: z.array(vulnerabilityNotice).describe('Copyright and licence of the entries shown.'),
-  }),
 
   handle: (input, ctx) => listVulnerabilities(ctx, input),
 });

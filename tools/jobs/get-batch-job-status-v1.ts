@@ -12,17 +12,18 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    job_id: z
-      .string()
-      .max(64)
-      .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
-      .describe('From a queued answer.'),
-    page: page(),
-    per_page: perPage(50, 200),
-  }),
+  input: () =>
+    z.object({
+      job_id: z
+        .string()
+        .max(64)
+        .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
+        .describe('From a queued answer.'),
+      page: page(),
+      per_page: perPage(50, 200),
+    }),
 
-  output: status,
+  output: () => status,
 
   handle: ({ job_id, page, per_page }, ctx) => jobStatus(ctx, job_id, page, per_page),
 });

@@ -13,13 +13,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    incident_id: id().describe('From list-incidents-v1.'),
-    acknowledged: bool().default(true).describe('false takes it back.'),
-    note: plainText(500).optional().describe('What is known of it.'),
-  }),
+  input: () =>
+    z.object({
+      incident_id: id().describe('From list-incidents-v1.'),
+      acknowledged: bool().default(true).describe('false takes it back.'),
+      note: plainText(500).optional().describe('What is known of it.'),
+    }),
 
-  output: incidentEntry,
+  output: () => incidentEntry,
 
   handle: async ({ incident_id, ...mark }, ctx) => incidentEntryOf(await acknowledgeIncident(ctx, incident_id, mark)),
 });

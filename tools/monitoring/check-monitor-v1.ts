@@ -16,24 +16,26 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to look at.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to look at.'),
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    uptime: z
-      .object({
-        status: z.enum(['up', 'down']),
-        http_code: z.number().int().describe('0 = no answer.'),
-        response_ms: z.number().nullable(),
-        message: z.string(),
-      })
-      .optional(),
-    certificate: certificateEntry.optional(),
-    domain: domainEntry.optional(),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      uptime: z
+        .object({
+          status: z.enum(['up', 'down']),
+          http_code: z.number().int().describe('0 = no answer.'),
+          response_ms: z.number().nullable(),
+          message: z.string(),
+        })
+        .optional(),
+      certificate: certificateEntry.optional(),
+      domain: domainEntry.optional(),
+    }),
 
   async handle({ site_id_or_domain, what }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);

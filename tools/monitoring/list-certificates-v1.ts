@@ -15,15 +15,16 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: ofSite(),
-    status: list(z.enum(CERTIFICATE_STATES)).default([]).describe('Any of them.'),
-    search: searchText().describe('Part of the name or URL.'),
-    page: page(),
-    per_page: perPage(20, 200),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: ofSite(),
+      status: list(z.enum(CERTIFICATE_STATES)).default([]).describe('Any of them.'),
+      search: searchText().describe('Part of the name or URL.'),
+      page: page(),
+      per_page: perPage(20, 200),
+    }),
 
-  output: z.object({ certificates: z.array(certificateEntry), ...paged }),
+  output: () => z.object({ certificates: z.array(certificateEntry), ...paged }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const include = await oneOrAll(ctx, site_id_or_domain);

@@ -15,16 +15,17 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: ofSite(),
-    open: bool().optional().describe('true = they last; false = they ended.'),
-    acknowledged: bool().optional().describe('Whether a person has seen them.'),
-    days: days().describe('Began within so many days.'),
-    page: page(),
-    per_page: perPage(20, 200),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: ofSite(),
+      open: bool().optional().describe('true = they last; false = they ended.'),
+      acknowledged: bool().optional().describe('Whether a person has seen them.'),
+      days: days().describe('Began within so many days.'),
+      page: page(),
+      per_page: perPage(20, 200),
+    }),
 
-  output: z.object({ incidents: z.array(incidentEntry), ...paged }),
+  output: () => z.object({ incidents: z.array(incidentEntry), ...paged }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const site_ids = await oneOrAll(ctx, site_id_or_domain);

@@ -15,17 +15,18 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: ofSite(),
-    status: list(z.enum(['up', 'down', 'pending', 'first', 'unknown', 'paused']))
-      .default([])
-      .describe('Any of them; first = not checked yet.'),
-    search: searchText().describe('Part of the name or URL.'),
-    page: page(),
-    per_page: perPage(20, 200),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: ofSite(),
+      status: list(z.enum(['up', 'down', 'pending', 'first', 'unknown', 'paused']))
+        .default([])
+        .describe('Any of them; first = not checked yet.'),
+      search: searchText().describe('Part of the name or URL.'),
+      page: page(),
+      per_page: perPage(20, 200),
+    }),
 
-  output: z.object({ monitors: z.array(monitorEntry), ...paged }),
+  output: () => z.object({ monitors: z.array(monitorEntry), ...paged }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const include = await oneOrAll(ctx, site_id_or_domain);

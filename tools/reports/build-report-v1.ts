@@ -15,33 +15,35 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef.optional().describe('Id or domain; or name a client.'),
-    client_id_or_email: clientRef.optional().describe('Id or e-mail; all its sites, paged.'),
-    start_date: calendarDate.optional().describe('First day, YYYY-MM-DD.'),
-    end_date: calendarDate.optional().describe('Last day, included.'),
-    segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
-    page: page(),
-    per_page: perPage(10, 20),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef.optional().describe('Id or domain; or name a client.'),
+      client_id_or_email: clientRef.optional().describe('Id or e-mail; all its sites, paged.'),
+      start_date: calendarDate.optional().describe('First day, YYYY-MM-DD.'),
+      end_date: calendarDate.optional().describe('Last day, included.'),
+      segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
+      page: page(),
+      per_page: perPage(10, 20),
+    }),
 
-  output: z.object({
-    start_date: date,
-    end_date: date,
-    time_zone: z.string(),
-    reports: z.array(
-      z.object({
-        site_id: z.number().int(),
-        url: z.string(),
-        text: z.string(),
-        link: z.string().describe('The whole report as a page; opens with a login or an API key.'),
-      }),
-    ),
-    errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
-    total: z.number().int().describe('Sites.'),
-    page: z.number().int(),
-    per_page: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      start_date: date,
+      end_date: date,
+      time_zone: z.string(),
+      reports: z.array(
+        z.object({
+          site_id: z.number().int(),
+          url: z.string(),
+          text: z.string(),
+          link: z.string().describe('The whole report as a page; opens with a login or an API key.'),
+        }),
+      ),
+      errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
+      total: z.number().int().describe('Sites.'),
+      page: z.number().int(),
+      per_page: z.number().int(),
+    }),
 
   handle: async (input, ctx) => {
     const answer = await textReports(ctx, input);

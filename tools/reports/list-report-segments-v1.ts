@@ -11,17 +11,18 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({}),
+  input: () => z.object({}),
 
-  output: z.object({
-    segments: z.array(
-      z.object({
-        name: z.enum(SEGMENT_NAMES),
-        about: z.string(),
-        default: z.boolean(),
-      }),
-    ),
-  }),
+  output: () =>
+    z.object({
+      segments: z.array(
+        z.object({
+          name: z.enum(SEGMENT_NAMES),
+          about: z.string(),
+          default: z.boolean(),
+        }),
+      ),
+    }),
 
   handle: async () => ({ segments: reportSegments() }),
 });

@@ -13,13 +13,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    allow_login: bool().optional().describe('Logins by token; default: as it is.'),
-    dry_run: bool().default(false).describe('Only tells how.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      allow_login: bool().optional().describe('Logins by token; default: as it is.'),
+      dry_run: bool().default(false).describe('Only tells how.'),
+    }),
 
-  output: guardInstall,
+  output: () => guardInstall,
 
   handle: ({ site_id_or_domain, allow_login, dry_run }, ctx) =>
     installGuard(ctx, site_id_or_domain, allow_login, dry_run),

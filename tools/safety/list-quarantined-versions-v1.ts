@@ -12,18 +12,20 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    include_lifted: bool().default(false).describe('Also those that pass again.'),
-    page: page(),
-    per_page: perPage(50, 200),
-  }),
+  input: () =>
+    z.object({
+      include_lifted: bool().default(false).describe('Also those that pass again.'),
+      page: page(),
+      per_page: perPage(50, 200),
+    }),
 
-  output: z.object({
-    versions: z.array(quarantinedVersion),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      versions: z.array(quarantinedVersion),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
 
   handle: ({ include_lifted, page, per_page }, ctx) => quarantinedVersions(ctx, include_lifted, page, per_page),
 });

@@ -12,16 +12,17 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ site_id_or_domain: siteRef, ...confirmation }),
+  input: () => z.object({ site_id_or_domain: siteRef, ...confirmation }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    dry_run: z.boolean().optional(),
-    installed: z.boolean().optional(),
-    snapshots: z.number().int().optional(),
-    warnings: z.array(z.string()).optional(),
-    removed: z.boolean().optional(),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      dry_run: z.boolean().optional(),
+      installed: z.boolean().optional(),
+      snapshots: z.number().int().optional(),
+      warnings: z.array(z.string()).optional(),
+      removed: z.boolean().optional(),
+    }),
 
   preview: ({ site_id_or_domain }, ctx) => previewRemoval(ctx, site_id_or_domain),
 

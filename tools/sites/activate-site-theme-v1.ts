@@ -14,9 +14,9 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, slug: slug.describe('From get-site-themes-v1.') }),
+  input: () => z.object({ site_id_or_domain: siteRef, slug: slug.describe('From get-site-themes-v1.') }),
 
-  output: z.object({ site_id: z.number().int(), activated: z.string(), previous_theme: z.string() }),
+  output: () => z.object({ site_id: z.number().int(), activated: z.string(), previous_theme: z.string() }),
 
   async handle({ site_id_or_domain, slug }, ctx) {
     const [wanted = ''] = requireSlugs([slug], 'slug');

@@ -12,15 +12,16 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    reachable: z.boolean(),
-    response_time_ms: z.number().int(),
-    http_status: z.number().int().describe('0 = no answer.'),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      reachable: z.boolean(),
+      response_time_ms: z.number().int(),
+      http_status: z.number().int().describe('0 = no answer.'),
+    }),
 
   handle: ({ site_id_or_domain }, ctx) => resultOnSite(ctx, checkHandler, site_id_or_domain),
 });

@@ -15,31 +15,32 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
+  input: () => z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
 
-  output: z.object({
-    ...queuedFields,
-    results: z
-      .array(
-        z.object({
-          site_id: z.number().int(),
-          site_url: z.string(),
-          reachable: z.boolean(),
-          response_time_ms: z.number().int(),
-        }),
-      )
-      .optional(),
-    summary: z
-      .object({
-        total_checked: z.number().int(),
-        reachable: z.number().int(),
-        unreachable: z.number().int(),
-        still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
-      })
-      .optional(),
-    errors: z.array(siteError),
-    total_errors: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      results: z
+        .array(
+          z.object({
+            site_id: z.number().int(),
+            site_url: z.string(),
+            reachable: z.boolean(),
+            response_time_ms: z.number().int(),
+          }),
+        )
+        .optional(),
+      summary: z
+        .object({
+          total_checked: z.number().int(),
+          reachable: z.number().int(),
+          unreachable: z.number().int(),
+          still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
+        })
+        .optional(),
+      errors: z.array(siteError),
+      total_errors: z.number().int(),
+    }),
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, {

@@ -11,9 +11,9 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ status: siteStatusFilter }),
+  input: () => z.object({ status: siteStatusFilter }),
 
-  output: z.object({ total: z.number().int() }),
+  output: () => z.object({ total: z.number().int() }),
 
   async handle({ status }, ctx) {
     return { total: await countSites(ctx, { status: status === 'any' ? undefined : status }) };

@@ -13,18 +13,20 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.'), ...confirmation }),
+  input: () =>
+    z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.'), ...confirmation }),
 
-  output: z.object({
-    dry_run: z.boolean().optional(),
-    site_id: z.number().int(),
-    deleted: z.array(z.string()).optional(),
-    errors: z.array(slugError).optional(),
-    would_affect: z.array(extensionEntry).optional(),
-    count: z.number().int().optional(),
-    warnings: z.array(z.string()).optional(),
-    ...continuedFields,
-  }),
+  output: () =>
+    z.object({
+      dry_run: z.boolean().optional(),
+      site_id: z.number().int(),
+      deleted: z.array(z.string()).optional(),
+      errors: z.array(slugError).optional(),
+      would_affect: z.array(extensionEntry).optional(),
+      count: z.number().int().optional(),
+      warnings: z.array(z.string()).optional(),
+      ...continuedFields,
+    }),
 
   preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'plugin', slugs),
 

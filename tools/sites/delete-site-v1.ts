@@ -14,16 +14,17 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ site_id_or_domain: siteRef, ...confirmation }),
+  input: () => z.object({ site_id_or_domain: siteRef, ...confirmation }),
 
-  output: z.object({
-    dry_run: z.boolean().optional(),
-    deleted: z.boolean(),
-    site_id: z.number().int(),
-    site_url: z.string(),
-    would_affect: siteBasic.optional(),
-    warnings: z.array(z.string()).optional(),
-  }),
+  output: () =>
+    z.object({
+      dry_run: z.boolean().optional(),
+      deleted: z.boolean(),
+      site_id: z.number().int(),
+      site_url: z.string(),
+      would_affect: siteBasic.optional(),
+      warnings: z.array(z.string()).optional(),
+    }),
 
   async preview({ site_id_or_domain }, ctx) {
     const { id, url, name } = await getSite(ctx, site_id_or_domain);

@@ -12,14 +12,15 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ page: page(), per_page: perPage(50, 200) }),
+  input: () => z.object({ page: page(), per_page: perPage(50, 200) }),
 
-  output: z.object({
-    items: z.array(abandonedItem),
-    total: z.number().int(),
-    checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
-    sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
-  }),
+  output: () =>
+    z.object({
+      items: z.array(abandonedItem),
+      total: z.number().int(),
+      checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
+      sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
+    }),
 
   handle: ({ page, per_page }, ctx) => listAbandoned(ctx, 'theme', page, per_page),
 });

@@ -12,27 +12,29 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
-    page: page(),
-    per_page: perPage(50, 100),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
+      page: page(),
+      per_page: perPage(50, 100),
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    changes: z.array(
-      z.object({
-        id: z.number().int(),
-        type: z.string(),
-        description: z.string(),
-        user: z.string(),
-        timestamp: z.string(),
-        source: z.enum(['wpadmin', 'dashboard']),
-      }),
-    ),
-    total: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      changes: z.array(
+        z.object({
+          id: z.number().int(),
+          type: z.string(),
+          description: z.string(),
+          user: z.string(),
+          timestamp: z.string(),
+          source: z.enum(['wpadmin', 'dashboard']),
+        }),
+      ),
+      total: z.number().int(),
+    }),
 
   handle: ({ site_id_or_domain, source, page, per_page }, ctx) =>
     siteChanges(ctx, site_id_or_domain, source, page, per_page),

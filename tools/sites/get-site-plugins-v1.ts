@@ -12,18 +12,20 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    status: z.enum(['all', 'active', 'inactive']).default('all').describe('Plugins in this state.'),
-    has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      status: z.enum(['all', 'active', 'inactive']).default('all').describe('Plugins in this state.'),
+      has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
+    }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    plugins: z.array(extensionEntry),
-    total: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      plugins: z.array(extensionEntry),
+      total: z.number().int(),
+    }),
 
   async handle({ site_id_or_domain, status, has_update }, ctx) {
     const { site, items } = await listExtensions(ctx, site_id_or_domain, 'plugin');

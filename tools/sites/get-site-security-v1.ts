@@ -12,18 +12,21 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    security_issues: z.array(z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() })),
-    ssl_status: z.object({
-      valid: z.boolean().nullable().describe('null = no certificate was seen.'),
-      expires: z.string().nullable(),
-      checked_at: z.string().nullable(),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      security_issues: z.array(
+        z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() }),
+      ),
+      ssl_status: z.object({
+        valid: z.boolean().nullable().describe('null = no certificate was seen.'),
+        expires: z.string().nullable(),
+        checked_at: z.string().nullable(),
+      }),
     }),
-  }),
 
   handle: ({ site_id_or_domain }, ctx) => siteSecurity(ctx, site_id_or_domain),
 });

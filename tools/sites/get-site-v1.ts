@@ -12,12 +12,13 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    include_stats: bool().default(false).describe('Adds `stats`.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      include_stats: bool().default(false).describe('Adds `stats`.'),
+    }),
 
-  output: site.extend({ stats: siteStats.optional() }),
+  output: () => site.extend({ stats: siteStats.optional() }),
 
   async handle({ site_id_or_domain, include_stats }, ctx) {
     const record = await getRecord(ctx, site_id_or_domain);

@@ -11,9 +11,9 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({}),
+  input: () => z.object({}),
 
-  output: z.object({ sites: z.array(siteBasic), total: z.number().int() }),
+  output: () => z.object({ sites: z.array(siteBasic), total: z.number().int() }),
 
   async handle(_input, ctx) {
     const sites = await allSites(ctx);

@@ -14,24 +14,26 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    page: page(),
-    per_page: perPage(20, 100),
-    status: siteStatusFilter,
-    search: z.string().max(255).default('').describe('Part of the name or URL.'),
-    client_id: id().optional().describe('Only sites of this client.'),
-    tag_id: id().optional().describe('Only sites with this tag.'),
-    include: include(),
-    cursor: cursorText().describe('"" begins; then next_cursor.'),
-  }),
+  input: () =>
+    z.object({
+      page: page(),
+      per_page: perPage(20, 100),
+      status: siteStatusFilter,
+      search: z.string().max(255).default('').describe('Part of the name or URL.'),
+      client_id: id().optional().describe('Only sites of this client.'),
+      tag_id: id().optional().describe('Only sites with this tag.'),
+      include: include(),
+      cursor: cursorText().describe('"" begins; then next_cursor.'),
+    }),
 
-  output: z.object({
-    items: z.array(siteListItem.merge(statusReason.partial()).extend(siteExtras)),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-    next_cursor: z.string().optional(),
-  }),
+  output: () =>
+    z.object({
+      items: z.array(siteListItem.merge(statusReason.partial()).extend(siteExtras)),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+      next_cursor: z.string().optional(),
+    }),
 
   async handle({ page, per_page, status, search, client_id, tag_id, include, cursor }, ctx) {
     const filter = { status: status === 'any' ? undefined : status, search, client_id, tag_id };

@@ -14,15 +14,16 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('At least one.') }),
+  input: () => z.object({ site_ids_or_domains: siteRefs('At least one.') }),
 
-  output: z.object({
-    ...queuedFields,
-    suspended: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
-    errors: z.array(siteError),
-    total_suspended: z.number().int().optional(),
-    total_errors: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      suspended: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
+      errors: z.array(siteError),
+      total_suspended: z.number().int().optional(),
+      total_errors: z.number().int(),
+    }),
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });

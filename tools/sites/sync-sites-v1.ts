@@ -16,15 +16,16 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
+  input: () => z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]) }),
 
-  output: z.object({
-    ...queuedFields,
-    synced: z.array(siteBasic).optional(),
-    errors: z.array(siteError),
-    total_synced: z.number().int().optional(),
-    total_errors: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      synced: z.array(siteBasic).optional(),
+      errors: z.array(siteError),
+      total_synced: z.number().int().optional(),
+      total_errors: z.number().int(),
+    }),
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, {

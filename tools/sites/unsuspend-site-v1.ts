@@ -14,15 +14,16 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({
-    unsuspended: z.boolean(),
-    site_id: z.number().int(),
-    site_url: z.string(),
-    status: siteStatus,
-    status_reason: z.string().optional().describe('Why it is not connected.'),
-  }),
+  output: () =>
+    z.object({
+      unsuspended: z.boolean(),
+      site_id: z.number().int(),
+      site_url: z.string(),
+      status: siteStatus,
+      status_reason: z.string().optional().describe('Why it is not connected.'),
+    }),
 
   async handle({ site_id_or_domain }, ctx) {
     const answer = await runOnSite(ctx, unsuspendHandler, site_id_or_domain);

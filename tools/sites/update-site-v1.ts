@@ -12,21 +12,22 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    site_id_or_domain: siteRef,
-    name: siteName.optional().describe('Not blank.'),
-    notes: plainText(65_535).optional().describe('Replaced.'),
-    client_id: id().nullable().optional().describe('null unassigns.'),
-    tags: list(id()).optional().describe('REPLACES all tags by these ids; [] = none.'),
-    add_tags: list(id()).optional().describe('Tag ids to add; others stay.'),
-    remove_tags: list(id()).optional().describe('Tag ids to take off.'),
-    url: z.string().max(2048).optional().describe('New address.'),
-    http_user: z.string().max(255).optional().describe('"" clears.'),
-    http_pass: z.string().max(1024).optional().describe('"" clears.'),
-    ssl_verify: bool().optional().describe('Check TLS.'),
-  }),
+  input: () =>
+    z.object({
+      site_id_or_domain: siteRef,
+      name: siteName.optional().describe('Not blank.'),
+      notes: plainText(65_535).optional().describe('Replaced.'),
+      client_id: id().nullable().optional().describe('null unassigns.'),
+      tags: list(id()).optional().describe('REPLACES all tags by these ids; [] = none.'),
+      add_tags: list(id()).optional().describe('Tag ids to add; others stay.'),
+      remove_tags: list(id()).optional().describe('Tag ids to take off.'),
+      url: z.string().max(2048).optional().describe('New address.'),
+      http_user: z.string().max(255).optional().describe('"" clears.'),
+      http_pass: z.string().max(1024).optional().describe('"" clears.'),
+      ssl_verify: bool().optional().describe('Check TLS.'),
+    }),
 
-  output: site,
+  output: () => site,
 
   handle: ({ site_id_or_domain, ...change }, ctx) => updateSite(ctx, site_id_or_domain, change),
 });

@@ -10,10 +10,11 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: false,
-  input: z.object({
-    name: tagNameInput.describe('Unique in any case, not blank.'),
-    color: tagColorInput.optional().describe('#RRGGBB'),
-  }),
-  output: tag.omit({ updated_at: true }),
+  input: () =>
+    z.object({
+      name: tagNameInput.describe('Unique in any case, not blank.'),
+      color: tagColorInput.optional().describe('#RRGGBB'),
+    }),
+  output: () => tag.omit({ updated_at: true }),
   handle: (input, ctx) => addTag(ctx, input),
 });

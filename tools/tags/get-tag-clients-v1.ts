@@ -11,15 +11,16 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
-  output: z.object({
-    ...tagHead,
-    clients: z.array(
-      z.object({ id: z.number().int(), name: z.string(), email: z.string(), sites_with_tag: z.number().int() }),
-    ),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  input: () => z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
+  output: () =>
+    z.object({
+      ...tagHead,
+      clients: z.array(
+        z.object({ id: z.number().int(), name: z.string(), email: z.string(), sites_with_tag: z.number().int() }),
+      ),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
   handle: ({ tag_id, page, per_page }, ctx) => listTagClients(ctx, tag_id, page, per_page),
 });

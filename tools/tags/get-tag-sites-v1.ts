@@ -14,14 +14,15 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100), include: include() }),
-  output: z.object({
-    ...tagHead,
-    sites: z.array(siteOfOwner.extend(siteExtras)),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  input: () => z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100), include: include() }),
+  output: () =>
+    z.object({
+      ...tagHead,
+      sites: z.array(siteOfOwner.extend(siteExtras)),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
   async handle({ tag_id, page, per_page, include }, ctx) {
     const found = await listTagSites(ctx, tag_id, page, per_page);
     return { ...found, sites: await withExtras(ctx, found.sites, include) };

@@ -12,18 +12,20 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
   idempotent: true,
-  input: z.object({
-    page: page(),
-    per_page: perPage(20, 100),
-    search: z.string().max(255).default('').describe('Part of name or id.'),
-    include: ids().default([]).describe('Only these ids; empty = all.'),
-    exclude: ids().default([]).describe('Not these ids.'),
-  }),
-  output: z.object({
-    items: z.array(tagListItem),
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-  }),
+  input: () =>
+    z.object({
+      page: page(),
+      per_page: perPage(20, 100),
+      search: z.string().max(255).default('').describe('Part of name or id.'),
+      include: ids().default([]).describe('Only these ids; empty = all.'),
+      exclude: ids().default([]).describe('Not these ids.'),
+    }),
+  output: () =>
+    z.object({
+      items: z.array(tagListItem),
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+    }),
   handle: ({ page, per_page, ...filter }, ctx) => listTags(ctx, filter, page, per_page),
 });

@@ -10,11 +10,12 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: true,
-  input: z.object({
-    tag_id: tagRef,
-    name: tagNameInput.optional().describe('Unique, not blank.'),
-    color: tagColorInput.optional().describe('#RRGGBB'),
-  }),
-  output: tag,
+  input: () =>
+    z.object({
+      tag_id: tagRef,
+      name: tagNameInput.optional().describe('Unique, not blank.'),
+      color: tagColorInput.optional().describe('#RRGGBB'),
+    }),
+  output: () => tag,
   handle: ({ tag_id, ...change }, ctx) => updateTag(ctx, tag_id, change),
 });

@@ -16,13 +16,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: false,
 
-  input: z.object({
-    ...z.object(taskWrite).partial().shape,
-    title: taskWrite.title,
-    start: bool().default(false).describe('Starts the timer.'),
-  }),
+  input: () =>
+    z.object({
+      ...z.object(taskWrite).partial().shape,
+      title: taskWrite.title,
+      start: bool().default(false).describe('Starts the timer.'),
+    }),
 
-  output: timeTask,
+  output: () => timeTask,
 
   async handle({ start, ...input }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -14,15 +14,16 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: z.object({ task_id: taskId(), ...confirmation }),
+  input: () => z.object({ task_id: taskId(), ...confirmation }),
 
-  output: z.object({
-    deleted: z.boolean(),
-    id: z.number().int(),
-    title: z.string(),
-    duration_seconds: z.number().int(),
-    dry_run: z.boolean().optional().describe('True on a preview.'),
-  }),
+  output: () =>
+    z.object({
+      deleted: z.boolean(),
+      id: z.number().int(),
+      title: z.string(),
+      duration_seconds: z.number().int(),
+      dry_run: z.boolean().optional().describe('True on a preview.'),
+    }),
 
   async preview({ task_id }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -14,19 +14,21 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    client_id: clientId(),
-    search: searchText().describe('Part of the title.'),
-    page: page(),
-    per_page: perPage(20, 100),
-  }),
+  input: () =>
+    z.object({
+      client_id: clientId(),
+      search: searchText().describe('Part of the title.'),
+      page: page(),
+      per_page: perPage(20, 100),
+    }),
 
-  output: z.object({
-    buckets: z.array(timeBucket),
-    total: z.number().int(),
-    page: z.number().int(),
-    per_page: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      buckets: z.array(timeBucket),
+      total: z.number().int(),
+      page: z.number().int(),
+      per_page: z.number().int(),
+    }),
 
   async handle({ page, per_page, ...filter }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -14,18 +14,20 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    search: searchText().describe('Part of name or e-mail.'),
-    page: page(),
-    per_page: perPage(20, 100),
-  }),
+  input: () =>
+    z.object({
+      search: searchText().describe('Part of name or e-mail.'),
+      page: page(),
+      per_page: perPage(20, 100),
+    }),
 
-  output: z.object({
-    clients: z.array(timeClient),
-    total: z.number().int(),
-    page: z.number().int(),
-    per_page: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      clients: z.array(timeClient),
+      total: z.number().int(),
+      page: z.number().int(),
+      per_page: z.number().int(),
+    }),
 
   async handle({ search, page, per_page }, ctx) {
     requireModule(ctx, 'time-tracker');

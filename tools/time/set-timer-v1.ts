@@ -14,9 +14,9 @@ export default defineOperation({
   effect: 'write',
   idempotent: false,
 
-  input: z.object({ task_id: taskId(), step: z.enum(['start', 'pause', 'stop']).describe('stop completes it.') }),
+  input: () => z.object({ task_id: taskId(), step: z.enum(['start', 'pause', 'stop']).describe('stop completes it.') }),
 
-  output: timeTask,
+  output: () => timeTask,
 
   async handle({ task_id, step }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -13,14 +13,15 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, action: ignoreAction }),
+  input: () => z.object({ site_id_or_domain: siteRef, action: ignoreAction }),
 
-  output: z.object({
-    success: z.boolean(),
-    site_id: z.number().int(),
-    action: z.enum(['add', 'remove']),
-    core_ignored: z.boolean(),
-  }),
+  output: () =>
+    z.object({
+      success: z.boolean(),
+      site_id: z.number().int(),
+      action: z.enum(['add', 'remove']),
+      core_ignored: z.boolean(),
+    }),
 
   async handle({ site_id_or_domain, action }, ctx) {
     const { site_id, list } = await setIgnored(ctx, site_id_or_domain, 'core', [CORE_SLUG], action === 'add');

@@ -14,14 +14,15 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({ site_id_or_domain: siteRef, action: ignoreAction, slugs }),
+  input: () => z.object({ site_id_or_domain: siteRef, action: ignoreAction, slugs }),
 
-  output: z.object({
-    success: z.boolean(),
-    site_id: z.number().int(),
-    action: z.enum(['add', 'remove']),
-    themes_ignored: z.array(z.string()).describe('The list of the site afterwards.'),
-  }),
+  output: () =>
+    z.object({
+      success: z.boolean(),
+      site_id: z.number().int(),
+      action: z.enum(['add', 'remove']),
+      themes_ignored: z.array(z.string()).describe('The list of the site afterwards.'),
+    }),
 
   async handle({ site_id_or_domain, action, slugs }, ctx) {
     const { site_id, list } = await setIgnored(ctx, site_id_or_domain, 'theme', slugs, action === 'add');

@@ -13,23 +13,25 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
-    type: z.enum(['core', 'plugin', 'theme']).describe('What the item is.'),
-    slug: z.string().trim().min(1).max(255).describe('Slug or name.'),
-    version: version().describe('Only this one; the next shows again.'),
-    until: z.string().trim().max(40).optional().describe('ISO 8601; then it shows again.'),
-  }),
+  input: () =>
+    z.object({
+      action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+      type: z.enum(['core', 'plugin', 'theme']).describe('What the item is.'),
+      slug: z.string().trim().min(1).max(255).describe('Slug or name.'),
+      version: version().describe('Only this one; the next shows again.'),
+      until: z.string().trim().max(40).optional().describe('ISO 8601; then it shows again.'),
+    }),
 
-  output: z.object({
-    success: z.boolean(),
-    action: z.enum(['ignore', 'unignore']),
-    type: z.enum(['core', 'plugin', 'theme']),
-    slug: z.string(),
-    version: z.string().nullable().describe('null = every version.'),
-    until: timestamp.nullable(),
-    offers_ignored: z.number().int().describe('Offers of it that are ignored now.'),
-  }),
+  output: () =>
+    z.object({
+      success: z.boolean(),
+      action: z.enum(['ignore', 'unignore']),
+      type: z.enum(['core', 'plugin', 'theme']),
+      slug: z.string(),
+      version: z.string().nullable().describe('null = every version.'),
+      until: timestamp.nullable(),
+      offers_ignored: z.number().int().describe('Offers of it that are ignored now.'),
+    }),
 
   handle: (change, ctx) => setIgnoredEverywhere(ctx, change),
 });

@@ -12,20 +12,21 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({ page: page(), per_page: perPage(50, 200) }),
+  input: () => z.object({ page: page(), per_page: perPage(50, 200) }),
 
-  output: z.object({
-    ignored: z.array(
-      z.object({
-        ...siteFields,
-        type: z.enum(['core', 'plugin', 'theme']),
-        slug: z.string(),
-        name: z.string(),
-        ignored_version: z.string().describe('`all_versions`, or versions joined with commas.'),
-      }),
-    ),
-    total: z.number().int(),
-  }),
+  output: () =>
+    z.object({
+      ignored: z.array(
+        z.object({
+          ...siteFields,
+          type: z.enum(['core', 'plugin', 'theme']),
+          slug: z.string(),
+          name: z.string(),
+          ignored_version: z.string().describe('`all_versions`, or versions joined with commas.'),
+        }),
+      ),
+      total: z.number().int(),
+    }),
 
   handle: ({ page, per_page }, ctx) => listIgnored(ctx, page, per_page),
 });

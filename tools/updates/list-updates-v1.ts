@@ -13,22 +13,24 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: z.object({
-    site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
-    types: updateTypes,
-    ...offerFilters,
-    page: page(),
-    per_page: perPage(50, 200),
-  }),
+  input: () =>
+    z.object({
+      site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
+      types: updateTypes,
+      ...offerFilters,
+      page: page(),
+      per_page: perPage(50, 200),
+    }),
 
-  output: z.object({
-    updates: z.array(fleetUpdateEntry),
-    summary: updateSummary,
-    page: z.number().int(),
-    per_page: z.number().int(),
-    total: z.number().int(),
-    errors: z.array(updateError).describe('Identifiers that named no site.'),
-  }),
+  output: () =>
+    z.object({
+      updates: z.array(fleetUpdateEntry),
+      summary: updateSummary,
+      page: z.number().int(),
+      per_page: z.number().int(),
+      total: z.number().int(),
+      errors: z.array(updateError).describe('Identifiers that named no site.'),
+    }),
 
   handle: ({ site_ids_or_domains, types, page, per_page, ...filters }, ctx) =>
     listUpdates(ctx, site_ids_or_domains, types, page, per_page, filters),

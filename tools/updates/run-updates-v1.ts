@@ -18,22 +18,24 @@ export default defineOperation({
   replaces: true,
   multi: true,
 
-  input: z.object({
-    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-    types: updateTypes,
-    ...offerFilters,
-    specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
-    dry_run: dryRun,
-  }),
+  input: () =>
+    z.object({
+      site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
+      types: updateTypes,
+      ...offerFilters,
+      specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
+      dry_run: dryRun,
+    }),
 
-  output: z.object({
-    ...queuedFields,
-    updated: z.array(appliedEntry).optional(),
-    errors: z.array(applyError),
-    summary: runSummary.optional(),
-    total_errors: z.number().int().optional(),
-    ...updatePreview,
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      updated: z.array(appliedEntry).optional(),
+      errors: z.array(applyError),
+      summary: runSummary.optional(),
+      total_errors: z.number().int().optional(),
+      ...updatePreview,
+    }),
 
   preview: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>
     previewUpdates(ctx, site_ids_or_domains, types, specific_items, undefined, filters),

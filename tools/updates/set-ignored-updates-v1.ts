@@ -14,20 +14,22 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: z.object({
-    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
-    site_id_or_domain: siteRef,
-    type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What the item is.'),
-    slug: slug.describe('For core: platform.'),
-  }),
+  input: () =>
+    z.object({
+      action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+      site_id_or_domain: siteRef,
+      type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What the item is.'),
+      slug: slug.describe('For core: platform.'),
+    }),
 
-  output: z.object({
-    success: z.boolean(),
-    action: z.enum(['ignore', 'unignore']).describe('What to do.'),
-    site_id: z.number().int(),
-    type: z.enum(['core', 'plugin', 'theme']),
-    slug: z.string(),
-  }),
+  output: () =>
+    z.object({
+      success: z.boolean(),
+      action: z.enum(['ignore', 'unignore']).describe('What to do.'),
+      site_id: z.number().int(),
+      type: z.enum(['core', 'plugin', 'theme']),
+      slug: z.string(),
+    }),
 
   async handle({ action, site_id_or_domain, type, slug }, ctx) {
     const { site_id } = await setIgnored(ctx, site_id_or_domain, type, [slug], action === 'ignore', 'slug');

@@ -18,27 +18,29 @@ export default defineOperation({
   replaces: true,
   multi: true,
 
-  input: z.object({
-    site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-    ...offerFilters,
-    dry_run: dryRun,
-  }),
+  input: () =>
+    z.object({
+      site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
+      ...offerFilters,
+      dry_run: dryRun,
+    }),
 
-  output: z.object({
-    ...queuedFields,
-    updated: z
-      .object({
-        core: z.number().int(),
-        plugins: z.number().int(),
-        themes: z.number().int(),
-        translations: z.number().int(),
-      })
-      .optional(),
-    errors: z.array(applyError),
-    summary: runSummary.optional(),
-    total_errors: z.number().int().optional(),
-    ...updatePreview,
-  }),
+  output: () =>
+    z.object({
+      ...queuedFields,
+      updated: z
+        .object({
+          core: z.number().int(),
+          plugins: z.number().int(),
+          themes: z.number().int(),
+          translations: z.number().int(),
+        })
+        .optional(),
+      errors: z.array(applyError),
+      summary: runSummary.optional(),
+      total_errors: z.number().int().optional(),
+      ...updatePreview,
+    }),
 
   preview: ({ site_ids_or_domains, dry_run: _, ...filters }, ctx) =>
     previewUpdates(ctx, site_ids_or_domains, [], [], sitesNotSuspended, filters),

@@ -14,16 +14,17 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    updated: z.boolean(),
-    old_version: z.string(),
-    new_version: z.string(),
-    errors: z.array(updateError).optional().describe('What is wrong with the site since.'),
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      updated: z.boolean(),
+      old_version: z.string(),
+      new_version: z.string(),
+      errors: z.array(updateError).optional().describe('What is wrong with the site since.'),
+    }),
 
   async handle({ site_id_or_domain }, ctx) {
     const { target, errors, ...result } = await updateCore(ctx, site_id_or_domain);

@@ -15,16 +15,17 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
+  input: () => z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    updated: z.array(appliedExtension),
-    errors: z.array(applyError),
-    total_updated: z.number().int(),
-    ...continuedFields,
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      updated: z.array(appliedExtension),
+      errors: z.array(applyError),
+      total_updated: z.number().int(),
+      ...continuedFields,
+    }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {
     const { target, updated, errors, job_id, status_url } = await updateExtensions(

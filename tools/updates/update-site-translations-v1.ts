@@ -14,16 +14,17 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef }),
 
-  output: z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
-    updated: z.boolean(),
-    translations_updated: z.number().int(),
-    errors: z.array(applyError).optional(),
-    ...continuedFields,
-  }),
+  output: () =>
+    z.object({
+      site_id: z.number().int(),
+      site_url: z.string(),
+      updated: z.boolean(),
+      translations_updated: z.number().int(),
+      errors: z.array(applyError).optional(),
+      ...continuedFields,
+    }),
 
   async handle({ site_id_or_domain }, ctx) {
     const { target, updated, errors, job_id, status_url } = await updateTranslations(ctx, site_id_or_domain);

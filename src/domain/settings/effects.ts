@@ -120,7 +120,8 @@ export async function checksAfterUpdate(ctx: Source): Promise<boolean> {
 /** Parts of a sync that differ from what this service asks for anyway (child protocol §5.2). */
 export async function syncParts(ctx: Source): Promise<Record<string, boolean>> {
   const stored = await ctx.store.settings.one('advanced.sync_data');
-  const parsed = ADVANCED.sync_data.schema.safeParse(stored ?? {});
+  if (stored === undefined) return {};
+  const parsed = ADVANCED.sync_data.schema.safeParse(stored);
   return Object.fromEntries(Object.entries(parsed.success ? parsed.data : {}).map(([part, on]) => [part, on === 1]));
 }
 

@@ -71,8 +71,13 @@ export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: n
 /** As `listSites`, each site that is not connected with the reason. */
 export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
   const { items, total } = await listSites(ctx, filter, page, perPage);
-  const reasons = await statusReasons(ctx, items);
-  return { items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })), total };
+  return { items: await addReasons(ctx, items), total };
+}
+
+/** The same rows, each of a site that is not connected with the reason. */
+async function addReasons(ctx: Ctx, sites: readonly SiteRow[]): Promise<(SiteRow & Partial<StatusReason>)[]> {
+  const reasons = await statusReasons(ctx, sites);
+  return sites.map((site) => Object.assign(site, reasons.get(site.id)));
 }
 
 /**
@@ -83,9 +88,8 @@ export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string
   const place = placeOf(filter, cursor, page);
   const found = await ctx.store.sites.listAfter(visible(ctx, filter), place.after, perPage + 1);
   const { items, next_cursor } = pageFrom(filter, place, found.items, perPage);
-  const reasons = await statusReasons(ctx, items);
   return {
-    items: items.map((item): SiteRow & Partial<StatusReason> => ({ ...item, ...reasons.get(item.id) })),
+    items: await addReasons(ctx, items),
     total: found.total,
     page: place.page,
     ...(next_cursor === undefined ? {} : { next_cursor }),

@@ -44,7 +44,7 @@ export function offerEntry(offer: FleetOffer) {
   };
 }
 
-function told(fixes: string[] | undefined): { fixes?: string[] } {
+function fixesMember(fixes: string[] | undefined): { fixes?: string[] } {
   return fixes === undefined ? {} : { fixes };
 }
 
@@ -90,11 +90,13 @@ export async function listUpdates(
   const summary = summaryOf(counts);
   const fixes = await fixesOf(ctx, items);
   return {
-    updates: items.map((offer, at) => ({
-      ...offerEntry(offer),
-      site_status: offer.site_status as SiteRow['status'],
-      ...told(fixes.get(at)),
-    })),
+    updates: items.map((offer, at) =>
+      Object.assign(
+        offerEntry(offer),
+        { site_status: offer.site_status as SiteRow['status'] },
+        fixesMember(fixes.get(at)),
+      ),
+    ),
     summary,
     page,
     per_page: perPage,
@@ -113,7 +115,7 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
     site_id: site.id,
     site_url: site.url,
     site_name: site.name,
-    updates: offers.map((offer, at) => ({ ...offerEntry(offer), ...told(fixes.get(at)) })),
+    updates: offers.map((offer, at) => Object.assign(offerEntry(offer), fixesMember(fixes.get(at)))),
     summary: summaryOf(counts),
   };
 }

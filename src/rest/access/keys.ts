@@ -35,9 +35,9 @@ export const keys: readonly Route[] = [
     summary: 'List API keys',
     description:
       'Legacy keys first, then the newest. Tokens are never shown again. A page past the end is the last one.',
-    params: z.object(paging(20, 200)),
+    params: () => z.object(paging(20, 200)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
-    returns: listOf(keyShape),
+    returns: () => listOf(keyShape),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total, page: shown } = await listKeys(ctx, page, per_page);
       return { total, page: shown, per_page, data: items };
@@ -52,13 +52,14 @@ export const keys: readonly Route[] = [
     summary: 'Create an API key',
     description:
       'The token is shown in this answer only. A key cannot grant a permission that it does not have itself.',
-    params: z.object({
-      active: flag().describe('Whether the key works from the start.'),
-      permissions,
-      description: description.default(''),
-    }),
+    params: () =>
+      z.object({
+        active: flag().describe('Whether the key works from the start.'),
+        permissions,
+        description: description.default(''),
+      }),
     example: { message: 'The key was created.', token: '<ACCESS_TOKEN>', id: 3, data: example },
-    returns: writtenOf(keyShape).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
+    returns: () => writtenOf(keyShape).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
     answer: async ({ active, permissions: asked, description: about }, ctx) => {
       const made = await addKey(ctx, { active, scope: scopeOf(asked), description: about ?? '' });
       return { message: 'The key was created. Keep its token: it is not shown again.', ...made };
@@ -74,14 +75,15 @@ export const keys: readonly Route[] = [
     summary: 'Change an API key',
     description:
       'Acts on the next request. The last working key with the permissions read and write cannot be weakened.',
-    params: z.object({
-      ...identifier,
-      active: flag().optional(),
-      permissions: permissions.optional(),
-      description: description.optional(),
-    }),
+    params: () =>
+      z.object({
+        ...identifier,
+        active: flag().optional(),
+        permissions: permissions.optional(),
+        description: description.optional(),
+      }),
     example: { message: 'The key was changed.', data: example },
-    returns: writtenOf(keyShape),
+    returns: () => writtenOf(keyShape),
     answer: async ({ key_identifier, active, permissions: asked, description: about }, ctx) => {
       const data = await changeKey(ctx, refOf(key_identifier), {
         enabled: active,
@@ -99,9 +101,9 @@ export const keys: readonly Route[] = [
     where,
     summary: 'Delete an API key',
     description: 'The last working key with the permissions read and write cannot be deleted.',
-    params: z.object(identifier),
+    params: () => z.object(identifier),
     example: { message: 'The key was deleted.', data: example },
-    returns: writtenOf(keyShape),
+    returns: () => writtenOf(keyShape),
     answer: async ({ key_identifier }, ctx) => ({
       message: 'The key was deleted.',
       data: await removeKey(ctx, refOf(key_identifier)),

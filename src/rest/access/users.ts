@@ -25,8 +25,8 @@ export const users: readonly Route[] = [
     path: '/users',
     needs: 'read',
     summary: 'List users: people who log in to Sitefleet',
-    params: z.object(paging(50, 200)),
-    returns: listOf(userShape),
+    params: () => z.object(paging(50, 200)),
+    returns: () => listOf(userShape),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listUsers(ctx, page, per_page);
       return { total, page, per_page, data: items };
@@ -41,12 +41,13 @@ export const users: readonly Route[] = [
     fails: [409],
     summary: 'Create a user',
     description: `Without a password ${LINK} No caller can grant a right that it does not have itself.`,
-    params: z.object({
-      name: z.string().describe('1 to 60 characters, without a colon; in any case of letters the same name.'),
-      right,
-      password: password.nullable().default(null),
-    }),
-    returns: withLink,
+    params: () =>
+      z.object({
+        name: z.string().describe('1 to 60 characters, without a colon; in any case of letters the same name.'),
+        right,
+        password: password.nullable().default(null),
+      }),
+    returns: () => withLink,
     answer: async (input, ctx) => ({ message: 'The user was created.', ...(await addUser(ctx, input)) }),
   }),
   route({
@@ -59,13 +60,14 @@ export const users: readonly Route[] = [
     fails: [404, 409],
     summary: 'Change a user',
     description: `Sessions and links of the user end. With password null the password ends, too, and ${LINK} The last user who may change anything cannot be weakened.`,
-    params: z.object({
-      ...path,
-      right: right.optional(),
-      password: password.nullable().optional(),
-      active: flag().optional().describe('Whether the user may log in.'),
-    }),
-    returns: withLink,
+    params: () =>
+      z.object({
+        ...path,
+        right: right.optional(),
+        password: password.nullable().optional(),
+        active: flag().optional().describe('Whether the user may log in.'),
+      }),
+    returns: () => withLink,
     answer: async ({ user_id, ...change }, ctx) => ({
       message: 'The user was changed.',
       ...(await changeUser(ctx, user_id, change)),
@@ -81,8 +83,8 @@ export const users: readonly Route[] = [
     summary: 'Delete a user',
     description:
       'Sessions and links of the user end; keys made by the user stay. The last user who may change anything cannot be deleted.',
-    params: z.object(path),
-    returns: writtenOf(userShape),
+    params: () => z.object(path),
+    returns: () => writtenOf(userShape),
     answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),
   }),
 ];

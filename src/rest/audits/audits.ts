@@ -33,12 +33,13 @@ export const audits: readonly Route[] = [
     summary: 'Queue an audit of all supported sites',
     description:
       'Supported are connected sites; the others are skipped. Audits run one after the other, each about half a minute, by Lighthouse on this server or by PageSpeed Insights.',
-    params: z.object({
-      include: ids().optional().describe('Only these sites.'),
-      exclude: ids().optional().describe('All but these sites.'),
-      strategy,
-    }),
-    returns: auditsQueuedShape,
+    params: () =>
+      z.object({
+        include: ids().optional().describe('Only these sites.'),
+        exclude: ids().optional().describe('All but these sites.'),
+        strategy,
+      }),
+    returns: () => auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
       // Refuses a filter that was sent but matches no site: it must not mean the whole fleet.
       const { errors } = await chooseByFilter(ctx, filter);
@@ -53,8 +54,8 @@ export const audits: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     summary: 'Queue an audit of a site',
-    params: z.object({ ...sitePath, strategy }),
-    returns: writtenOf(auditQueuedShape).extend(withSite),
+    params: () => z.object({ ...sitePath, strategy }),
+    returns: () => writtenOf(auditQueuedShape).extend(withSite),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const { already_queued } = await requestAudit(ctx, site, wanted);
@@ -71,14 +72,15 @@ export const audits: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Results of the sites that were audited',
-    params: z.object({
-      include: ids().optional().describe('Only these sites.'),
-      exclude: ids().optional().describe('All but these sites.'),
-      search: text(255).optional().describe('Part of name or URL.'),
-      strategy: shown,
-      ...paging(20, 100),
-    }),
-    returns: mapOf(auditResultShape, 'site id'),
+    params: () =>
+      z.object({
+        include: ids().optional().describe('Only these sites.'),
+        exclude: ids().optional().describe('All but these sites.'),
+        search: text(255).optional().describe('Part of name or URL.'),
+        strategy: shown,
+        ...paging(20, 100),
+      }),
+    returns: () => mapOf(auditResultShape, 'site id'),
     answer: async ({ strategy: wanted, page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listResults(ctx, filter, wanted, page, per_page);
       return { ...paged, data: Object.fromEntries(items.map((item) => [item.id, item])) };
@@ -90,8 +92,8 @@ export const audits: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Result of a site, with its scores over time',
-    params: z.object({ ...sitePath, strategy: shown }),
-    returns: recordOf(auditDetailShape).extend(withSite),
+    params: () => z.object({ ...sitePath, strategy: shown }),
+    returns: () => recordOf(auditDetailShape).extend(withSite),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await siteResult(ctx, site, wanted), site: simpleSite(site) };
@@ -108,8 +110,8 @@ export const auditsExtra: readonly Route[] = [
     live: true,
     module: MODULE,
     summary: 'Settings of the audits, and what they would run with now',
-    params: z.object({}),
-    returns: recordOf(auditSettingsShape),
+    params: () => z.object({}),
+    returns: () => recordOf(auditSettingsShape),
     answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
   }),
   route({
@@ -119,8 +121,8 @@ export const auditsExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change the settings of the audits; null goes back to the standard',
-    params: z.object(settingFields).partial(),
-    returns: writtenOf(auditSettingsShape),
+    params: () => z.object(settingFields).partial(),
+    returns: () => writtenOf(auditSettingsShape),
     answer: async (change, ctx) => {
       await changeAuditSettings(ctx, change);
       return { message: 'The settings were changed.', data: await auditSettingsView(ctx) };
@@ -133,8 +135,8 @@ export const auditsExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change what a site has otherwise; null goes back to the setting of the module',
-    params: z.object(auditChoice).partial().extend(sitePath),
-    returns: writtenOf(auditDetailShape),
+    params: () => z.object(auditChoice).partial().extend(sitePath),
+    returns: () => writtenOf(auditDetailShape),
     answer: async ({ id_or_domain, ...change }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       await chooseForSite(ctx, site, change);

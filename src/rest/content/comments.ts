@@ -40,8 +40,8 @@ export const comments: readonly Route[] = [
     summary: 'Comments of many sites',
     description:
       'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
-    params: z.object({ ...contentChoice, ...query }),
-    returns: list,
+    params: () => z.object({ ...contentChoice, ...query }),
+    returns: () => list,
     async answer({ websites, groups, clients, ...asked }, ctx) {
       const { data, total, errors } = await listComments(ctx, { websites, groups, clients }, asked);
       return { message: found(total), total, data, errors };
@@ -54,8 +54,8 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     summary: 'Comments of one site',
-    params: z.object({ ...sitePath, ...query }),
-    returns: list,
+    params: () => z.object({ ...sitePath, ...query }),
+    returns: () => list,
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { data, total, errors } = await siteComments(ctx, site, asked);
@@ -72,8 +72,9 @@ export const comments: readonly Route[] = [
     description:
       'A step whose aim is reached already succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
-    params: z.object({ ...sitePath, id_comment: int(1), action: commentAction }),
-    returns: writtenOf(z.object({ comment_id: z.number().int(), action: commentAction, comment_status: z.string() })),
+    params: () => z.object({ ...sitePath, id_comment: int(1), action: commentAction }),
+    returns: () =>
+      writtenOf(z.object({ comment_id: z.number().int(), action: commentAction, comment_status: z.string() })),
     async answer({ id_or_domain, id_comment, action }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { comment_id, comment_status, changed } = await actOnComment(ctx, site, id_comment, action);
@@ -90,14 +91,16 @@ export const comments: readonly Route[] = [
     module: 'comments',
     summary: 'Change the state of many comments of a site',
     description: 'Each comment has its own outcome; the call fails only when not one succeeded.',
-    params: z.object({
-      ...sitePath,
-      action: commentAction,
-      comment_ids: ids(500).describe('Comma-separated ids, at most 500.'),
-    }),
-    returns: writtenOf(z.object({ processed: z.number().int(), comment_ids: z.array(z.number().int()) })).extend({
-      errors: liveErrors,
-    }),
+    params: () =>
+      z.object({
+        ...sitePath,
+        action: commentAction,
+        comment_ids: ids(500).describe('Comma-separated ids, at most 500.'),
+      }),
+    returns: () =>
+      writtenOf(z.object({ processed: z.number().int(), comment_ids: z.array(z.number().int()) })).extend({
+        errors: liveErrors,
+      }),
     async answer({ id_or_domain, action, comment_ids }, ctx) {
       if (comment_ids.length === 0) throw missingParams(['comment_ids']);
       const site = await siteOf(ctx, id_or_domain);

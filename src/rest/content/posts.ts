@@ -49,30 +49,32 @@ export const posts: readonly Route[] = [
     summary: 'Posts of many sites',
     description:
       'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
-    params: z.object({
-      ...contentChoice,
-      search: text(255).optional().describe('Only posts that contain this.'),
-      search_on: z
-        .preprocess(
-          (value) => SEARCH_ON.find((name) => name.toLowerCase() === String(value).toLowerCase()) ?? value,
-          z.enum(SEARCH_ON),
-        )
-        .default('Title and Body')
-        .describe('Where it is searched.'),
-      status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; without: all but trash.'),
-      ...dayRange,
-      maximum: int(1, 200).default(50).describe('Posts per site, 1 to 200.'),
-      post_type: z
-        .string()
-        .regex(/^[a-z0-9_-]{1,20}$/, 'must be the name of a post type')
-        .default('post')
-        .describe('post, page, or a type of the site.'),
-    }),
-    returns: z.object({
-      total: z.number().int().describe('Posts in this answer; sites do not tell how many more they have.'),
-      data: z.record(z.array(postItem)).describe('By URL of the site, newest first.'),
-      errors: liveErrors,
-    }),
+    params: () =>
+      z.object({
+        ...contentChoice,
+        search: text(255).optional().describe('Only posts that contain this.'),
+        search_on: z
+          .preprocess(
+            (value) => SEARCH_ON.find((name) => name.toLowerCase() === String(value).toLowerCase()) ?? value,
+            z.enum(SEARCH_ON),
+          )
+          .default('Title and Body')
+          .describe('Where it is searched.'),
+        status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; without: all but trash.'),
+        ...dayRange,
+        maximum: int(1, 200).default(50).describe('Posts per site, 1 to 200.'),
+        post_type: z
+          .string()
+          .regex(/^[a-z0-9_-]{1,20}$/, 'must be the name of a post type')
+          .default('post')
+          .describe('post, page, or a type of the site.'),
+      }),
+    returns: () =>
+      z.object({
+        total: z.number().int().describe('Posts in this answer; sites do not tell how many more they have.'),
+        data: z.record(z.array(postItem)).describe('By URL of the site, newest first.'),
+        errors: liveErrors,
+      }),
     async answer({ websites, groups, clients, ...asked }, ctx) {
       const { data, total, errors } = await listPosts(ctx, { websites, groups, clients }, asked);
       return { total, data, errors };
@@ -85,8 +87,8 @@ export const posts: readonly Route[] = [
     live: true,
     summary: 'One post of a site, whole',
     where,
-    params: z.object(postPath),
-    returns: z.object({ data: postDetail }),
+    params: () => z.object(postPath),
+    returns: () => z.object({ data: postDetail }),
     async answer({ id_or_domain, post_id }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getPost(ctx, site, post_id), site: simpleSite(site) };
@@ -100,8 +102,8 @@ export const posts: readonly Route[] = [
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
     where,
-    params: z.object({ ...postPath, status: z.enum(POST_STEPS) }),
-    returns: moved,
+    params: () => z.object({ ...postPath, status: z.enum(POST_STEPS) }),
+    returns: () => moved,
     async answer({ id_or_domain, post_id, status }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await changePostStatus(ctx, site, post_id, status);
@@ -119,8 +121,8 @@ export const posts: readonly Route[] = [
     description:
       'Only the fields sent change. Refused with 409 while somebody has the post open in the editor of the site. The sticky mark can be set, not taken off.',
     where,
-    params: postChange.extend(postPath),
-    returns: written,
+    params: () => postChange.extend(postPath),
+    returns: () => written,
     async answer({ id_or_domain, post_id, ...change }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await editPost(ctx, site, post_id, change);
@@ -134,8 +136,8 @@ export const posts: readonly Route[] = [
     live: true,
     body: 'required',
     summary: 'Create a post',
-    params: newPost.extend(sitePath),
-    returns: written,
+    params: () => newPost.extend(sitePath),
+    returns: () => written,
     async answer({ id_or_domain, ...post }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { without_image, ...data } = await createPost(ctx, site, post);
@@ -150,8 +152,8 @@ export const posts: readonly Route[] = [
     live: true,
     summary: 'Move a post to the trash, or delete it for good',
     where,
-    params: z.object({ ...postPath, force: flag().default(false).describe('True deletes for good.') }),
-    returns: moved,
+    params: () => z.object({ ...postPath, force: flag().default(false).describe('True deletes for good.') }),
+    returns: () => moved,
     async answer({ id_or_domain, post_id, force }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await deletePost(ctx, site, post_id, force);

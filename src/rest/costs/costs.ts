@@ -44,9 +44,9 @@ export const costs: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'List costs',
-    params: z.object(paging(20, 100)),
+    params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleCost] },
-    returns: listOf(costRecord),
+    returns: () => listOf(costRecord),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listCosts(ctx, page, per_page);
       return { total, page, per_page, data: items };
@@ -59,9 +59,9 @@ export const costs: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Create a cost',
-    params: z.object({ ...newCost.shape, ...targets }),
+    params: () => z.object({ ...newCost.shape, ...targets }),
     example: { message: 'The cost was added.', data: exampleCost },
-    returns: writtenOf(costRecord),
+    returns: () => writtenOf(costRecord),
     answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
   }),
   route({
@@ -71,8 +71,8 @@ export const costs: readonly Route[] = [
     module: MODULE,
     where,
     summary: 'Read a cost',
-    params: z.object(path),
-    returns: recordOf(costRecord),
+    params: () => z.object(path),
+    returns: () => recordOf(costRecord),
     answer: async ({ cost_id }, ctx) => ({ data: requireCost(await getCost(ctx, cost_id), cost_id) }),
   }),
   route({
@@ -84,8 +84,8 @@ export const costs: readonly Route[] = [
     where,
     summary: 'Change a cost',
     description: 'What is absent keeps its value; null or "" clears what may be empty.',
-    params: z.object({ ...costChange.shape, ...emptiable, ...targets, ...path }),
-    returns: writtenOf(costRecord),
+    params: () => z.object({ ...costChange.shape, ...emptiable, ...targets, ...path }),
+    returns: () => writtenOf(costRecord),
     answer: async ({ cost_id, ...change }, ctx) => ({
       message: 'The cost was changed.',
       data: requireCost(await updateCost(ctx, cost_id, change as CostChange), cost_id),
@@ -98,8 +98,8 @@ export const costs: readonly Route[] = [
     module: MODULE,
     where,
     summary: 'Delete a cost',
-    params: z.object(path),
-    returns: writtenOf(costRecord),
+    params: () => z.object(path),
+    returns: () => writtenOf(costRecord),
     answer: async ({ cost_id }, ctx) => ({
       message: 'The cost was deleted.',
       data: requireCost(await deleteCost(ctx, cost_id), cost_id),

@@ -73,8 +73,8 @@ export const costSettings: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Cost tracker settings, product types and payment methods',
-    params: z.object({}),
-    returns: z.object(costSettingsShape),
+    params: () => z.object({}),
+    returns: () => z.object(costSettingsShape),
     answer: async (_params, ctx) => answerOf(ctx, await readSettings(ctx, 'cost-tracker')),
   }),
   route({
@@ -85,9 +85,9 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
-    params: editShape(COST_TRACKER),
+    params: () => editShape(COST_TRACKER),
     inner: { currency: 'invalid_currency' },
-    returns: z.object({ message: z.string(), ...costSettingsShape }),
+    returns: () => z.object({ message: z.string(), ...costSettingsShape }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
       const message = changedMessage('The cost tracker settings were changed.', change, view.notes);
@@ -101,9 +101,9 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Add a product type',
-    params: z.object({ title, ...typeFields }),
+    params: () => z.object({ title, ...typeFields }),
     inner: TYPE_CODES,
-    returns: writtenOf(productType),
+    returns: () => writtenOf(productType),
     async answer(input, ctx) {
       return { message: 'The product type was added.', data: await addProductType(ctx, input) };
     },
@@ -116,9 +116,9 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Change a product type',
     description: 'Of a built-in one colour and icon may change, not the title.',
-    params: z.object({ ...slugPath, title: title.optional(), ...typeFields }),
+    params: () => z.object({ ...slugPath, title: title.optional(), ...typeFields }),
     inner: TYPE_CODES,
-    returns: writtenOf(productType),
+    returns: () => writtenOf(productType),
     async answer({ slug, ...change }, ctx) {
       return { message: 'The product type was changed.', data: await editProductType(ctx, slug, change) };
     },
@@ -130,8 +130,8 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a product type',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: z.object(slugPath),
-    returns: z.object({ message: z.string() }),
+    params: () => z.object(slugPath),
+    returns: () => z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deleteProductType(ctx, slug);
       return { message: 'The product type was deleted.' };
@@ -144,8 +144,8 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Add a payment method',
-    params: z.object({ title }),
-    returns: writtenOf(paymentMethod),
+    params: () => z.object({ title }),
+    returns: () => writtenOf(paymentMethod),
     async answer(input, ctx) {
       return { message: 'The payment method was added.', data: await addPaymentMethod(ctx, input.title) };
     },
@@ -158,8 +158,8 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',
-    params: z.object({ ...slugPath, title }),
-    returns: writtenOf(paymentMethod),
+    params: () => z.object({ ...slugPath, title }),
+    returns: () => writtenOf(paymentMethod),
     async answer({ slug, title: name }, ctx) {
       return { message: 'The payment method was changed.', data: await editPaymentMethod(ctx, slug, name) };
     },
@@ -171,8 +171,8 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a payment method',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: z.object(slugPath),
-    returns: z.object({ message: z.string() }),
+    params: () => z.object(slugPath),
+    returns: () => z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deletePaymentMethod(ctx, slug);
       return { message: 'The payment method was deleted.' };

@@ -21,8 +21,8 @@ export const fleet: readonly Route[] = [
     path: '/fleet/attention',
     needs: 'read',
     summary: 'What needs a person now, worst first',
-    params: z.object({ cases: int(1, 50).default(5).describe('Of each matter at most.') }),
-    returns: recordOf(attentionShape),
+    params: () => z.object({ cases: int(1, 50).default(5).describe('Of each matter at most.') }),
+    returns: () => recordOf(attentionShape),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
   }),
@@ -32,32 +32,34 @@ export const fleet: readonly Route[] = [
     needs: 'read',
     summary: 'Search sites by what they have, with chosen columns',
     description: 'As of the last sync. Filters combine.',
-    params: z.object({
-      search: text(255).default('').describe('Part of the name or URL.'),
-      status: z.enum(['any', 'connected', 'disconnected', 'suspended']).default('any'),
-      tag_ids: ids().default([]).describe('Any of these.'),
-      client_ids: ids().default([]).describe('Any of these.'),
-      wp_below: version().describe('WordPress, like 6.5.'),
-      php_below: version().describe('Like 8.1.'),
-      not_synced_days: days().describe('For so long, or never.'),
-      has_update: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
-        .default([])
-        .describe('Any of these on offer.'),
-      level: csv(z.enum(LEVELS)).default([]).describe('Of an update on offer.'),
-      certificate_days: days().describe('TLS ends within, or has ended.'),
-      domain_days: days().describe('Domain ends within, or has ended.'),
-      monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
-      columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
-        .default([])
-        .describe('Empty = six that fit.'),
-      orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
-      order: z.enum(['asc', 'desc']).default('asc').describe('What is not known comes last.'),
-      ...paging(50, 500),
-    }),
-    returns: searchAnswer
-      .omit({ groups: true, total_groups: true })
-      .required({ columns: true, rows: true })
-      .extend({ pages: z.number().int() }),
+    params: () =>
+      z.object({
+        search: text(255).default('').describe('Part of the name or URL.'),
+        status: z.enum(['any', 'connected', 'disconnected', 'suspended']).default('any'),
+        tag_ids: ids().default([]).describe('Any of these.'),
+        client_ids: ids().default([]).describe('Any of these.'),
+        wp_below: version().describe('WordPress, like 6.5.'),
+        php_below: version().describe('Like 8.1.'),
+        not_synced_days: days().describe('For so long, or never.'),
+        has_update: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
+          .default([])
+          .describe('Any of these on offer.'),
+        level: csv(z.enum(LEVELS)).default([]).describe('Of an update on offer.'),
+        certificate_days: days().describe('TLS ends within, or has ended.'),
+        domain_days: days().describe('Domain ends within, or has ended.'),
+        monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
+        columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
+          .default([])
+          .describe('Empty = six that fit.'),
+        orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
+        order: z.enum(['asc', 'desc']).default('asc').describe('What is not known comes last.'),
+        ...paging(50, 500),
+      }),
+    returns: () =>
+      searchAnswer
+        .omit({ groups: true, total_groups: true })
+        .required({ columns: true, rows: true })
+        .extend({ pages: z.number().int() }),
     answer: async ({ columns, orderby, order, ...asked }, ctx) => {
       const by = { by: orderby, descending: order === 'desc' };
       return searchFleet(ctx, { ...asked, fields: columns }, by);
@@ -69,13 +71,14 @@ export const fleet: readonly Route[] = [
     needs: 'read',
     summary: 'List updates on offer, one entry for each item',
     description: 'WordPress itself first, then those on most sites. Ignored offers and suspended sites are left out.',
-    params: z.object({
-      type: csv(z.enum(UPDATE_TYPES)).default([]).describe('Default: all.'),
-      level: csv(z.enum(LEVELS)).default([]).describe('Which number of the version changes. Default: all.'),
-      search: text(255).default('').describe('Part of the slug or name, in any case.'),
-      ...paging(50, 200),
-    }),
-    returns: listOf(offeredItemShape),
+    params: () =>
+      z.object({
+        type: csv(z.enum(UPDATE_TYPES)).default([]).describe('Default: all.'),
+        level: csv(z.enum(LEVELS)).default([]).describe('Which number of the version changes. Default: all.'),
+        search: text(255).default('').describe('Part of the slug or name, in any case.'),
+        ...paging(50, 200),
+      }),
+    returns: () => listOf(offeredItemShape),
     answer: async ({ type, level, search, page, per_page }, ctx) => {
       const { items, total } = await offeredItems(ctx, { types: type, levels: level, search }, page, per_page);
       return { total, page, per_page, data: items };
@@ -86,12 +89,13 @@ export const fleet: readonly Route[] = [
     path: '/fleet/updates/sites',
     needs: 'read',
     summary: 'List the sites on which an item has an update',
-    params: z.object({
-      type: z.enum(UPDATE_TYPES),
-      slug: text(512, 1).describe('Exact slug.'),
-      ...paging(50, 500),
-    }),
-    returns: listOf(offeredSiteShape),
+    params: () =>
+      z.object({
+        type: z.enum(UPDATE_TYPES),
+        slug: text(512, 1).describe('Exact slug.'),
+        ...paging(50, 500),
+      }),
+    returns: () => listOf(offeredSiteShape),
     answer: async ({ type, slug, page, per_page }, ctx) => {
       const { items, total } = await offeredSites(ctx, type, slug, page, per_page);
       return { total, page, per_page, data: items };

@@ -34,8 +34,9 @@ export const jobs: readonly Route[] = [
     summary: 'List jobs, newest first',
     description:
       'Kept for 24 hours after the job ended. What a tool does with all sites is among them; its status is read below /settings/tools.',
-    params: z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
-    returns: listOf(jobEntryShape).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
+    params: () =>
+      z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
+    returns: () => listOf(jobEntryShape).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ open, page, per_page }, ctx) => {
       const { items, total, running } = await listJobs(ctx, open, page, per_page);
@@ -50,8 +51,8 @@ export const jobs: readonly Route[] = [
     summary: 'Read how far a job is',
     description:
       'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
-    params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
-    returns: shown,
+    params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
+    returns: () => shown,
     headers: ({ status, ...job }) => ({
       ...countsOfItems(job),
       'Cache-Control': 'no-store',
@@ -69,8 +70,8 @@ export const jobs: readonly Route[] = [
     summary: 'Cancel a job',
     description:
       'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
-    params: z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
-    returns: shown.extend({ message: z.string() }),
+    params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
+    returns: () => shown.extend({ message: z.string() }),
     headers: countsOfItems,
     answer: async ({ job_id }, ctx) => {
       requireJobId(job_id);

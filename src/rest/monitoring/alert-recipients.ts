@@ -74,9 +74,9 @@ export const alertRecipients: readonly Route[] = [
     path: '/alerts/recipients',
     needs: 'read',
     summary: 'Recipients of alerts beside mail',
-    params: z.object(paging(20, 100)),
+    params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
-    returns: listOf(recipientShape),
+    returns: () => listOf(recipientShape),
     async answer({ page, per_page }, ctx) {
       const { items, total } = await listRecipients(ctx, page, per_page);
       return { total, data: items, page, per_page };
@@ -90,11 +90,12 @@ export const alertRecipients: readonly Route[] = [
     summary: 'Add a recipient of alerts',
     description:
       'A webhook gets one signed message per alert: `webhooks` of this description has their bodies. The signing secret is shown in this answer only. Private addresses are refused as for sites.',
-    params: z.object({ type: z.enum(RECIPIENT_TYPES), name, url: url.optional(), ...target, ...wants }),
+    params: () => z.object({ type: z.enum(RECIPIENT_TYPES), name, url: url.optional(), ...target, ...wants }),
     example: { message: 'The recipient was added.', data: example },
-    returns: writtenOf(recipientShape).extend({
-      secret: z.string().optional().describe('webhook: the signing secret. Shown here only.'),
-    }),
+    returns: () =>
+      writtenOf(recipientShape).extend({
+        secret: z.string().optional().describe('webhook: the signing secret. Shown here only.'),
+      }),
     async answer({ type, ...change }, ctx) {
       const { recipient, secret } = await addRecipient(ctx, type, change);
       return { message: 'The recipient was added.', data: recipient, ...(secret === undefined ? {} : { secret }) };
@@ -107,9 +108,9 @@ export const alertRecipients: readonly Route[] = [
     body: 'required',
     summary: 'Change a recipient of alerts',
     description: 'Only the fields sent change. Its type cannot be changed.',
-    params: z.object({ recipient_id, name: name.optional(), url: url.optional(), ...target, ...wants }),
+    params: () => z.object({ recipient_id, name: name.optional(), url: url.optional(), ...target, ...wants }),
     example: { message: 'The recipient was changed.', data: example },
-    returns: writtenOf(recipientShape),
+    returns: () => writtenOf(recipientShape),
     async answer({ recipient_id: id, ...change }, ctx) {
       return { message: 'The recipient was changed.', data: await editRecipient(ctx, id, change) };
     },
@@ -119,9 +120,9 @@ export const alertRecipients: readonly Route[] = [
     path: '/alerts/recipients/{recipient_id}/delete',
     needs: 'write',
     summary: 'Delete a recipient of alerts, with what waits for it',
-    params: z.object({ recipient_id }),
+    params: () => z.object({ recipient_id }),
     example: { message: 'The recipient was deleted.', data: example },
-    returns: writtenOf(recipientShape),
+    returns: () => writtenOf(recipientShape),
     async answer({ recipient_id: id }, ctx) {
       return { message: 'The recipient was deleted.', data: await removeRecipient(ctx, id) };
     },
@@ -132,8 +133,8 @@ export const alertRecipients: readonly Route[] = [
     needs: 'write',
     summary: 'Send a made-up alert to a recipient now',
     description: 'Also when it is switched off or in its quiet hours. `delivered` says whether it was taken.',
-    params: z.object({ recipient_id, kind: kind.default('monitor.down').describe('Kind of the alert.') }),
-    returns: writtenOf(testOutcomeShape),
+    params: () => z.object({ recipient_id, kind: kind.default('monitor.down').describe('Kind of the alert.') }),
+    returns: () => writtenOf(testOutcomeShape),
     async answer({ recipient_id: id, kind: wanted }, ctx) {
       const data = await testRecipient(ctx, id, wanted);
       return { message: data.delivered ? 'The test was taken.' : 'The test was not taken.', data };
@@ -145,12 +146,13 @@ export const alertRecipients: readonly Route[] = [
     needs: 'read',
     summary: 'Alerts on their way to recipients, sent, or given up',
     description: 'Newest first. `status=dead` lists those that were given up after three days.',
-    params: z.object({
-      status: z.enum(['queued', 'sending', 'sent', 'dead']).optional(),
-      recipient_id: int(1).optional().describe('Only to this recipient.'),
-      ...paging(20, 100),
-    }),
-    returns: listOf(deliveryShape),
+    params: () =>
+      z.object({
+        status: z.enum(['queued', 'sending', 'sent', 'dead']).optional(),
+        recipient_id: int(1).optional().describe('Only to this recipient.'),
+        ...paging(20, 100),
+      }),
+    returns: () => listOf(deliveryShape),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listDeliveries(ctx, filter, page, per_page);
       return { total, data: items, page, per_page };
@@ -161,8 +163,8 @@ export const alertRecipients: readonly Route[] = [
     path: '/alerts/deliveries/{delivery_id}/resend',
     needs: 'write',
     summary: 'Send an ended delivery again',
-    params: z.object({ delivery_id: int(1).describe('Id of the delivery.') }),
-    returns: z.object({ message: z.string() }),
+    params: () => z.object({ delivery_id: int(1).describe('Id of the delivery.') }),
+    returns: () => z.object({ message: z.string() }),
     async answer({ delivery_id }, ctx) {
       await resendDelivery(ctx, delivery_id);
       return { message: 'It is queued again, and sent within half a minute.' };

@@ -17,16 +17,17 @@ export const ssl: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Certificates of all sites, as last seen',
-    params: z.object({
-      status: csv(z.enum(['valid', 'expiring', 'expired', 'invalid', 'unknown']))
-        .default([])
-        .describe('Comma list; any of them.'),
-      search: text(255).optional().describe('Part of name or URL.'),
-      include: ids().optional().describe('Only these sites.'),
-      exclude: ids().optional().describe('All but these sites.'),
-      ...paging(1000, 1000),
-    }),
-    returns: mapOf(certificateShape, 'site id'),
+    params: () =>
+      z.object({
+        status: csv(z.enum(['valid', 'expiring', 'expired', 'invalid', 'unknown']))
+          .default([])
+          .describe('Comma list; any of them.'),
+        search: text(255).optional().describe('Part of name or URL.'),
+        include: ids().optional().describe('Only these sites.'),
+        exclude: ids().optional().describe('All but these sites.'),
+        ...paging(1000, 1000),
+      }),
+    returns: () => mapOf(certificateShape, 'site id'),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listCertificates(ctx, filter, page, per_page);
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
@@ -38,8 +39,8 @@ export const ssl: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Certificate of one site, as last seen',
-    params: z.object(sitePath),
-    returns: recordOf(certificateShape),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(certificateShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getCertificate(ctx, site.id), site: simpleSite(site) };
@@ -54,8 +55,8 @@ export const ssl: readonly Route[] = [
     summary: 'Look at the certificate of a site now',
     description:
       'The certificate is read even when nothing trusts it. A server that cannot be reached is a result: error says why, and what was seen before is kept.',
-    params: z.object(sitePath),
-    returns: writtenOf(certificateShape),
+    params: () => z.object(sitePath),
+    returns: () => writtenOf(certificateShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await checkCertificate(ctx, site.id);

@@ -17,16 +17,17 @@ export const domains: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Domains of all sites, as last looked up',
-    params: z.object({
-      status: csv(z.enum(['valid', 'expiring', 'expired', 'unknown']))
-        .default([])
-        .describe('Comma list; any of them.'),
-      search: text(255).optional().describe('Part of name or URL of the site.'),
-      include: ids().optional().describe('Only these sites.'),
-      exclude: ids().optional().describe('All but these sites.'),
-      ...paging(1000, 1000),
-    }),
-    returns: mapOf(domainShape, 'site id'),
+    params: () =>
+      z.object({
+        status: csv(z.enum(['valid', 'expiring', 'expired', 'unknown']))
+          .default([])
+          .describe('Comma list; any of them.'),
+        search: text(255).optional().describe('Part of name or URL of the site.'),
+        include: ids().optional().describe('Only these sites.'),
+        exclude: ids().optional().describe('All but these sites.'),
+        ...paging(1000, 1000),
+      }),
+    returns: () => mapOf(domainShape, 'site id'),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listDomains(ctx, filter, page, per_page);
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
@@ -38,8 +39,8 @@ export const domains: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Domain of one site, as last looked up',
-    params: z.object(sitePath),
-    returns: recordOf(domainShape),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(domainShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getDomain(ctx, site.id), site: simpleSite(site) };
@@ -54,8 +55,8 @@ export const domains: readonly Route[] = [
     summary: 'Look a domain up now',
     description:
       'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where no registry can be asked, 502 when the registry gives no answer; what is known is kept then.',
-    params: z.object(sitePath),
-    returns: writtenOf(domainShape),
+    params: () => z.object(sitePath),
+    returns: () => writtenOf(domainShape),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await checkDomain(ctx, site);
@@ -79,13 +80,14 @@ export const domainsExtra: readonly Route[] = [
     summary: 'Enter the dates of a domain by hand',
     description:
       'For registries that tell nothing. A later answer of the registry takes the place of what was entered.',
-    params: z.object({
-      ...sitePath,
-      expiry_date: instant.describe('YYYY-MM-DD; null clears.'),
-      creation_date: instant.describe('YYYY-MM-DD; null clears.'),
-      registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
-    }),
-    returns: writtenOf(domainShape),
+    params: () =>
+      z.object({
+        ...sitePath,
+        expiry_date: instant.describe('YYYY-MM-DD; null clears.'),
+        creation_date: instant.describe('YYYY-MM-DD; null clears.'),
+        registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
+      }),
+    returns: () => writtenOf(domainShape),
     async answer({ id_or_domain, ...dates }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { message: 'The dates were kept.', data: await enterDomain(ctx, site, dates), site: simpleSite(site) };

@@ -66,8 +66,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors',
     needs: 'read',
     summary: 'Monitors with their figures',
-    params: listParams,
-    returns: listOf(monitorShape),
+    params: () => listParams,
+    returns: () => listOf(monitorShape),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitors(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -78,8 +78,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/basic',
     needs: 'read',
     summary: 'Monitors with their state only',
-    params: listParams,
-    returns: listOf(monitorBasicShape),
+    params: () => listParams,
+    returns: () => listOf(monitorBasicShape),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -90,8 +90,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/count',
     needs: 'read',
     summary: 'Number of monitors',
-    params: z.object(filter),
-    returns: countShape,
+    params: () => z.object(filter),
+    returns: () => countShape,
     async answer(query, ctx) {
       const count = await countMonitors(ctx, query);
       return { total: count, count };
@@ -102,8 +102,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}',
     needs: 'read',
     summary: 'One monitor: settings, figures, beats of the last 24 hours',
-    params: z.object(sitePath),
-    returns: recordOf(monitorDetailShape),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(monitorDetailShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitor(ctx, site.id), site: simpleSite(site) };
@@ -114,8 +114,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/basic',
     needs: 'read',
     summary: 'State of one monitor',
-    params: z.object(sitePath),
-    returns: recordOf(monitorBasicShape),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(monitorBasicShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitorBasic(ctx, site.id), site: simpleSite(site) };
@@ -126,15 +126,16 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/heartbeat',
     needs: 'read',
     summary: 'Beats of one monitor, newest first',
-    params: z.object({
-      ...sitePath,
-      period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
-      since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
-      limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
-      status: csv(beatStatus).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
-      page: int(1).default(1).describe('Page, from 1.'),
-    }),
-    returns: listOf(beatShape).extend({ meta: beatMeta }),
+    params: () =>
+      z.object({
+        ...sitePath,
+        period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
+        since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
+        limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
+        status: csv(beatStatus).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
+        page: int(1).default(1).describe('Page, from 1.'),
+      }),
+    returns: () => listOf(beatShape).extend({ meta: beatMeta }),
     async answer({ id_or_domain, ...query }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, meta } = await listBeats(ctx, site.id, query);
@@ -146,8 +147,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/incidents',
     needs: 'read',
     summary: 'Incidents of one monitor, newest first',
-    params: z.object({ ...sitePath, ...paging(20, 200) }),
-    returns: listOf(incidentShape),
+    params: () => z.object({ ...sitePath, ...paging(20, 200) }),
+    returns: () => listOf(incidentShape),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, total } = await listIncidents(ctx, site.id, page, per_page);
@@ -159,11 +160,12 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/incidents/count',
     needs: 'read',
     summary: 'Number of incidents of one monitor',
-    params: z.object({
-      ...sitePath,
-      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
-    }),
-    returns: countShape,
+    params: () =>
+      z.object({
+        ...sitePath,
+        period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
+      }),
+    returns: () => countShape,
     async answer({ id_or_domain, period }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const count = await countIncidents(ctx, site.id, period);
@@ -177,8 +179,8 @@ export const monitors: readonly Route[] = [
     live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes a minute at most.',
-    params: z.object(sitePath),
-    returns: writtenOf(monitorCheckShape),
+    params: () => z.object(sitePath),
+    returns: () => writtenOf(monitorCheckShape),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await checkMonitor(ctx, site.id);
@@ -193,9 +195,9 @@ export const monitors: readonly Route[] = [
     body: 'required',
     summary: 'Change the settings of one monitor',
     description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
-    params: z.object({ ...sitePath, ...ownSettings }),
+    params: () => z.object({ ...sitePath, ...ownSettings }),
     inner: SETTING_CODES,
-    returns: writtenOf(monitorOwnShape),
+    returns: () => writtenOf(monitorOwnShape),
     async answer({ id_or_domain, ...change }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await editMonitor(ctx, site.id, change);
@@ -209,9 +211,9 @@ export const monitors: readonly Route[] = [
     body: 'required',
     summary: 'Change the global monitor settings',
     description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
-    params: z.object(commonSettings),
+    params: () => z.object(commonSettings),
     inner: SETTING_CODES,
-    returns: writtenOf(monitorSettingsShape),
+    returns: () => writtenOf(monitorSettingsShape),
     async answer(change, ctx) {
       return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };
     },
@@ -224,8 +226,8 @@ export const alertsExtra: readonly Route[] = [
     path: '/alerts',
     needs: 'read',
     summary: 'Alerts of monitors, certificates and domains, newest first',
-    params: z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
-    returns: listOf(alertShape),
+    params: () => z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
+    returns: () => listOf(alertShape),
     async answer({ include, page, per_page }, ctx) {
       const { items, total } = await listAlerts(ctx, include, page, per_page);
       return { total, data: items, page, per_page };
@@ -236,14 +238,15 @@ export const alertsExtra: readonly Route[] = [
     path: '/incidents',
     needs: 'read',
     summary: 'Incidents of all sites, newest first',
-    params: z.object({
-      include: ids().optional().describe('Only of these sites.'),
-      open: flag().optional().describe('1 = those that last; 0 = those that ended.'),
-      acknowledged: flag().optional().describe('1 = those that a person has seen; 0 = the others.'),
-      days: int(1, 3660).optional().describe('Only those that began within so many days.'),
-      ...paging(20, 200),
-    }),
-    returns: listOf(fleetIncidentShape),
+    params: () =>
+      z.object({
+        include: ids().optional().describe('Only of these sites.'),
+        open: flag().optional().describe('1 = those that last; 0 = those that ended.'),
+        acknowledged: flag().optional().describe('1 = those that a person has seen; 0 = the others.'),
+        days: int(1, 3660).optional().describe('Only those that began within so many days.'),
+        ...paging(20, 200),
+      }),
+    returns: () => listOf(fleetIncidentShape),
     async answer({ include, page, per_page, ...filter }, ctx) {
       const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page);
       return { total, data: items, page, per_page };
@@ -256,12 +259,13 @@ export const alertsExtra: readonly Route[] = [
     summary: 'Say that a person has seen an incident',
     description: 'Shown with the incident and in the brief. Checks and alerts go on as before.',
     where: { incident_id: /^\d+$/ },
-    params: z.object({
-      incident_id: int(1).describe('Id of the incident.'),
-      acknowledged: flag().default(true).describe('0 takes it back.'),
-      note: text(500).optional().describe('What is known of it.'),
-    }),
-    returns: writtenOf(fleetIncidentShape),
+    params: () =>
+      z.object({
+        incident_id: int(1).describe('Id of the incident.'),
+        acknowledged: flag().default(true).describe('0 takes it back.'),
+        note: text(500).optional().describe('What is known of it.'),
+      }),
+    returns: () => writtenOf(fleetIncidentShape),
     async answer({ incident_id, ...mark }, ctx) {
       const data = await acknowledgeIncident(ctx, incident_id, mark);
       return {

@@ -28,14 +28,15 @@ function segmentRow(segment: Segment): Route {
     summary: `Report: ${SEGMENT_CONTENT[segment]}`,
     description:
       'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
-    params: z.object({
-      ...sitePath,
-      ...range,
-      action: text(200)
-        .optional()
-        .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
-      format: z.enum(REPORT_FORMATS).default('raw').describe('Form of the answer.'),
-    }),
+    params: () =>
+      z.object({
+        ...sitePath,
+        ...range,
+        action: text(200)
+          .optional()
+          .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
+        format: z.enum(REPORT_FORMATS).default('raw').describe('Form of the answer.'),
+      }),
     returns: () => segmentAnswer(segment),
     answer: async ({ id_or_domain, ...query }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
@@ -58,14 +59,15 @@ export const reportsExtra: readonly Route[] = [
     fails: [409],
     summary: 'Several segments as one report, as a page that prints or as JSON',
     description: 'Segments that nothing feeds are left out; as JSON they are named in errors.',
-    params: z.object({
-      ...sitePath,
-      ...range,
-      segments: csv(segmentParam, SEGMENT_NAMES.length)
-        .optional()
-        .describe(`Left out: ${DEFAULT_SEGMENTS.join(', ')}.`),
-      format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
-    }),
+    params: () =>
+      z.object({
+        ...sitePath,
+        ...range,
+        segments: csv(segmentParam, SEGMENT_NAMES.length)
+          .optional()
+          .describe(`Left out: ${DEFAULT_SEGMENTS.join(', ')}.`),
+        format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
+      }),
     returns: wholeReportAnswer,
     answer: async ({ id_or_domain, segments, ...query }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
@@ -83,14 +85,15 @@ export const reportsExtra: readonly Route[] = [
     summary: 'Report what another tool did or found on the site',
     description:
       'For segments about tools that this service does not run: backups, scanners, shop, analytics. Members of values are the plain keys of the segment.',
-    params: z.object({
-      ...sitePath,
-      segment: segmentParam,
-      action: text(60).optional().describe('Of a segment with rows; it has one.'),
-      at: text(40).optional().describe('When, ISO 8601; left out, now.'),
-      values: z.record(z.unknown()).describe('Members by plain key.'),
-    }),
-    returns: writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite),
+    params: () =>
+      z.object({
+        ...sitePath,
+        segment: segmentParam,
+        action: text(60).optional().describe('Of a segment with rows; it has one.'),
+        at: text(40).optional().describe('When, ISO 8601; left out, now.'),
+        values: z.record(z.unknown()).describe('Members by plain key.'),
+      }),
+    returns: () => writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite),
     answer: async ({ id_or_domain, ...record }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const data = await addRecord(ctx, site, record);
@@ -103,8 +106,8 @@ export const reportsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     summary: 'Forget all records of a segment of the site',
-    params: z.object({ ...sitePath, segment: segmentParam }),
-    returns: writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite),
+    params: () => z.object({ ...sitePath, segment: segmentParam }),
+    returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite),
     answer: async ({ id_or_domain, segment }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const removed = await removeRecords(ctx, site, segment);

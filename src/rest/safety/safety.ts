@@ -37,8 +37,8 @@ export const safetyExtra: readonly Route[] = [
     live: true,
     summary: 'Ask a site for its guard',
     description: 'The guard keeps copies of plugins and themes, and puts back what breaks the site.',
-    params: z.object(sitePath),
-    returns: recordOf(siteGuard),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(siteGuard),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await guardOf(ctx, site.id), site: simpleSite(site) };
@@ -50,14 +50,15 @@ export const safetyExtra: readonly Route[] = [
     needs: 'write',
     summary: 'Install the guard on a site, or renew it',
     description: 'One must-use plugin, written by the MainWP Child plugin. With dry_run it only tells how.',
-    params: z.object({
-      ...sitePath,
-      allow_login: flag()
-        .optional()
-        .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
-      dry_run: flag().default(false),
-    }),
-    returns: writtenOf(guardInstall).extend(withSite),
+    params: () =>
+      z.object({
+        ...sitePath,
+        allow_login: flag()
+          .optional()
+          .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
+        dry_run: flag().default(false),
+      }),
+    returns: () => writtenOf(guardInstall).extend(withSite),
     async answer({ id_or_domain, allow_login, dry_run }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await installGuard(ctx, site.id, allow_login, dry_run);
@@ -70,8 +71,8 @@ export const safetyExtra: readonly Route[] = [
     path: GUARD,
     needs: 'write',
     summary: 'Remove the guard of a site with the copies it keeps',
-    params: z.object(sitePath),
-    returns: writtenOf(removedGuard).extend(withSite),
+    params: () => z.object(sitePath),
+    returns: () => writtenOf(removedGuard).extend(withSite),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await removeGuard(ctx, site.id);
@@ -86,13 +87,14 @@ export const safetyExtra: readonly Route[] = [
     description:
       "Made by the guard, where it was installed with allow_login; kept in the log of actions. Otherwise 409 with data.login_page, the site's own login.",
     fails: [409],
-    params: z.object({
-      ...sitePath,
-      user: text(200, 1)
-        .optional()
-        .describe('Login name of an administrator. Default: the one the site is connected by.'),
-    }),
-    returns: writtenOf(adminLogin).extend(withSite),
+    params: () =>
+      z.object({
+        ...sitePath,
+        user: text(200, 1)
+          .optional()
+          .describe('Login name of an administrator. Default: the one the site is connected by.'),
+      }),
+    returns: () => writtenOf(adminLogin).extend(withSite),
     async answer({ id_or_domain, user }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await loginTo(ctx, site.id, user);
@@ -105,8 +107,8 @@ export const safetyExtra: readonly Route[] = [
     needs: 'read',
     live: true,
     summary: 'List the copies that the guard of a site keeps',
-    params: z.object(sitePath),
-    returns: recordOf(siteSnapshots),
+    params: () => z.object(sitePath),
+    returns: () => recordOf(siteSnapshots),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await snapshotsOf(ctx, site.id), site: simpleSite(site) };
@@ -118,8 +120,8 @@ export const safetyExtra: readonly Route[] = [
     needs: 'read',
     summary: 'List what was updated on a site under protection, step by step',
     description: 'Also while it happens. The guard is as it was last seen: the site is not asked.',
-    params: z.object({ ...sitePath, ...paging(20, 100) }),
-    returns: listOf(safeChangeShape).extend({ guard: siteGuard, ...withSite }),
+    params: () => z.object({ ...sitePath, ...paging(20, 100) }),
+    returns: () => listOf(safeChangeShape).extend({ guard: siteGuard, ...withSite }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
@@ -134,18 +136,23 @@ export const safetyExtra: readonly Route[] = [
     fails: [504],
     summary: 'Update a site item by item and undo what breaks it',
     description: 'Looks at the site before and after. Without a guard the protection is weaker; dry_run tells.',
-    params: z.object({
-      ...sitePath,
-      types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
-        .default([])
-        .describe('Default: all.'),
-      slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
-      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('When pages look different, but not broken.'),
-      least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
-      paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
-      dry_run: flag().default(false),
-    }),
-    returns: writtenOf(safeUpdate.omit({ errors: true })).extend({ ...withSite, errors: safeUpdate.shape.errors }),
+    params: () =>
+      z.object({
+        ...sitePath,
+        types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
+          .default([])
+          .describe('Default: all.'),
+        slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
+        on_suspect: z
+          .enum(['keep', 'roll_back'])
+          .default('keep')
+          .describe('When pages look different, but not broken.'),
+        least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
+        paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
+        dry_run: flag().default(false),
+      }),
+    returns: () =>
+      writtenOf(safeUpdate.omit({ errors: true })).extend({ ...withSite, errors: safeUpdate.shape.errors }),
     async answer({ id_or_domain, slug, ...input }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { errors, ...data } = await safeUpdateSite(ctx, site.id, { ...input, specific_items: slug });
@@ -161,14 +168,15 @@ export const safetyExtra: readonly Route[] = [
     needs: 'write',
     summary: 'Put an earlier version of a plugin or theme back',
     description: 'Names an update by change_id, or the item by type and slug.',
-    params: z.object({
-      ...sitePath,
-      change_id: text(100).optional().describe('Of an update or snapshot.'),
-      type: itemType.optional(),
-      slug: text(512).optional().describe('Exact slug.'),
-      to_version: text(100).optional().describe('Default: the version before the last update.'),
-    }),
-    returns: writtenOf(rolledBack).extend(withSite),
+    params: () =>
+      z.object({
+        ...sitePath,
+        change_id: text(100).optional().describe('Of an update or snapshot.'),
+        type: itemType.optional(),
+        slug: text(512).optional().describe('Exact slug.'),
+        to_version: text(100).optional().describe('Default: the version before the last update.'),
+      }),
+    returns: () => writtenOf(rolledBack).extend(withSite),
     async answer({ id_or_domain, ...input }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await rollBack(ctx, { ...input, site_id_or_domain: site.id });
@@ -180,17 +188,19 @@ export const safetyExtra: readonly Route[] = [
     path: '/quarantine',
     needs: 'read',
     summary: 'List versions that broke a site and are held back from all others',
-    params: z.object({
-      include_lifted: flag().default(false).describe('Also those that pass again.'),
-      ...paging(50, 200),
-    }),
-    returns: z.object({
-      total: z.number().int(),
-      page: z.number().int(),
-      per_page: z.number().int(),
-      pages: z.number().int(),
-      data: z.array(quarantinedVersion),
-    }),
+    params: () =>
+      z.object({
+        include_lifted: flag().default(false).describe('Also those that pass again.'),
+        ...paging(50, 200),
+      }),
+    returns: () =>
+      z.object({
+        total: z.number().int(),
+        page: z.number().int(),
+        per_page: z.number().int(),
+        pages: z.number().int(),
+        data: z.array(quarantinedVersion),
+      }),
     async answer({ include_lifted, page, per_page }, ctx) {
       const { versions, total } = await quarantinedVersions(ctx, include_lifted, page, per_page);
       return { total, page, per_page, data: versions };
@@ -202,12 +212,13 @@ export const safetyExtra: readonly Route[] = [
     needs: 'write',
     summary: 'Let a held-back version pass again',
     fails: [404],
-    params: z.object({
-      type: z.enum(['core', 'plugin', 'theme', 'translation']),
-      slug: text(512, 1).describe('Exact slug.'),
-      version: text(100, 1).describe('Exact version.'),
-    }),
-    returns: writtenOf(quarantinedVersion),
+    params: () =>
+      z.object({
+        type: z.enum(['core', 'plugin', 'theme', 'translation']),
+        slug: text(512, 1).describe('Exact slug.'),
+        version: text(100, 1).describe('Exact version.'),
+      }),
+    returns: () => writtenOf(quarantinedVersion),
     async answer({ type, slug, version }, ctx) {
       return { message: 'The version passes again.', data: await liftQuarantine(ctx, type, slug, version) };
     },

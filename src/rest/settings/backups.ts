@@ -34,11 +34,12 @@ export const backups: readonly Route[] = [
     needs: 'read',
     summary: 'Logins of hosting providers; secrets are masked',
     description: BACKUPS_NOTE,
-    params: z.object({}),
-    returns: z.object({
-      data: z.object({ api_backups: z.record(login).describe('By slug of the provider.') }),
-      meta: z.object({ notes: z.record(z.string()) }),
-    }),
+    params: () => z.object({}),
+    returns: () =>
+      z.object({
+        data: z.object({ api_backups: z.record(login).describe('By slug of the provider.') }),
+        meta: z.object({ notes: z.record(z.string()) }),
+      }),
     async answer(_params, ctx) {
       return { data: { api_backups: await listBackups(ctx) }, meta: { notes: { api_backups: BACKUPS_NOTE } } };
     },
@@ -50,32 +51,33 @@ export const backups: readonly Route[] = [
     body: 'required',
     summary: 'Change the login of a hosting provider',
     description: `Only the fields sent change; null, or an empty text, clears. A field that the provider does not have is refused. A masked secret that is sent back changes nothing. ${BACKUPS_NOTE}`,
-    params: z.object({
-      api_slug: z.string().max(60),
-      enabled: int01()
-        .transform((on) => on === 1)
-        .nullable()
-        .optional(),
-      url: option(2048).refine(
-        (value) => typeof value !== 'string' || (parseUrl(value) !== null && /^https?:/.test(value)),
-        'must be an http or https URL',
-      ),
-      site_path: option(1000),
-      username: option(255),
-      password: option(1000).describe('Write-only.'),
-      account_email: option(254).refine(
-        (value) => typeof value !== 'string' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
-        'must be an e-mail address',
-      ),
-      company_id: option(255),
-      secrets: z
-        .object({ api_key: option(1000) })
-        .strict()
-        .nullable()
-        .optional()
-        .describe('Write-only.'),
-    }),
-    returns: z.object({ message: z.string(), data: z.record(login).describe('By slug of the provider.') }),
+    params: () =>
+      z.object({
+        api_slug: z.string().max(60),
+        enabled: int01()
+          .transform((on) => on === 1)
+          .nullable()
+          .optional(),
+        url: option(2048).refine(
+          (value) => typeof value !== 'string' || (parseUrl(value) !== null && /^https?:/.test(value)),
+          'must be an http or https URL',
+        ),
+        site_path: option(1000),
+        username: option(255),
+        password: option(1000).describe('Write-only.'),
+        account_email: option(254).refine(
+          (value) => typeof value !== 'string' || /^[^\s@]+@[^\s@]+\.[^\s@]+$/.test(value),
+          'must be an e-mail address',
+        ),
+        company_id: option(255),
+        secrets: z
+          .object({ api_key: option(1000) })
+          .strict()
+          .nullable()
+          .optional()
+          .describe('Write-only.'),
+      }),
+    returns: () => z.object({ message: z.string(), data: z.record(login).describe('By slug of the provider.') }),
     async answer({ api_slug, ...change }, ctx) {
       const data = await editBackup(ctx, api_slug, change);
       return { message: 'The login was changed.', data: { [api_slug]: data } };

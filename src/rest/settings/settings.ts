@@ -54,7 +54,7 @@ const general = [
     path: '/settings/general',
     needs: 'read',
     summary: 'General settings',
-    params: none,
+    params: () => none,
     ...generalReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'general')),
   }),
@@ -65,7 +65,7 @@ const general = [
     body: 'required',
     summary: 'Change general settings',
     description: `${PARTIAL} sidebar_position and svc_widgets belong to the user of the key.`,
-    params: editShape(GENERAL),
+    params: () => editShape(GENERAL),
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     ...generalReturns,
     async answer(change, ctx) {
@@ -84,7 +84,7 @@ const advanced = [
     path: '/settings/advanced',
     needs: 'read',
     summary: 'Advanced settings: how sites are contacted',
-    params: none,
+    params: () => none,
     ...advancedReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'advanced')),
   }),
@@ -95,7 +95,7 @@ const advanced = [
     body: 'required',
     summary: 'Change advanced settings',
     description: `${PARTIAL} They take effect immediately, and override the environment of the server.`,
-    params: editShape(ADVANCED),
+    params: () => editShape(ADVANCED),
     inner: { sync_data: 'invalid_sync_data_type' },
     ...advancedReturns,
     async answer(change, ctx) {
@@ -114,7 +114,7 @@ const monitoring = [
     path: '/settings/monitoring',
     needs: 'read',
     summary: 'Monitoring settings',
-    params: none,
+    params: () => none,
     ...monitoringReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'monitoring')),
   }),
@@ -125,7 +125,7 @@ const monitoring = [
     body: 'required',
     summary: 'Change monitoring settings',
     description: `${PARTIAL} The same values as those of PUT /monitors/settings.`,
-    params: editShape(MONITORING),
+    params: () => editShape(MONITORING),
     ...monitoringReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'monitoring', change);
@@ -143,8 +143,8 @@ const emails = [
     path: '/settings/emails',
     needs: 'read',
     summary: 'Mails that the service can send',
-    params: none,
-    returns: z.object({ total: z.number().int(), data: z.array(mailSetting) }),
+    params: () => none,
+    returns: () => z.object({ total: z.number().int(), data: z.array(mailSetting) }),
     async answer(_params, ctx) {
       const data = await listMails(ctx);
       return { total: data.length, data };
@@ -157,8 +157,8 @@ const emails = [
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,
-    params: z.object({ mail_type: z.string().max(60), ...mailChange }),
-    returns: z.object({ data: mailSetting }),
+    params: () => z.object({ mail_type: z.string().max(60), ...mailChange }),
+    returns: () => z.object({ data: mailSetting }),
     async answer({ mail_type, ...change }, ctx) {
       return { message: 'The mail was changed.', data: await editMail(ctx, mail_type, change) };
     },
@@ -171,7 +171,7 @@ const insights = [
     path: '/settings/dashboard-insights',
     needs: 'read',
     summary: 'Dashboard insights settings',
-    params: none,
+    params: () => none,
     ...insightsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'dashboard-insights')),
   }),
@@ -182,7 +182,7 @@ const insights = [
     body: 'required',
     summary: 'Change dashboard insights settings',
     description: PARTIAL,
-    params: editShape(INSIGHTS),
+    params: () => editShape(INSIGHTS),
     ...insightsReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'dashboard-insights', change);
@@ -200,7 +200,7 @@ const tools = [
     path: '/settings/tools',
     needs: 'read',
     summary: 'Tools settings',
-    params: none,
+    params: () => none,
     ...toolsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'tools')),
   }),
@@ -211,7 +211,7 @@ const tools = [
     body: 'required',
     summary: 'Change tools settings',
     description: `${PARTIAL} svc_theme belongs to the user of the key.`,
-    params: editShape(TOOLS),
+    params: () => editShape(TOOLS),
     ...toolsReturns,
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'tools', change);

@@ -34,8 +34,8 @@ export const toolRoutes: readonly Route[] = [
     fails: [404],
     summary: 'Log the administrators out of every site',
     description: `${BACKGROUND} Sessions of other users stay: the child plugin acts for administrators only.`,
-    params: z.object({}),
-    returns: started.extend({ destroy_id: z.string() }),
+    params: () => z.object({}),
+    returns: () => started.extend({ destroy_id: z.string() }),
     async answer(_params, ctx) {
       const job = await startTool(ctx, 'destroy');
       return { message: message('Ending the administrator sessions of all sites', job.already_running), ...job };
@@ -47,8 +47,8 @@ export const toolRoutes: readonly Route[] = [
     needs: 'read',
     summary: 'How far ending the sessions has come',
     where: { destroy_id: ID },
-    params: z.object({ destroy_id: z.string() }),
-    returns: status,
+    params: () => z.object({ destroy_id: z.string() }),
+    returns: () => status,
     answer: ({ destroy_id }, ctx) => toolStatus(ctx, 'destroy', destroy_id),
   }),
   route({
@@ -58,8 +58,8 @@ export const toolRoutes: readonly Route[] = [
     fails: [404],
     summary: 'Give every site a new connection key',
     description: `${BACKGROUND} The new key is registered over the old one, so that no site is left without. Disconnected sites are connected by it.`,
-    params: z.object({}),
-    returns: started.extend({ renew_id: z.string() }),
+    params: () => z.object({}),
+    returns: () => started.extend({ renew_id: z.string() }),
     async answer(_params, ctx) {
       const job = await startTool(ctx, 'renew');
       return { message: message('Renewing the connections of all sites', job.already_running), ...job };
@@ -71,8 +71,8 @@ export const toolRoutes: readonly Route[] = [
     needs: 'read',
     summary: 'How far renewing the connections has come',
     where: { renew_id: ID },
-    params: z.object({ renew_id: z.string() }),
-    returns: status,
+    params: () => z.object({ renew_id: z.string() }),
+    returns: () => status,
     answer: ({ renew_id }, ctx) => toolStatus(ctx, 'renew', renew_id),
   }),
   route({
@@ -82,8 +82,8 @@ export const toolRoutes: readonly Route[] = [
     fails: [404],
     summary: 'Disconnect every site',
     description: `${BACKGROUND} Each site is asked to forget this service; one that cannot be reached is marked as disconnected all the same, and listed in errors.`,
-    params: z.object({}),
-    returns: started.extend({ disconnect_id: z.string() }),
+    params: () => z.object({}),
+    returns: () => started.extend({ disconnect_id: z.string() }),
     async answer(_params, ctx) {
       const job = await startTool(ctx, 'disconnect');
       return { message: message('Disconnecting all sites', job.already_running), ...job };
@@ -95,8 +95,8 @@ export const toolRoutes: readonly Route[] = [
     needs: 'read',
     summary: 'How far disconnecting has come',
     where: { disconnect_id: ID },
-    params: z.object({ disconnect_id: z.string() }),
-    returns: status,
+    params: () => z.object({ disconnect_id: z.string() }),
+    returns: () => status,
     answer: ({ disconnect_id }, ctx) => toolStatus(ctx, 'disconnect', disconnect_id),
   }),
   route({
@@ -106,8 +106,8 @@ export const toolRoutes: readonly Route[] = [
     summary: 'Drop licence activations of extensions',
     description:
       'Every part of this service is free: there are no activations, so this always succeeds and changes nothing.',
-    params: z.object({}),
-    returns: z.object({ message: z.string() }),
+    params: () => z.object({}),
+    returns: () => z.object({ message: z.string() }),
     answer: async () => ({ message: 'There are no licence activations: nothing had to be dropped.' }),
   }),
   route({
@@ -116,8 +116,8 @@ export const toolRoutes: readonly Route[] = [
     needs: 'write',
     summary: 'Bring dismissed notices back',
     description: 'This service shows no notices that could be dismissed, so this always succeeds and changes nothing.',
-    params: z.object({}),
-    returns: z.object({ message: z.string() }),
+    params: () => z.object({}),
+    returns: () => z.object({ message: z.string() }),
     answer: async () => ({ message: 'No notices are dismissed: nothing had to be brought back.' }),
   }),
 ];

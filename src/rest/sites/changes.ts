@@ -31,29 +31,33 @@ export const siteChanges = route({
   needs: 'read',
   module: 'logs',
   summary: 'List changes that were made on the site itself, or through this service',
-  params: z.object({
-    ...sitePath,
-    source: z
-      .enum(CHANGE_SOURCES)
-      .default('wpadmin')
-      .describe('wpadmin: made on the site. dashboard: done through this service. all: both.'),
-    actions: csv(text(50), 50).optional().describe('install, activate, deactivate, delete, updated; allevents = all.'),
-    contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
-    total_count: flag().default(false).describe('true: only the number of matches.'),
-    order: z.enum(['asc', 'desc']).default('desc'),
-    orderby: z.enum(['created']).default('created'),
-    page: int(1).default(1),
-    per_page: int(1, 200).default(50),
-  }),
-  returns: z.object({
-    total: z.number().int(),
-    page: z.number().int().optional(),
-    per_page: z.number().int().optional(),
-    pages: z.number().int().optional(),
-    data: z
-      .union([z.array(changeShape), z.object({ total: z.number().int() })])
-      .describe('With total_count its number.'),
-  }),
+  params: () =>
+    z.object({
+      ...sitePath,
+      source: z
+        .enum(CHANGE_SOURCES)
+        .default('wpadmin')
+        .describe('wpadmin: made on the site. dashboard: done through this service. all: both.'),
+      actions: csv(text(50), 50)
+        .optional()
+        .describe('install, activate, deactivate, delete, updated; allevents = all.'),
+      contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
+      total_count: flag().default(false).describe('true: only the number of matches.'),
+      order: z.enum(['asc', 'desc']).default('desc'),
+      orderby: z.enum(['created']).default('created'),
+      page: int(1).default(1),
+      per_page: int(1, 200).default(50),
+    }),
+  returns: () =>
+    z.object({
+      total: z.number().int(),
+      page: z.number().int().optional(),
+      per_page: z.number().int().optional(),
+      pages: z.number().int().optional(),
+      data: z
+        .union([z.array(changeShape), z.object({ total: z.number().int() })])
+        .describe('With total_count its number.'),
+    }),
   answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {
     const found = await siteOf(ctx, id_or_domain);
     const filter = {

@@ -70,9 +70,9 @@ function listRoute(kind: Kind): Route {
     needs: 'read',
     summary: `List the ${kind}s of a site`,
     description: 'As of the last sync.',
-    params: z.object({ ...sitePath, ...listFilters, ...own }),
+    params: () => z.object({ ...sitePath, ...listFilters, ...own }),
     example: { total: 1, data: [kind === 'plugin' ? examplePlugin : exampleTheme], site: exampleSite },
-    returns: pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
+    returns: () => pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const rows = await installedExtensions(ctx, found.id, kind);
@@ -93,10 +93,11 @@ function abandonedRoute(kind: Kind): Route {
     needs: 'read',
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
-    params: z.object({ ...sitePath, ...listFilters }),
-    returns: pagedOrWhole(z.record(abandonedShape).describe('By slug.')).extend({
-      checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
-    }),
+    params: () => z.object({ ...sitePath, ...listFilters }),
+    returns: () =>
+      pagedOrWhole(z.record(abandonedShape).describe('By slug.')).extend({
+        checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
+      }),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
@@ -122,9 +123,9 @@ function pluginAction(action: keyof typeof DONE): Route {
     fails: [504],
     summary: `${word} plugins of a site`,
     description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
-    params: z.object({ ...sitePath, ...slugParam }),
+    params: () => z.object({ ...sitePath, ...slugParam }),
     example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site: exampleSite },
-    returns: writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
+    returns: () => writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
@@ -169,8 +170,8 @@ export const siteExtensions: readonly Route[] = [
     live: true,
     fails: [504],
     summary: 'Switch the theme of a site',
-    params: z.object({ ...sitePath, ...slugParam }),
-    returns: writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
+    params: () => z.object({ ...sitePath, ...slugParam }),
+    returns: () => writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
     answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       const [wanted, ...more] = slug;
@@ -193,10 +194,11 @@ export const siteExtensions: readonly Route[] = [
     fails: [504],
     summary: 'Delete themes of a site',
     description: 'The active theme and its parent are refused and reported in data.error.',
-    params: z.object({ ...sitePath, ...slugParam }),
-    returns: writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
-      errors: slugErrors,
-    }),
+    params: () => z.object({ ...sitePath, ...slugParam }),
+    returns: () =>
+      writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
+        errors: slugErrors,
+      }),
     answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');

@@ -42,17 +42,18 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
     live: true,
     summary: action.summary,
     description: `${action.description} Calls on very many sites answer "queued": true with a job.`,
-    params: z.object({
-      ...siteChoice,
-      dry_run: flag().default(false).describe('true: names the sites that would be touched and does nothing.'),
-    }),
+    params: () =>
+      z.object({
+        ...siteChoice,
+        dry_run: flag().default(false).describe('true: names the sites that would be touched and does nothing.'),
+      }),
     example: {
       message: `1 of 1 sites ${action.done}.`,
       total: 1,
       data: { 1: { result: 'success', id: 1, name: 'Example', url: 'https://example.com/', status: 'connected' } },
       errors: [],
     },
-    returns: multiSiteAnswer,
+    returns: () => multiSiteAnswer,
     answer: async ({ dry_run, ...asked }, ctx) => {
       const selection = await action.choose(ctx, asked);
       return dry_run ? preview(selection) : act(ctx, action, selection);

@@ -35,17 +35,18 @@ export const sites: readonly Route[] = [
     needs: 'read',
     summary: 'List sites',
     description: 'Full records unless full_data is false. Without page and per_page the first 100.',
-    params: z.object({
-      ...openPaging(MAX),
-      ...byCursor,
-      ...siteSearch,
-      ...siteFilter,
-      ...ORDER,
-      with_tags: flag().default(true),
-      full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
-    }),
+    params: () =>
+      z.object({
+        ...openPaging(MAX),
+        ...byCursor,
+        ...siteSearch,
+        ...siteFilter,
+        ...ORDER,
+        with_tags: flag().default(true),
+        full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
+      }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: cursorListOf(siteOfList),
+    returns: () => cursorListOf(siteOfList),
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx, fields) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -58,9 +59,9 @@ export const sites: readonly Route[] = [
     path: '/sites/basic',
     needs: 'read',
     summary: 'List sites, identifying fields only',
-    params: z.object({ ...openPaging(MAX), ...byCursor, ...siteSearch, ...siteFilter, ...ORDER }),
+    params: () => z.object({ ...openPaging(MAX), ...byCursor, ...siteSearch, ...siteFilter, ...ORDER }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: cursorListOf(simpleSiteShape),
+    returns: () => cursorListOf(simpleSiteShape),
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -73,9 +74,9 @@ export const sites: readonly Route[] = [
     path: '/sites/count',
     needs: 'read',
     summary: 'Count sites',
-    params: z.object({ ...siteSearch, ...siteFilter }),
+    params: () => z.object({ ...siteSearch, ...siteFilter }),
     example: { total: 25, count: 25 },
-    returns: countShape,
+    returns: () => countShape,
     answer: async (asked, ctx) => {
       const count = await countRecords(ctx, listFilter(asked));
       return { total: count, count };
@@ -135,9 +136,9 @@ export const sites: readonly Route[] = [
     fails: [404],
     summary: 'Connect a site',
     description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
-    params: addSiteParams,
+    params: () => addSiteParams,
     example: { message: 'The site was added.', data: exampleFullSite },
-    returns: writtenOf(siteShape),
+    returns: () => writtenOf(siteShape),
     answer: async (params, ctx) => {
       const site = await connectSite(ctx, params);
       return { message: 'The site was added.', data: await siteRecord(ctx, site) };
@@ -152,14 +153,14 @@ export const sites: readonly Route[] = [
     summary: 'Create, change, delete and act on sites in one call',
     description:
       'At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result stands at the index of its item.',
-    params: siteBatchParams,
-    described: describedBatch,
+    params: () => siteBatchParams,
+    described: () => describedBatch,
     example: {
       message: '2 of 2 items succeeded.',
       create: [{ id: 4, success: 1 }],
       delete: [{ id: 3, success: 1 }],
     },
-    returns: batchAnswer,
+    returns: () => batchAnswer,
     answer: (groups, ctx) => runBatch(ctx, groups),
   }),
 ];

@@ -35,14 +35,15 @@ export const tags: readonly Route[] = [
     path: '/tags',
     needs: 'read',
     summary: 'List tags',
-    params: z.object({
-      ...paging(20, 100),
-      search: text(255).default('').describe('Part of the name, in any case.'),
-      include: ids().optional(),
-      exclude: ids().optional(),
-    }),
+    params: () =>
+      z.object({
+        ...paging(20, 100),
+        search: text(255).default('').describe('Part of the name, in any case.'),
+        include: ids().optional(),
+        exclude: ids().optional(),
+      }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedTag] },
-    returns: listOf(tagListItem),
+    returns: () => listOf(tagListItem),
     answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
       const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
       return { total, page, per_page, data: items };
@@ -54,9 +55,9 @@ export const tags: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Create a tag',
-    params: z.object({ name: tagNameInput, color }),
+    params: () => z.object({ name: tagNameInput, color }),
     example: { message: 'The tag was added.', data: exampleTag },
-    returns: writtenOf(tag),
+    returns: () => writtenOf(tag),
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
   }),
   route({
@@ -65,8 +66,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'Read a tag',
-    params: z.object(path),
-    returns: recordOf(tag),
+    params: () => z.object(path),
+    returns: () => recordOf(tag),
     answer: async ({ tag_id }, ctx) => ({ data: await getTag(ctx, tag_id) }),
   }),
   route({
@@ -76,8 +77,8 @@ export const tags: readonly Route[] = [
     body: 'required',
     where,
     summary: 'Change a tag',
-    params: z.object({ ...path, name: tagNameInput.optional(), color }),
-    returns: writtenOf(tag),
+    params: () => z.object({ ...path, name: tagNameInput.optional(), color }),
+    returns: () => writtenOf(tag),
     answer: async ({ tag_id, ...change }, ctx) => ({
       message: 'The tag was changed.',
       data: await updateTag(ctx, tag_id, change),
@@ -90,8 +91,8 @@ export const tags: readonly Route[] = [
     where,
     summary: 'Delete a tag',
     description: 'Its sites stay.',
-    params: z.object(path),
-    returns: writtenOf(z.object({ id: z.number().int(), name: z.string() })),
+    params: () => z.object(path),
+    returns: () => writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ tag_id }, ctx) => {
       const { tag_name } = await deleteTag(ctx, tag_id);
       return { message: 'The tag was deleted. Its sites stay.', data: { id: tag_id, name: tag_name } };
@@ -103,8 +104,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'List the sites of a tag',
-    params: z.object({ ...path, ...paging(20, 100) }),
-    returns: listOf(siteOfOwner),
+    params: () => z.object({ ...path, ...paging(20, 100) }),
+    returns: () => listOf(siteOfOwner),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { sites, total } = await listTagSites(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: sites };
@@ -116,8 +117,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'List the clients with a site of a tag',
-    params: z.object({ ...path, ...paging(20, 100) }),
-    returns: listOf(clientOfTag),
+    params: () => z.object({ ...path, ...paging(20, 100) }),
+    returns: () => listOf(clientOfTag),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { clients, total } = await listTagClients(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: clients };

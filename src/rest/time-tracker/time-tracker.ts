@@ -64,8 +64,8 @@ function timerRow(step: TimerStep, summary: string, message: string): Route {
     module: MODULE,
     summary,
     where: { task_id: DIGITS.task_id },
-    params: z.object(taskPath),
-    returns: writtenOf(taskShape),
+    params: () => z.object(taskPath),
+    returns: () => writtenOf(taskShape),
     answer: async ({ task_id }, ctx) => {
       const task = await stepTimer(ctx, task_id, step);
       return { message, data: await taskView(ctx, task) };
@@ -80,8 +80,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks, with the sums over all matches',
-    params: listParams,
-    returns: tasksShape,
+    params: () => listParams,
+    returns: () => tasksShape,
     answer: (params, ctx) => tasksAnswer(ctx, params),
   }),
   route({
@@ -90,8 +90,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Global settings of the time tracker',
-    params: z.object({}),
-    returns: recordOf(timeSettingsShape),
+    params: () => z.object({}),
+    returns: () => recordOf(timeSettingsShape),
     answer: async (_params, ctx) => ({ data: await timeSettings(ctx, null) }),
   }),
   route({
@@ -101,8 +101,8 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'One task with its entries',
     where: { task_id: DIGITS.task_id },
-    params: z.object(taskPath),
-    returns: recordOf(taskDetailShape),
+    params: () => z.object(taskPath),
+    returns: () => recordOf(taskDetailShape),
     answer: async ({ task_id }, ctx) => ({ data: await getTask(ctx, task_id) }),
   }),
   route({
@@ -114,12 +114,13 @@ export const time: readonly Route[] = [
     fails: [404],
     summary: 'Add a task',
     description: 'With start, its timer runs immediately. Time that is logged by duration_seconds makes a paused task.',
-    params: z.object({
-      ...z.object(taskFields).partial().shape,
-      title: taskFields.title,
-      start: flag().default(false).describe('True starts the timer immediately.'),
-    }),
-    returns: writtenOf(taskShape),
+    params: () =>
+      z.object({
+        ...z.object(taskFields).partial().shape,
+        title: taskFields.title,
+        start: flag().default(false).describe('True starts the timer immediately.'),
+      }),
+    returns: () => writtenOf(taskShape),
     answer: async ({ start, ...input }, ctx) => {
       const added = await addTask(ctx, input);
       const task = start ? await stepTimer(ctx, added.id, 'start') : added;
@@ -139,8 +140,8 @@ export const time: readonly Route[] = [
     description:
       'A running task keeps its timer_mode and bucket_id; of a completed one only title, description, payment_status and hourly_price change.',
     where: { task_id: DIGITS.task_id },
-    params: z.object({ ...z.object(taskFields).partial().shape, ...taskPath }),
-    returns: writtenOf(taskShape),
+    params: () => z.object({ ...z.object(taskFields).partial().shape, ...taskPath }),
+    returns: () => writtenOf(taskShape),
     answer: async ({ task_id, ...change }, ctx) => {
       const task = await changeTask(ctx, task_id, change);
       return { message: 'The task was changed.', data: await taskView(ctx, task) };
@@ -155,13 +156,14 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Clients with what was worked for them',
-    params: z.object({
-      search: text(255).optional().describe('Part of name or e-mail.'),
-      include: ids().optional(),
-      exclude: ids().optional(),
-      ...paging(20, 100),
-    }),
-    returns: listOf(trackerClientShape),
+    params: () =>
+      z.object({
+        search: text(255).optional().describe('Part of name or e-mail.'),
+        include: ids().optional(),
+        exclude: ids().optional(),
+        ...paging(20, 100),
+      }),
+    returns: () => listOf(trackerClientShape),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listTrackerClients(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -173,8 +175,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'One client with what was worked for it',
-    params: z.object(clientPath),
-    returns: recordOf(trackerClientShape),
+    params: () => z.object(clientPath),
+    returns: () => recordOf(trackerClientShape),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await getTrackerClient(ctx, id) };
@@ -186,8 +188,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Settings in force for a client',
-    params: z.object(clientPath),
-    returns: recordOf(timeSettingsShape),
+    params: () => z.object(clientPath),
+    returns: () => recordOf(timeSettingsShape),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await timeSettings(ctx, id) };
@@ -199,8 +201,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks of a client',
-    params: listParams.omit({ client_id: true }).extend(clientPath),
-    returns: tasksShape,
+    params: () => listParams.omit({ client_id: true }).extend(clientPath),
+    returns: () => tasksShape,
     answer: async ({ id_or_email, ...params }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return tasksAnswer(ctx, { ...params, client_id: id });
@@ -212,8 +214,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Buckets that serve a client',
-    params: z.object({ ...clientPath, ...paging(20, 100) }),
-    returns: listOf(bucketShape),
+    params: () => z.object({ ...clientPath, ...paging(20, 100) }),
+    returns: () => listOf(bucketShape),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { items, ...paged } = await listBuckets(ctx, { client_id: id }, page, per_page);
@@ -226,8 +228,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks for a site',
-    params: listParams.omit({ site_id: true }).extend(sitePath),
-    returns: tasksShape.extend(withSite),
+    params: () => listParams.omit({ site_id: true }).extend(sitePath),
+    returns: () => tasksShape.extend(withSite),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: simpleSite(site) };
@@ -239,13 +241,14 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Buckets of hours',
-    params: z.object({
-      client_id: int(1).optional().describe('Only buckets that serve this client.'),
-      search: text(255).optional().describe('Part of the title.'),
-      recurrence: z.enum(RECURRENCES).optional(),
-      ...paging(20, 100),
-    }),
-    returns: listOf(bucketShape),
+    params: () =>
+      z.object({
+        client_id: int(1).optional().describe('Only buckets that serve this client.'),
+        search: text(255).optional().describe('Part of the title.'),
+        recurrence: z.enum(RECURRENCES).optional(),
+        ...paging(20, 100),
+      }),
+    returns: () => listOf(bucketShape),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listBuckets(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -258,8 +261,8 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'One bucket with the ids of its tasks',
     where: { bucket_id: DIGITS.bucket_id },
-    params: z.object(bucketPath),
-    returns: recordOf(bucketDetailShape),
+    params: () => z.object(bucketPath),
+    returns: () => recordOf(bucketDetailShape),
     answer: async ({ bucket_id }, ctx) => ({ data: await getBucket(ctx, bucket_id) }),
   }),
 ];

@@ -28,8 +28,8 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       type === 'wp'
         ? 'All versions, until taken back.'
         : 'The named slugs in every version; without slug every one of the type.',
-    params: z.object({ ...sitePath, ...slugOf }),
-    returns: writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
+    params: () => z.object({ ...sitePath, ...slugOf }),
+    returns: () => writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
     answer: async (asked, ctx): Promise<RouteAnswer> => {
       const site = await siteOf(ctx, asked.id_or_domain);
       const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;

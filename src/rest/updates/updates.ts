@@ -69,17 +69,18 @@ export const updates: readonly Route[] = [
     summary: 'List updates on offer, by site',
     description:
       'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed, marked by site_status. Pages are of sites.',
-    params: z.object({
-      type: types,
-      search,
-      include: ids().optional(),
-      exclude: ids().optional(),
-      ...ofItems,
-      ...ofSites,
-      ...paging(PAGE.standard, PAGE.max),
-    }),
+    params: () =>
+      z.object({
+        type: types,
+        search,
+        include: ids().optional(),
+        exclude: ids().optional(),
+        ...ofItems,
+        ...ofSites,
+        ...paging(PAGE.standard, PAGE.max),
+      }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
-    returns: mapOf(offersOfSite, 'site id'),
+    returns: () => mapOf(offersOfSite, 'site id'),
     revision: (ctx) => ctx.store.siteUpdates.revision(),
     answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
       const asked = { types: typesOf(type), search: part, include, exclude, filters };
@@ -92,9 +93,9 @@ export const updates: readonly Route[] = [
     path: '/updates/{id_or_domain}',
     needs: 'read',
     summary: 'List updates on offer for one site',
-    params: z.object({ ...sitePath, type: types, search }),
+    params: () => z.object({ ...sitePath, type: types, search }),
     example: { total: 1, data: listed },
-    returns: z.object({ total: z.number().int(), data: z.record(offersOfSite).describe('By site id.') }),
+    returns: () => z.object({ total: z.number().int(), data: z.record(offersOfSite).describe('By site id.') }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const asked = { types: typesOf(type), search: part, include: [site.id] };
@@ -107,8 +108,8 @@ export const updates: readonly Route[] = [
     path: '/updates/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on every site',
-    params: z.object({ type: ignorable, search }),
-    returns: recordOf(ignoredByTypeShape),
+    params: () => z.object({ type: ignorable, search }),
+    returns: () => recordOf(ignoredByTypeShape),
     answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
   }),
   route({
@@ -117,8 +118,8 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates that are ignored on one site',
     description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
-    params: z.object({ ...sitePath, type: ignorable, search }),
-    returns: recordOf(ignoredByTypeShape).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
+    params: () => z.object({ ...sitePath, type: ignorable, search }),
+    returns: () => recordOf(ignoredByTypeShape).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return {
@@ -135,17 +136,18 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored offers are left alone. On very many sites as a job.',
-    params: z.object({
-      type: typesToRun,
-      search,
-      ...ofItems,
-      ...ofSites,
-      ...siteChoice,
-      dry_run: flag()
-        .default(false)
-        .describe('true: tells what would be updated where, as last synced, and does nothing.'),
-    }),
-    returns: updateRunShape,
+    params: () =>
+      z.object({
+        type: typesToRun,
+        search,
+        ...ofItems,
+        ...ofSites,
+        ...siteChoice,
+        dry_run: flag()
+          .default(false)
+          .describe('true: tells what would be updated where, as last synced, and does nothing.'),
+      }),
+    returns: () => updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
       if (dry_run) return preview(ctx, { include, exclude }, type, filters);
       const narrowing = await narrowingOf(ctx, filters);
@@ -164,8 +166,8 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
-    params: z.object({ ...sitePath, search, ...ofItems }),
-    returns: updateRunShape,
+    params: () => z.object({ ...sitePath, search, ...ofItems }),
+    returns: () => updateRunShape,
     answer: async ({ id_or_domain, ...filters }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const narrowing = await narrowingOf(ctx, filters);
@@ -184,8 +186,8 @@ export const updates: readonly Route[] = [
     fails: [504],
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
-    params: z.object(sitePath),
-    returns: writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides),
+    params: () => z.object(sitePath),
+    returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides),
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
@@ -258,8 +260,8 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     fails: [504],
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
-    params: z.object({ ...sitePath, slug: slugParam }),
-    returns: writtenOf(z.record(slugResult).describe('By slug.')).extend(besides),
+    params: () => z.object({ ...sitePath, slug: slugParam }),
+    returns: () => writtenOf(z.record(slugResult).describe('By slug.')).extend(besides),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);

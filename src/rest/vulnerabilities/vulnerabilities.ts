@@ -50,8 +50,8 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     summary: 'List known vulnerabilities of what is installed',
     description:
       'The worst first, each once for a plugin, theme or core. Without a feed nothing is known; note says so.',
-    params: z.object({ ...filters, ...ofSites, ...paging(50, 200) }),
-    returns: answered,
+    params: () => z.object({ ...filters, ...ofSites, ...paging(50, 200) }),
+    returns: () => answered,
     answer: (asked, ctx) => answerOf(ctx, asked),
   }),
   route({
@@ -59,8 +59,8 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     path: '/sites/{id_or_domain}/vulnerabilities',
     needs: 'read',
     summary: 'List known vulnerabilities of what one site has',
-    params: z.object({ ...sitePath, ...filters, ...paging(50, 200) }),
-    returns: answered.extend(withSite),
+    params: () => z.object({ ...sitePath, ...filters, ...paging(50, 200) }),
+    returns: () => answered.extend(withSite),
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const answer = await answerOf(ctx, { ...asked, tag_ids: [], client_ids: [], site_id_or_domain: site.id });

@@ -1,0 +1,48 @@
+/** The planner's statistics: when they are taken, and that plans go by them. */
+
+import { expect, it } from 'vitest';
+import { openWriter } from '../../bench/lib/database.js';
+import { seedFleet } from '../../bench/lib/seed.js';
+import type { Db } from '../../src/store/driver/db.js';
+import { createStatistics } from '../../src/store/driver/statistics.js';
+import { createSiteRecords } from '../../src/store/sites/records.js';
+
+/** Whether a list of the connected sites in the order of their ids sorts them: the index of the status has the addresses in order. */
+async function sorts(db: Db): Promise<boolean> {
+  let plan = '';
+  const watched = {
+    one: async (text: string, args: readonly never[]) => {
+      const steps = await db.all(`EXPLAIN QUERY PLAN ${text}`, args);
+      plan = steps.map(({ detail }) => detail).join('; ');
+      return { items: '[]', total: 0 };
+    },
+  } as unknown as Db;
+  const order = { by: 'id', descending: false } as const;
+  await createSiteRecords(watched).list({ status: 'connected' }, order, { skip: 0 }, 20);
+  return plan.includes('TEMP B-TREE');
+}
+
+it('are taken when a large fleet has doubled, and plans go by them', async () => {
+  const db = await openWriter(':memory:');
+  const statistics = createStatistics(db);
+  await seedFleet(db, { sites: 700, plugins: 3 });
+  expect(await sorts(db)).toBe(true);
+  expect(await statistics.refresh()).toBe(true);
+  expect(await sorts(db)).toBe(false);
+  expect(await statistics.refresh()).toBe(false);
+
+  await db.run('DELETE FROM site WHERE id > 600');
+  expect(await statistics.refresh()).toBe(false);
+  await db.run('DELETE FROM site_extension WHERE site_id > 100');
+  expect(await statistics.refresh()).toBe(true);
+  expect(await statistics.refresh()).toBe(false);
+  await db.close();
+});
+
+it('are not taken of a small fleet', async () => {
+  const db = await openWriter(':memory:');
+  await seedFleet(db, { sites: 60, plugins: 3 });
+  expect(await createStatistics(db).refresh()).toBe(false);
+  expect(await sorts(db)).toBe(true);
+  await db.close();
+});
