@@ -1,9 +1,10 @@
 /** The programs that tests start in processes of their own, bundled from the sources once per run. */
 
-import { symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
+import { inject } from 'vitest';
 import { oncePerRun } from '../once-per-run.js';
 
 const OPTIONS = {
@@ -20,6 +21,13 @@ const OPTIONS = {
 /** The folder of the bundled programs: `cli.js` with its threads, `fleet.js`, and those beside this file. */
 export async function bundledPrograms(): Promise<string> {
   return join(await oncePerRun('bundle', bundle), 'src', 'app');
+}
+
+/** A copy of them that the caller may change: all other files of the run start theirs from the same folder. */
+export async function ownPrograms(): Promise<string> {
+  const root = mkdtempSync(join(inject('programs'), 'own-'));
+  cpSync(join(await bundledPrograms(), '..', '..'), root, { recursive: true });
+  return join(root, 'src', 'app');
 }
 
 async function bundle(root: string): Promise<void> {
