@@ -7,7 +7,7 @@ import { ChildFailure, type Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { KnownSite, MonitorColumns } from '../../store/sites/import.js';
 import type { Ctx } from '../context.js';
-import { abandonedAfterDays, syncParts } from '../settings/effects.js';
+import { syncSettings } from '../settings/effects.js';
 import { siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import { STORED_PARTS } from '../sites/sync.js';
@@ -67,6 +67,7 @@ export async function importSite(
 }
 
 async function read(ctx: Ctx, site: Prepared, trial: boolean): Promise<Snapshot> {
+  const { abandonedAfterDays, parts } = await syncSettings(ctx);
   return ctx.child.bulk().stats(
     {
       url: site.address.url,
@@ -81,10 +82,10 @@ async function read(ctx: Ctx, site: Prepared, trial: boolean): Promise<Snapshot>
       reads_only: trial,
     },
     {
-      abandonedAfterDays: await abandonedAfterDays(ctx),
+      abandonedAfterDays,
       changesAfter: 0,
       renewRegverify: site.regverify === null,
-      parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
+      parts: { ...STORED_PARTS, ...parts },
     },
     { signal: ctx.signal },
   );

@@ -58,8 +58,16 @@ export async function settingOf<G extends Group, K extends keyof GroupValues<G> 
   group: G,
   name: K,
 ): Promise<GroupValues<G>[K]> {
+  return valueOf(ctx, group, name, await ctx.store.settings.one(`${group}.${name}`));
+}
+
+function valueOf<G extends Group, K extends keyof GroupValues<G> & string>(
+  ctx: Source,
+  group: G,
+  name: K,
+  stored: unknown,
+): GroupValues<G>[K] {
   const { schema, standard } = (GROUPS[group] as Fields)[name] as Fields[string];
-  const stored = await ctx.store.settings.one(`${group}.${name}`);
   const parsed = stored === undefined ? undefined : schema.safeParse(stored);
   return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
 }
@@ -95,9 +103,11 @@ export async function syncDueSince(ctx: Source, now: number): Promise<{ since: n
 
 const DAY_MS = 24 * 3600_000;
 
+const ABANDONED_AFTER = 'numberdays_outdate_plugin_theme';
+
 /** Days without a release after which a plugin or theme is abandoned. */
 export function abandonedAfterDays(ctx: Source): Promise<number> {
-  return settingOf(ctx, 'general', 'numberdays_outdate_plugin_theme');
+  return settingOf(ctx, 'general', ABANDONED_AFTER);
 }
 
 export interface HealthRule {
@@ -117,12 +127,19 @@ export async function checksAfterUpdate(ctx: Source): Promise<boolean> {
   return (await settingOf(ctx, 'general', 'check_http_response')) === 1;
 }
 
-/** Parts of a sync that differ from what this service asks for anyway (child protocol §5.2). */
-export async function syncParts(ctx: Source): Promise<Record<string, boolean>> {
-  const stored = await ctx.store.settings.one('advanced.sync_data');
-  if (stored === undefined) return {};
-  const parsed = ADVANCED.sync_data.schema.safeParse(stored);
-  return Object.fromEntries(Object.entries(parsed.success ? parsed.data : {}).map(([part, on]) => [part, on === 1]));
+/** What a child is asked for in a sync, read in one statement: each site reads it. */
+export async function syncSettings(ctx: Source): Promise<{
+  abandonedAfterDays: number;
+  /** Parts that differ from what this service asks for anyway (child protocol §5.2). */
+  parts: Record<string, boolean>;
+}> {
+  const stored = await ctx.store.settings.several([`general.${ABANDONED_AFTER}`, 'advanced.sync_data']);
+  const chosen = stored.get('advanced.sync_data');
+  const parsed = chosen === undefined ? undefined : ADVANCED.sync_data.schema.safeParse(chosen);
+  return {
+    abandonedAfterDays: valueOf(ctx, 'general', ABANDONED_AFTER, stored.get(`general.${ABANDONED_AFTER}`)),
+    parts: Object.fromEntries(Object.entries(parsed?.data ?? {}).map(([part, on]) => [part, on === 1])),
+  };
 }
 
 /** Steps of a read over many sites; one step without a pause. */

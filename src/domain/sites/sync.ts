@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
-import { abandonedAfterDays, syncParts } from '../settings/effects.js';
+import { syncSettings } from '../settings/effects.js';
 import { compareVersions } from '../updates/versions.js';
 import {
   isLate,
@@ -43,13 +43,14 @@ export async function askSnapshot(
   changesAfter: number,
   timeoutMs?: number,
 ): Promise<Snapshot> {
+  const { abandonedAfterDays, parts } = await syncSettings(ctx);
   return ctx.child.stats(
     connection,
     {
-      abandonedAfterDays: await abandonedAfterDays(ctx),
+      abandonedAfterDays,
       changesAfter,
       renewRegverify: connection.regverify === null,
-      parts: { ...STORED_PARTS, ...(await syncParts(ctx)) },
+      parts: { ...STORED_PARTS, ...parts },
     },
     { signal: ctx.signal, timeoutMs },
   );

@@ -43,6 +43,14 @@ export function createSettings(db: Db, vault: Vault) {
       return row === undefined ? undefined : parsed(String(row.value));
     },
 
+    /** Values of these keys that are set, in one statement. */
+    async several(keys: readonly string[]): Promise<Map<string, unknown>> {
+      const rows = await db.all('SELECT key, value FROM setting WHERE key IN (SELECT value FROM json_each(?))', [
+        JSON.stringify(keys),
+      ]);
+      return new Map(rows.map((row) => [String(row.key), parsed(String(row.value))]));
+    },
+
     /** A sealed value in clear; undefined when there is none. Throws when the present keys cannot open it. */
     async secret(key: string): Promise<unknown> {
       const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
