@@ -2,4 +2,5 @@ export function releaseEntries(built: string): Record<string, string>;
 export function bundleProgram(
   entries: Record<string, string>,
   outdir: string,
+  splitting?: boolean,
 ): Promise<{ files: { path: string; contents: Uint8Array }[]; inputs: string[] }>;

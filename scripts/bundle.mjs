@@ -76,13 +76,15 @@ export function releaseEntries(built) {
  * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they
  * share code: what installs a package takes its time by the number of files. A command still runs only the modules it needs.
  * @param entries built files by the name of the output
+ * @param splitting what entries share, and what a command loads by itself, in further files: more files, of which a start reads less
  * @returns the files, and those they were made of
  */
-export async function bundleProgram(entries, outdir) {
+export async function bundleProgram(entries, outdir, splitting = false) {
   const { outputFiles, metafile } = await build({
     ...common,
     entryPoints: entries,
     outdir,
+    splitting,
     format: 'esm',
     external: NATIVE,
     plugins: [programApart],

@@ -191,9 +191,9 @@ function imageOf(item: unknown): GalleryImage[] {
   ];
 }
 
-/** Names as the child takes them: percent-encoded within the base64. */
+/** Names as the child takes them: percent-encoded within the base64. Half surrogates become U+FFFD instead of throwing. */
 function names(list: readonly string[]): string {
-  return encodeURIComponent(list.join(','));
+  return encodeURIComponent(list.join(',').replace(/\p{Surrogate}/gu, '\uFFFD'));
 }
 
 /**

@@ -5,13 +5,14 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endProcess, freePort, tempFolder } from '../support/cleanup.js';
+import { ownPrograms } from '../support/processes/bundle.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { basic } from '../support/surfaces.js';
 
 let programs: Commands;
 let folder: string;
 beforeAll(async () => {
-  programs = await commands();
+  programs = await commands(ownPrograms());
   folder = tempFolder('served');
 });
 afterAll(async () => {

@@ -39,7 +39,7 @@ const start = async (location: ProcessLocation | undefined, under: readonly stri
 
 /** A process id that no process has. */
 function deadPid(): number {
-  const { pid } = spawnSync(process.execPath, ['-e', '']);
+  const { pid } = spawnSync('true');
   return pid;
 }
 

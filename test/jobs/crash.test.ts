@@ -8,7 +8,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 
 const SITES = 24;
 /** The normal run; SITEFLEET_CRASH_RUNS asks for more. */
-const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 8);
+const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 5);
 
 let app: TestApp;
 let folder: string;
@@ -88,7 +88,7 @@ describe('a killed worker', () => {
     const queued = await app.call('run-updates', { types: ['plugins', 'themes', 'core'] });
     expect(queued.queued).toBe(true);
     const next = random(4711);
-    for (let kills = 0; kills < 8; kills++) {
+    for (let kills = 0; kills < 6; kills++) {
       const worker = await startWorker();
       await pause(next() * 250);
       await killProcess(worker);

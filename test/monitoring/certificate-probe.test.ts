@@ -33,7 +33,7 @@ describe('a look at a certificate', () => {
       issuer_cn: 'Test Root',
       subject_cn: 'good.example',
       subject_alt_names: ['good.example'],
-      signature_algorithm: 'RSA-SHA256',
+      signature_algorithm: 'ECDSA-SHA256',
       valid_from: ALWAYS.notBefore,
       valid_to: Date.UTC(2095, 0, 2, 3, 4, 5),
       untrusted: null,
@@ -48,6 +48,7 @@ describe('a look at a certificate', () => {
     const { facts } = await look('self.example', port);
     expect(facts).toMatchObject({
       subject_cn: 'self.example',
+      signature_algorithm: 'RSA-SHA256',
       untrusted: 'the certificate is self-signed',
       names_host: true,
     });

@@ -12,7 +12,7 @@ import { answers, type MonitoringApp, maintenancePage, monitoringApp, silence } 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const SITES = shortOrLong(100, 500);
+const SITES = shortOrLong(60, 500);
 
 /** What one site does at a moment; undefined = answers as ever. */
 type Behaviour = (at: number, tries: number) => HttpAnswer | undefined;

@@ -8,8 +8,8 @@ import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { buildPage } from '../../web/build.mjs';
 import { cheapHash } from '../support/cheap-hash.js';
-import { tempFolder } from '../support/cleanup.js';
 import type { TestApp } from '../support/harness.js';
+import { oncePerRun } from '../support/once-per-run.js';
 
 export const executablePath = await findBrowser(null);
 /** For the title of what is skipped without a browser. */
@@ -28,11 +28,9 @@ const ARGS = [
 ];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Built from the sources, so that no test sees a page of before. */
-export async function builtPage(): Promise<string> {
-  const folder = tempFolder('built-page');
-  await buildPage(folder);
-  return folder;
+/** Built from the sources, so that no test sees an older page. */
+export function builtPage(): Promise<string> {
+  return oncePerRun('page', buildPage);
 }
 
 export interface ServedPage {

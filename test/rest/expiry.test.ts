@@ -74,7 +74,7 @@ describe('the SSL monitor', () => {
       issuer_cn: 'Test Root',
       subject_cn: 'good.example',
       subject_alt_names: ['good.example'],
-      signature_algorithm: 'RSA-SHA256',
+      signature_algorithm: 'ECDSA-SHA256',
       valid_to: new Date(START + 80 * DAY).toISOString().replace('.000', ''),
       days_left: 80,
       status: 'valid',

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
+import { SOAK } from '../robustness/soak.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -19,44 +20,25 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 const deep = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown;
-const ODD: readonly unknown[] = [
-  null,
-  '',
-  ' ',
-  0,
-  -1,
-  1.5,
-  1e308,
-  9_007_199_254_740_992,
-  99_999_999_999_999,
-  true,
-  'x'.repeat(70_000),
-  '\u0000',
-  'a\u0000b',
-  '\ud800',
-  '%',
-  '%00%ff',
-  "'; DROP TABLE site; --",
-  '%_\\',
-  '__proto__',
-  'constructor',
-  '../../etc/passwd',
-  '0001-01-01',
-  '9999-12-31',
-  '2026-02-30',
-  'NaN',
-  '1e9',
-  '-0',
-  '١',
-  [],
-  [null],
-  [[1]],
-  ['__proto__', '\ud800'],
-  {},
-  { a: 1 },
-  { toString: 1 },
-  deep,
+/** By kind. The short run tries every parameter with half of each kind in turn, `npm run soak` with all. */
+const ODD: readonly (readonly unknown[])[] = [
+  [null, true],
+  ['', ' '],
+  [0, -1, 1.5, 1e308, 9_007_199_254_740_992, 99_999_999_999_999],
+  ['x'.repeat(70_000), deep],
+  ['\u0000', 'a\u0000b', '\ud800', '١'],
+  ['%', '%00%ff', "'; DROP TABLE site; --", '%_\\'],
+  ['__proto__', 'constructor', '../../etc/passwd', 'NaN'],
+  ['0001-01-01', '9999-12-31', '2026-02-30', '1e9', '-0'],
+  [[], [null], [[1]], ['__proto__', '\ud800']],
+  [{}, { a: 1 }, { toString: 1 }],
 ];
+
+let turn = 0;
+function oddValues(): unknown[] {
+  turn++;
+  return ODD.flatMap((kind) => kind.filter((_, index) => SOAK || (index + turn) % 2 === 0));
+}
 
 /** Values with which a row finds something. */
 const FITTING: Record<string, unknown> = {
@@ -135,7 +117,7 @@ it('no odd value of any parameter makes a fault', async () => {
       names.filter((name) => required.has(name)).map((name) => [name, FITTING[name] ?? 1]),
     );
     for (const name of names) {
-      for (const odd of ODD) {
+      for (const odd of oddValues()) {
         const long = typeof odd === 'string' && odd.length > 5_000;
         if (long && (route.pathParams.includes(name) || route.on.includes('GET'))) continue;
         const { status, body } = await send(route, { ...base, [name]: odd });
@@ -146,7 +128,7 @@ it('no odd value of any parameter makes a fault', async () => {
     }
   }
   expect(faults).toEqual([]);
-  expect(calls).toBeGreaterThan(10_000);
+  expect(calls).toBeGreaterThan(SOAK ? 10_000 : 5_000);
 }, 240_000);
 
 const BODIES = ['', ' ', '{', '[]', '[1]', 'null', '1', '"x"', '{"__proto__":{"a":1}}', '\ufeff{}', '{"a":1}{"b":2}'];

@@ -274,6 +274,12 @@ describe('POST /posts/{site}/create', () => {
     post_name: 'My New Post',
   };
 
+  it('takes names of tags and categories with half a surrogate', async () => {
+    const { status, body } = await create({ ...post, post_tags: ['a\ud800b'], post_category: '\ud800' });
+    expect(status).toBe(200);
+    expect(postOn(0, body.data.post_id)).toMatchObject({ tags: ['a\ufffdb'], categories: ['\ufffd'] });
+  });
+
   it('creates a post and answers its id and address', async () => {
     const { status, body } = await create({
       ...post,

@@ -20,7 +20,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
-const SITES = 300;
+const SITES = 150;
 const PROCESSES = 4;
 /** A turn of 2.4 seconds: settings know whole minutes, the column takes any number. */
 const INTERVAL_MIN = 0.04;
@@ -29,13 +29,13 @@ const INTERVAL_MS = INTERVAL_MIN * 60_000;
 const BEAT_MS = 600;
 const LEASE_MS = 3 * BEAT_MS;
 /** Checks at once, of all processes together. */
-const LIMIT = 16;
+const LIMIT = 8;
 const QUIET_MS = shortOrLong(2 * INTERVAL_MS, 20 * INTERVAL_MS);
 const ROUNDS = shortOrLong(1, 40);
 /** No monitor waits longer than this for a check, whatever happens to the processes and however busy the machine is. */
 const LONGEST_GAP_MS = 10 * INTERVAL_MS;
 /** Every one of these is down for a while. */
-const DOWN_EVERY = 25;
+const DOWN_EVERY = 12;
 
 interface Check {
   site: number;
@@ -43,7 +43,7 @@ interface Check {
   by: string;
 }
 
-/** 300 sites behind one address: counts who asked for what, and when. */
+/** All sites behind one address: counts who asked for what, and when. */
 async function startSites() {
   const checks: Check[] = [];
   const state = { down: false, inFlight: 0, most: 0 };

@@ -18,7 +18,7 @@ import { shortOrLong } from './soak.js';
 
 const SITES = 4;
 /** Each is made and then changed. */
-const TAGS = shortOrLong(50, 1000);
+const TAGS = shortOrLong(30, 1000);
 const KILLS = shortOrLong(3, 40);
 const RESTARTS = shortOrLong(1, 10);
 /** All change in each transaction, which spans some twenty pages. */
@@ -79,7 +79,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   };
   const live = (service: Started<Served>) =>
     expect
-      .poll(() => metric(service, 'sitefleet_db_replica_state{state="live"}'), { timeout: 40_000, interval: 20 })
+      .poll(() => metric(service, 'sitefleet_db_replica_state{state="live"}'), { timeout: 40_000, interval: 100 })
       .toBe(1)
       .catch((error: unknown) => {
         throw new Error(`The replica was not made:\n${service.errors()}`, { cause: error });

@@ -18,6 +18,7 @@ const { status } = spawnSync(
     'test/safety/kills.test.ts',
     'test/safety/fleet.test.ts',
     'test/guard/gallery.test.ts',
+    'test/rest/hostile.test.ts',
     ...process.argv.slice(2),
   ],
   { stdio: 'inherit', env: { ...process.env, SITEFLEET_TEST_SOAK: '1', SITEFLEET_CRASH_RUNS: '500' } },

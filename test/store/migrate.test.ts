@@ -165,6 +165,7 @@ it('the copy that other tests begin with is what the migrations leave', async ()
   await migrate(made, migrations);
   await fillMigrated(copied);
   expect(await all(copied)).toEqual(await all(made));
+  expect(await copied.all('PRAGMA integrity_check')).toEqual([{ integrity_check: 'ok' }]);
   expect(await migrate(copied, migrations)).toEqual({ from: migrations.at(-1)?.id, to: migrations.at(-1)?.id });
   await made.close();
   await copied.close();

@@ -10,13 +10,6 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 
-declare module 'vitest' {
-  interface ProvidedContext {
-    /** Folder for bundled programs. */
-    programs: string;
-  }
-}
-
 export default function setup(project: TestProject): () => void {
   // Bundles lie inside node_modules, so that they find the native driver.
   const bundles = fileURLToPath(new URL('../../node_modules/.sitefleet-test', import.meta.url));
@@ -30,6 +23,9 @@ export default function setup(project: TestProject): () => void {
   // Read by `tmpdir()` in the workers and in the processes they start.
   process.env.TMPDIR = folders[0];
   project.provide('programs', folders[1]);
+  project.onTestsRerun(async () => {
+    for (const made of readdirSync(folders[1])) remove(join(folders[1], made));
+  });
   return () => folders.forEach(remove);
 }
 

@@ -1,10 +1,11 @@
-/** The programs that tests start in processes of their own, bundled from the sources once per worker. */
+/** The programs that tests start in processes of their own, bundled from the sources once per run. */
 
-import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type BuildOptions, build } from 'esbuild';
 import { inject } from 'vitest';
+import { oncePerRun } from '../once-per-run.js';
 
 const OPTIONS = {
   bundle: true,
@@ -17,24 +18,24 @@ const OPTIONS = {
   logLevel: 'error',
 } satisfies BuildOptions;
 
-let folder: Promise<string> | undefined;
-
 /** The folder of the bundled programs: `cli.js` with its threads, `fleet.js`, and those beside this file. */
-export function bundledPrograms(): Promise<string> {
-  folder ??= bundle();
-  return folder;
+export async function bundledPrograms(): Promise<string> {
+  return join(await oncePerRun('bundle', bundle), 'src', 'app');
 }
 
-async function bundle(): Promise<string> {
+/** A copy of them that the caller may change: all other files of the run start theirs from the same folder. */
+export async function ownPrograms(): Promise<string> {
+  const root = mkdtempSync(join(inject('programs'), 'own-'));
+  cpSync(join(await bundledPrograms(), '..', '..'), root, { recursive: true });
+  return join(root, 'src', 'app');
+}
+
+async function bundle(root: string): Promise<void> {
   const source = (path: string) => fileURLToPath(new URL(`../../../src/${path}`, import.meta.url));
   const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url));
-  const parent = inject('programs');
-  mkdirSync(parent, { recursive: true });
-  const root = mkdtempSync(join(parent, 'bundle-'));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   // Looked for as beside the sources.
   symlinkSync(beside('../../../guard'), join(root, 'guard'));
-  const outdir = join(root, 'src', 'app');
   await build({
     entryPoints: {
       cli: source('cli.ts'),
@@ -50,10 +51,9 @@ async function bundle(): Promise<string> {
       'migrate-child': beside('../../store/migrate-child.ts'),
       'driver-fuzz-child': beside('../../store/driver-fuzz-child.ts'),
     },
-    outdir,
+    outdir: join(root, 'src', 'app'),
     ...OPTIONS,
     // In pieces, because threads and processes are files of their own.
     splitting: true,
   });
-  return outdir;
 }

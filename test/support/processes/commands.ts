@@ -58,8 +58,9 @@ export interface Commands {
   close(): Promise<void>;
 }
 
-export async function commands(): Promise<Commands> {
-  const folder = await bundledPrograms();
+/** @param programs their folder; by default the one that all files of the run share, in which nothing may be changed */
+export async function commands(programs = bundledPrograms()): Promise<Commands> {
+  const folder = await programs;
   const home = tempFolder('home');
   const started: ChildProcess[] = [];
 
