@@ -58,10 +58,10 @@ export async function settingOf<G extends Group, K extends keyof GroupValues<G> 
   group: G,
   name: K,
 ): Promise<GroupValues<G>[K]> {
-  return valueOf(ctx, group, name, await ctx.store.settings.one(`${group}.${name}`));
+  return storedOrStandard(ctx, group, name, await ctx.store.settings.one(`${group}.${name}`));
 }
 
-function valueOf<G extends Group, K extends keyof GroupValues<G> & string>(
+function storedOrStandard<G extends Group, K extends keyof GroupValues<G> & string>(
   ctx: Source,
   group: G,
   name: K,
@@ -137,7 +137,7 @@ export async function syncSettings(ctx: Source): Promise<{
   const chosen = stored.get('advanced.sync_data');
   const parsed = chosen === undefined ? undefined : ADVANCED.sync_data.schema.safeParse(chosen);
   return {
-    abandonedAfterDays: valueOf(ctx, 'general', ABANDONED_AFTER, stored.get(`general.${ABANDONED_AFTER}`)),
+    abandonedAfterDays: storedOrStandard(ctx, 'general', ABANDONED_AFTER, stored.get(`general.${ABANDONED_AFTER}`)),
     parts: Object.fromEntries(Object.entries(parsed?.data ?? {}).map(([part, on]) => [part, on === 1])),
   };
 }
