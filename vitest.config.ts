@@ -9,7 +9,7 @@ export default defineConfig({
     testTimeout: 30_000,
     hookTimeout: 60_000,
     // For two cores: half of the time of the longest files goes by waiting. Each further worker costs its imports, 1.5 s of CPU.
-    maxWorkers: 5,
+    maxWorkers: 6,
     // The files of a worker share its modules: importing the product for each file anew takes half of the CPU time of a run.
     isolate: false,
     // What was translated stays for the next run, by its content: half of the time of a run of a few files.

@@ -437,14 +437,14 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
       writePlugin(site, 'large', '1.0', 1_500, 400);
       const old = contents(live('large'));
       const snapshot = await guard.snapshot('plugin', 'large/large.php');
-      for (let round = 0; round < 10; round += 1) {
+      for (let round = 0; round < 6; round += 1) {
         site.write('plugins/large/large.php', plugin(`2.${round}`));
         const broken = contents(live('large'));
         const call = guard.restore(snapshot.id).catch(() => null);
         const working = () =>
           readdirSync(join(site.content, 'plugins')).some((name) => name.startsWith('.sitefleet-guard-'));
         for (let i = 0; i < 400 && !working(); i += 1) await pause(2);
-        await pause(round * 12);
+        await pause(round * 20);
         site.stop();
         await call;
         await site.serve();

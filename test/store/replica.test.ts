@@ -188,7 +188,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       let done = false;
       let [reads, last] = [0, -1];
       const writing = (async () => {
-        for (let i = 0; i < 25 || reads < 50; i++) await nextTurn();
+        for (let i = 0; i < 15 || reads < 50; i++) await nextTurn();
         done = true;
       })();
       while (!done) {
