@@ -235,14 +235,15 @@ describe('a run that is killed', { timeout: 120_000 }, () => {
     const there = program(folder, 'killed.db');
     try {
       for (let index = 0; index < 20; index += 1) await app.connect(index);
-      file('pass2', 'correct horse battery');
-      await from.run(['export', 'many.json', '--passphrase-file', 'pass2']);
+      await there.run(['migrate']);
+      file('key2.pem', (await there.run(['import', 'key'])).out);
+      await from.run(['export', 'many.json', '--to', 'key2.pem']);
       let answered = 0;
       for (const site of many.sites) {
         site.calls.length = 0;
         site.faults.latencyMs = () => (answered++ < 8 ? 0 : 60_000);
       }
-      const cut = there.start(['import', 'many.json', '--passphrase-file', 'pass2', '--json']);
+      const cut = there.start(['import', 'many.json', '--json']);
       const gone = new Promise((done) => cut.once('exit', done));
       while (many.sites.filter((site) => site.calls.length > 0).length < 9)
         await new Promise((again) => setTimeout(again, 20));
@@ -252,7 +253,7 @@ describe('a run that is killed', { timeout: 120_000 }, () => {
       await gone;
       // Asked to end, it says what was left.
       for (const site of many.sites) site.faults.latencyMs = 60_000;
-      const asked = there.start(['import', 'many.json', '--passphrase-file', 'pass2', '--json']);
+      const asked = there.start(['import', 'many.json', '--json']);
       let said = '';
       asked.stdout?.on('data', (chunk) => (said += String(chunk)));
       const ended = new Promise((done) => asked.once('close', done));
@@ -265,11 +266,11 @@ describe('a run that is killed', { timeout: 120_000 }, () => {
       expect(cutShort.pending.length).toBeGreaterThan(0);
       expect(cutShort.pending.length + cutShort.exists.length).toBe(20);
       for (const site of many.sites) site.faults.latencyMs = undefined;
-      const report = await there.json(['import', 'many.json', '--passphrase-file', 'pass2']);
+      const report = await there.json(['import', 'many.json']);
       expect(report.exists.length).toBeGreaterThan(0);
       expect(report.exists.length + report.imported.length).toBe(20);
       expect(new Set([...urls(report.exists), ...urls(report.imported)]).size).toBe(20);
-      const again = await there.json(['import', 'many.json', '--passphrase-file', 'pass2']);
+      const again = await there.json(['import', 'many.json']);
       expect([again.exists.length, again.imported]).toEqual([20, []]);
     } finally {
       await app.close();

@@ -18,7 +18,7 @@ import { type CallerParts, call, newcomers, newTally, open, runClient, type Surf
 import { shortOrLong } from './soak.js';
 
 const CALLERS = 200;
-const SECONDS = shortOrLong(6, 180);
+const SECONDS = shortOrLong(5, 180);
 const SITES = 24;
 const SITE_LATENCY_MS = 100;
 /** What the heap may do between two collections, and a short run has caches to fill. */

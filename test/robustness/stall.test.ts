@@ -142,7 +142,7 @@ const inTurn = <T>(all: readonly T[]): T => all[turn++ % all.length] as T;
 function shapesFor(isList: boolean): [string, string][] {
   const names = Object.keys(SHAPES);
   const lists = Object.keys(LISTS);
-  const ofList = () => [inTurn(lists), inTurn(lists), inTurn(Object.keys(OTHERS))];
+  const ofList = () => [inTurn(lists), inTurn(Object.keys(OTHERS))];
   const chosen = SOAK ? names : isList ? ofList() : [inTurn(names)];
   return chosen.map((name) => [name, SOAK ? writtenAs(name) : inFullSize(name)]);
 }
