@@ -2,10 +2,14 @@ import type { ChildParams } from './child.js';
 
 type Value = ChildParams[string];
 
-/** RFC 3986 percent-encoding: everything but `A-Z a-z 0-9 - _ . ~`. Half surrogates become U+FFFD instead of throwing. */
+/** The text with U+FFFD for half surrogates, for which percent-encoding throws. */
+export function wellFormed(text: string): string {
+  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
+}
+
+/** RFC 3986 percent-encoding: everything but `A-Z a-z 0-9 - _ . ~`. */
 function percentEncode(text: string): string {
-  const wellFormed = text.replace(/\p{Surrogate}/gu, '\uFFFD');
-  return encodeURIComponent(wellFormed).replace(
+  return encodeURIComponent(wellFormed(text)).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -12,6 +12,7 @@ import type {
   SavedOver,
   SavedPost,
 } from './content-types.js';
+import { wellFormed } from './form.js';
 import { plainText, richText } from './text.js';
 import { asMap, get, listOf, numberOf, rangeParams, secondsOf } from './values.js';
 
@@ -191,9 +192,9 @@ function imageOf(item: unknown): GalleryImage[] {
   ];
 }
 
-/** Names as the child takes them: percent-encoded within the base64. Half surrogates become U+FFFD instead of throwing. */
+/** Names as the child takes them: percent-encoded within the base64. */
 function names(list: readonly string[]): string {
-  return encodeURIComponent(list.join(',').replace(/\p{Surrogate}/gu, '\uFFFD'));
+  return encodeURIComponent(wellFormed(list.join(',')));
 }
 
 /**

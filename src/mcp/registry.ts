@@ -10,6 +10,7 @@ import type { Clock } from '../core/clock.js';
 import { closestNames } from '../core/closest-names.js';
 import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { once } from '../core/once.js';
 import { permissionError } from '../core/permission.js';
 import { DEFAULT_TOOLSETS } from '../core/toolsets.js';
 import { toolName } from '../operation/contract.js';
@@ -105,7 +106,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
-  let built: ReadonlyMap<string, Tool> | undefined;
+  const built = once(() => builtTools(operations, policy));
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
@@ -209,9 +210,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const key = JSON.stringify([actor.type === 'token', [...actor.rights].sort(), actor.tools]);
       const known = lists.get(key);
       if (known !== undefined) return known;
-      built ??= builtTools(operations, policy);
       const visible = visibleTo(actor);
-      const shown = (operation: GroupedOperation) => built?.get(operation.id) ?? toolOf(operation, policy, nameTools);
+      const shown = (operation: GroupedOperation) => built().get(operation.id) ?? toolOf(operation, policy, nameTools);
       const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
       lists.set(key, tools);
       return tools;

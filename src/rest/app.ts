@@ -12,6 +12,7 @@ import type { Actor, Right } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { once } from '../core/once.js';
 import { readOnlyError } from '../core/permission.js';
 import { requireModule } from '../domain/settings/modules.js';
 import { textResponse } from '../http/compression.js';
@@ -52,11 +53,10 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const match = createMatcher(parts.routes);
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
   const live = createLiveEvents(parts);
-  let description: Promise<string> | undefined;
+  const description = once(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
 
   app.get(`${BASE}/openapi.json`, async (c) => {
-    description ??= openApi(parts.routes, parts.version).then((made) => JSON.stringify(made));
-    return textResponse(await description, c.req.header('accept-encoding') ?? null, {
+    return textResponse(await description(), c.req.header('accept-encoding') ?? null, {
       'cache-control': 'public, max-age=300',
       'content-type': 'application/json; charset=UTF-8',
     });

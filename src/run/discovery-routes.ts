@@ -2,6 +2,7 @@
 
 import type { Auth } from '../auth/auth.js';
 import { ServiceError } from '../core/errors.js';
+import { once } from '../core/once.js';
 import { queryOf } from '../http/request-url.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import {
@@ -23,11 +24,7 @@ const READ_METHODS = ['GET', 'HEAD'] as const;
 /** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
 export function createDiscovery({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
   // Made with the first request: the schemas of all operations take time and memory that most servers never need.
-  let made: Map<string, OperationEntry> | undefined;
-  const byName = () => {
-    made ??= new Map(operationEntries(operations).map((entry) => [entry.name, entry]));
-    return made;
-  };
+  const byName = once(() => new Map(operationEntries(operations).map((entry) => [entry.name, entry])));
   const categories = categoryEntries();
 
   /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */

@@ -3,7 +3,7 @@
  * every table for large and every index for as good as another. A libSQL server takes no such statement from a client.
  */
 
-import { type Db, sql } from './db.js';
+import type { Db } from './db.js';
 
 /** Below, any plan is fast. */
 const FEWEST_SITES = 500;
@@ -35,7 +35,7 @@ export function createStatistics(db: Db) {
       });
       if (!grown) return false;
       await db.all(`PRAGMA analysis_limit = ${ROWS_PER_INDEX}`);
-      await db.batch([sql('ANALYZE')]);
+      await db.run('ANALYZE');
       return true;
     },
   };
