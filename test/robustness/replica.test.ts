@@ -19,7 +19,7 @@ import { shortOrLong } from './soak.js';
 
 const SITES = 4;
 /** Each is made and then changed. */
-const TAGS = shortOrLong(30, 1000);
+const TAGS = shortOrLong(18, 1000);
 const KILLS = shortOrLong(3, 40);
 const RESTARTS = shortOrLong(1, 10);
 /** All change in each transaction, which spans some twenty pages. */
