@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { Db } from '../../src/store/driver/db.js';
-import { createStatistics } from '../../src/store/driver/statistics.js';
+import { createStatistics } from '../../src/store/fleet/statistics.js';
 import { createSiteRecords } from '../../src/store/sites/records.js';
 
 /** Whether a list of the connected sites in the order of their ids sorts them: the index of the status has the addresses in order. */

@@ -3,7 +3,7 @@
  * every table for large and every index for as good as another. A libSQL server takes no such statement from a client.
  */
 
-import type { Db } from './db.js';
+import type { Db } from '../driver/db.js';
 
 /** Below, any plan is fast. */
 const FEWEST_SITES = 500;
