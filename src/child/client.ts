@@ -66,7 +66,7 @@ export class ChildClient {
    */
   async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
-      const body = this.#body(call);
+      const body = await this.#body(call);
       const door: Door = call.door ?? 'ajax';
       const first = await this.#post(call, addressOf(door, url), body, trip);
       if ('value' in first) return { value: first.value, door };
@@ -244,11 +244,11 @@ export class ChildClient {
     return headers;
   }
 
-  #body({ fn, user, private_key, params }: ChildCall): string {
+  async #body({ fn, user, private_key, params }: ChildCall): Promise<string> {
     if (private_key === null) return encodeForm({ user, function: fn, mainwpver: DASHBOARD_VERSION, ...params });
     const { hash } = this.settings;
     const nonce = newNonce();
-    const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce, hash);
+    const mainwpsignature = await this.#parts.signer.sign(private_key, fn, nonce, hash);
     const fields: ChildParams = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
     return encodeForm(Object.assign(fields, params, { sign_algo: SIGN_ALGOS[hash], mainwpsignature }));
   }
