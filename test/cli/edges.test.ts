@@ -3,7 +3,7 @@
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { localActor } from '../../src/cli/local-actor.js';
@@ -15,11 +15,15 @@ import { type Commands, commands } from '../support/processes/commands.js';
 
 const folder = tempFolder('edges');
 let programs: Commands;
+/** The built modules, whose loading takes its time. */
+let modules: Commands;
 beforeAll(async () => {
   programs = await commands();
+  modules = await commands(resolve('dist', 'src'));
 }, 60_000);
 afterAll(async () => {
   await programs?.close();
+  await modules?.close();
 });
 const environment = (name: string, more: Record<string, string> = {}) => ({
   XDG_DATA_HOME: join(folder, name),
@@ -40,7 +44,7 @@ describe('asked to end before anything was opened', () => {
        });`,
     );
     const env = environment(`early-${command}`, { NODE_OPTIONS: `--require ${preload}`, SITEFLEET_PORT: '0' });
-    const { code, signal, out } = await programs.run(env, [command]);
+    const { code, signal, out } = await modules.run(env, [command]);
     expect({ code, signal, out }).toEqual({ code: 0, signal: null, out: '' });
     expect(existsSync(env.XDG_DATA_HOME)).toBe(false);
   });

@@ -5,18 +5,20 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endProcess, freePort, tempFolder } from '../support/cleanup.js';
-import { ownPrograms } from '../support/processes/bundle.js';
+import { programInModules } from '../support/processes/built-program.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { basic } from '../support/surfaces.js';
 
 let programs: Commands;
+let fleets: Commands;
 let folder: string;
 beforeAll(async () => {
-  programs = await commands(ownPrograms());
+  [programs, fleets] = await Promise.all([commands(programInModules()), commands()]);
   folder = tempFolder('served');
 });
 afterAll(async () => {
   await programs.close();
+  await fleets.close();
 });
 
 const settings = (name: string) => ({
@@ -57,7 +59,7 @@ describe('serve', () => {
   });
 
   it('loads nothing for a request: with its files gone, every way in answers', async () => {
-    const fleet = await programs.fleet({ sites: 1, seed: 3, password: 'secret' });
+    const fleet = await fleets.fleet({ sites: 1, seed: 3, password: 'secret' });
     const { child, said, errors } = await programs.serve(settings('loaded'));
     const aside = join(programs.folder, 'aside');
     mkdirSync(aside);

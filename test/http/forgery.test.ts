@@ -5,7 +5,7 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
@@ -57,7 +57,7 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
       response.setHeader('content-type', 'text/html').end(`<!doctype html>${PAGES[name]?.() ?? ''}`);
     });
     await new Promise<void>((resolve) => evil.listen(0, resolve));
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
   });
   afterAll(async () => {
     await browser.close();
@@ -68,22 +68,29 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
 
   // Another site, and another port of the same one.
   describe.each(['localhost', '127.0.0.1'])('and a page at %s', (name) => {
+    let context: BrowserContext;
+    beforeAll(async () => {
+      context = await browser.newContext({ httpCredentials: LOGIN });
+      const page = await context.newPage();
+      // Logged in: from here on the browser sends the login by itself.
+      const own = await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
+      expect(own?.status()).toBe(200);
+      await page.close();
+    });
+    afterAll(() => context.close());
+
     it.each(Object.keys(PAGES))('updates nothing by %s', async (kind) => {
-      const context = await browser.newContext({ httpCredentials: LOGIN });
       const page = await context.newPage();
       const before = await offered();
       const calls = app.fleet.stats().requests;
       expect(before).toBeGreaterThan(0);
-      // Logged in: from here on the browser sends the login by itself.
-      const own = await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
-      expect(own?.status()).toBe(200);
       const reached = page.waitForResponse((response) => response.url() === target);
       const { port } = evil.address() as AddressInfo;
       await page.goto(`http://${name}:${port}/${encodeURIComponent(kind)}`);
       expect([403, 415]).toContain((await reached).status());
       expect(await offered()).toBe(before);
       expect(app.fleet.stats().requests).toBe(calls);
-      await context.close();
+      await page.close();
     });
   });
 

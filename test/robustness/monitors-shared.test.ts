@@ -20,8 +20,9 @@ import { type Program, pause, program, random } from '../support/processes/progr
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
-const SITES = 150;
-const PROCESSES = 4;
+const SITES = shortOrLong(120, 150);
+/** One is paused and another killed at a time: three leave one that goes on. */
+const PROCESSES = shortOrLong(3, 4);
 /** A turn of 2.4 seconds: settings know whole minutes, the column takes any number. */
 const INTERVAL_MIN = 0.04;
 const INTERVAL_MS = INTERVAL_MIN * 60_000;
@@ -188,7 +189,7 @@ const kinds = [
   { kind: 'a libSQL server', skip: sqldBinary() === undefined },
 ];
 
-describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip }) => {
+describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ kind, skip }) => {
   let folder: string;
   let server: Sqld | undefined;
   let sites: Sites;
@@ -196,7 +197,7 @@ describe.each(kinds)('monitors shared by four processes on $kind', ({ kind, skip
   let service: Service;
   let raw: Db;
   let ids: number[];
-  const down = Array.from({ length: SITES / DOWN_EVERY }, (_, i) => (i + 1) * DOWN_EVERY);
+  const down = Array.from({ length: Math.floor(SITES / DOWN_EVERY) }, (_, i) => (i + 1) * DOWN_EVERY);
 
   beforeAll(async () => {
     if (skip) return;

@@ -1,7 +1,7 @@
 /** Measures how long an event loop is held at a stretch, in CPU time of this thread, which a busy machine does not lengthen. */
 
 import { readFileSync } from 'node:fs';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as pause } from 'node:timers/promises';
 
 /** Milliseconds of CPU that this thread has used so far; where the kernel does not report them, those of the process. */
 export function cpuMs(): number {
@@ -13,11 +13,14 @@ export function cpuMs(): number {
   }
 }
 
-/** Runs `work` and answers the longest time, in milliseconds of CPU, between two turns of the event loop until it ended. */
+/**
+ * Runs `work` and answers the longest time, in milliseconds of CPU, between two looks until it ended. They are taken each millisecond,
+ * or in the first turn of the event loop after that: one in each turn would keep the processor busy while `work` waits.
+ */
 export async function longestStall(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
   let over = false;
-  await turn();
+  await pause(1);
   let last = cpuMs();
   const sample = () => {
     const now = cpuMs();
@@ -29,7 +32,7 @@ export async function longestStall(work: () => Promise<unknown>): Promise<number
   });
   // What ran before the first wait counts, too.
   while (!over) {
-    await turn();
+    await pause(1);
     sample();
   }
   sample();

@@ -1,19 +1,29 @@
-/**
- * The built program as a release has it, made from `dist` once per run: it starts in half the CPU time of the modules that it
- * consists of. Its code is split, so that a command reads what it needs; `npm run release:check` runs the few files of a release.
- */
+/** The built program, made from `dist` once per run; `npm run release:check` runs the few files of a release. */
 
-import { existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { inject } from 'vitest';
 import { bundleProgram, releaseEntries } from '../../../scripts/bundle.mjs';
 import { oncePerRun } from '../once-per-run.js';
+import { bundleScript } from './script.js';
 
 const APP = join('dist', 'src', 'app');
 
 /** The file that Node is to run, or the one that `SITEFLEET_TEST_CLI` names. Needs `npm run build`. */
 export async function builtProgram(): Promise<string> {
   if (process.env.SITEFLEET_TEST_CLI !== undefined) return named();
-  return join(await oncePerRun('built', make), APP, 'cli.js');
+  const root = await oncePerRun('built', async (folder) => {
+    await bundleScript(releaseEntries(beside(folder)), join(folder, APP));
+  });
+  return join(root, APP, 'cli.js');
+}
+
+/** The folder of a copy in modules, which are read when they are needed. The caller may change it. */
+export async function programInModules(): Promise<string> {
+  const root = mkdtempSync(join(inject('programs'), 'modules-'));
+  const { files } = await bundleProgram(releaseEntries(beside(root)), join(root, APP), true);
+  for (const file of files) writeFileSync(file.path, file.contents);
+  return join(root, APP);
 }
 
 function named(): string {
@@ -22,15 +32,13 @@ function named(): string {
   return cli;
 }
 
-async function make(outdir: string): Promise<void> {
+/** Puts what the program looks for beside itself into a folder; answers the built sources. */
+function beside(root: string): string {
   const dist = resolve('dist');
   if (!existsSync(join(dist, 'src', 'cli.js'))) throw new Error(`${dist} is not there: run "npm run build" first.`);
-  writeFileSync(join(outdir, 'package.json'), '{"type":"module"}');
-  const app = join(outdir, APP);
-  mkdirSync(app, { recursive: true });
-  const { files } = await bundleProgram(releaseEntries(join(dist, 'src')), app, true);
-  for (const file of files) writeFileSync(file.path, file.contents);
-  // What the program looks for beside its modules.
-  const beside = ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/mcp', 'dist/src/app/stdio.bundle.cjs', 'guard'];
-  for (const name of beside) symlinkSync(resolve(name), join(outdir, name));
+  writeFileSync(join(root, 'package.json'), '{"type":"module"}');
+  mkdirSync(join(root, APP), { recursive: true });
+  for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/mcp', 'dist/src/app/stdio.bundle.cjs', 'guard'])
+    symlinkSync(resolve(name), join(root, name));
+  return join(dist, 'src');
 }

@@ -59,7 +59,7 @@ export interface Commands {
 }
 
 /** @param programs their folder; by default the one that all files of the run share, in which nothing may be changed */
-export async function commands(programs = bundledPrograms()): Promise<Commands> {
+export async function commands(programs: string | Promise<string> = bundledPrograms()): Promise<Commands> {
   const folder = await programs;
   const home = tempFolder('home');
   const started: ChildProcess[] = [];
