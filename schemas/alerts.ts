@@ -1,5 +1,6 @@
 /** Kinds of alerts, what each tells, and the recipients they are sent to. */
 
+import { once } from '../src/core/once.js';
 import { z } from './zod.js';
 
 const monitor = {
@@ -90,7 +91,7 @@ export const ALERT_KIND_NAMES = Object.keys(ALERT_KINDS) as [AlertKindName, ...A
 export const RECIPIENT_TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
 export type RecipientType = (typeof RECIPIENT_TYPES)[number];
 
-const siteShape = z.object({ id: z.number().int(), name: z.string(), url: z.string() });
+const siteShape = once(() => z.object({ id: z.number().int(), name: z.string(), url: z.string() }));
 
 /** The body of a webhook of one kind (Standard Webhooks). */
 export function webhookBody(kind: AlertKindName) {
@@ -101,7 +102,7 @@ export function webhookBody(kind: AlertKindName) {
       alert_id: z.number().int().describe('0 for a test.'),
       test: z.boolean().describe('Sent on request, with made-up facts.'),
       text: z.string().describe('What happened, in one sentence.'),
-      site: siteShape.nullable().describe('null for a domain with several sites, and for a deleted site.'),
+      site: siteShape().nullable().describe('null for a domain with several sites, and for a deleted site.'),
       link: z.string().nullable().describe('Where it is shown, when the service has a public address.'),
       facts: ALERT_KINDS[kind].facts.partial(),
     }),

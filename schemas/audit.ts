@@ -1,5 +1,6 @@
 /** Schemas of performance audits (REST §6.7). */
 
+import { once } from '../src/core/once.js';
 import { int, plainText } from './common.js';
 import { z } from './zod.js';
 
@@ -8,10 +9,10 @@ export const AUDIT_SCHEDULES = ['none', 'daily', 'weekly', 'monthly'] as const;
 export const AUDIT_ENGINES = ['auto', 'lighthouse', 'pagespeed'] as const;
 export type AuditStrategyChoice = (typeof AUDIT_STRATEGIES)[number];
 
-export const auditStrategy = z.enum(AUDIT_STRATEGIES).describe('Screen that is measured for.');
+export const auditStrategy = once(() => z.enum(AUDIT_STRATEGIES).describe('Screen that is measured for.'));
 
 /** Settings of the module; left out = kept, null = back to the standard. */
-export const auditSettings = {
+export const auditSettings = once(() => ({
   engine: z
     .enum(AUDIT_ENGINES)
     .nullable()
@@ -24,12 +25,12 @@ export const auditSettings = {
     .regex(/^[a-z]{2,3}(-[A-Za-z0-9]{2,8})?$/, 'must be a language such as en or pt-BR')
     .nullable()
     .describe('Language of titles and descriptions.'),
-  strategy: auditStrategy.nullable(),
+  strategy: auditStrategy().nullable(),
   schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('How often every site is audited by itself.'),
   threshold: int(0, 100).nullable().describe('A performance score below this is told of; 0 = never.'),
-};
+}));
 
-export const auditChoice = {
-  strategy: auditStrategy.nullable().describe('null = as the module’s setting says.'),
+export const auditChoice = once(() => ({
+  strategy: auditStrategy().nullable().describe('null = as the module’s setting says.'),
   schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('null = as the module’s setting says.'),
-};
+}));

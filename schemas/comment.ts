@@ -1,5 +1,6 @@
 /** Schemas of comments (REST §6.4). */
 
+import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
 import { z } from './zod.js';
 
@@ -10,40 +11,46 @@ export type CommentStatus = (typeof COMMENT_STATUSES)[number];
 const COMMENT_ACTIONS = ['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore', 'delete'] as const;
 export type CommentAction = (typeof COMMENT_ACTIONS)[number];
 
-export const commentStatusFilter = z
-  .enum([...COMMENT_STATUSES, 'all'])
-  .default('all')
-  .describe('Only comments in this state; all = all four states.');
+export const commentStatusFilter = once(() =>
+  z
+    .enum([...COMMENT_STATUSES, 'all'])
+    .default('all')
+    .describe('Only comments in this state; all = all four states.'),
+);
 
-export const commentAction = z
-  .enum(COMMENT_ACTIONS)
-  .describe('delete is for good, and only from the trash or from spam.');
+export const commentAction = once(() =>
+  z.enum(COMMENT_ACTIONS).describe('delete is for good, and only from the trash or from spam.'),
+);
 
-export const comment = z.object({
-  comment_id: z.number().int(),
-  comment_author: z.string(),
-  comment_author_email: z.string(),
-  comment_author_url: z.string(),
-  comment_author_ip: z.string(),
-  comment_content: z.string(),
-  comment_status: z.enum(COMMENT_STATUSES),
-  comment_date: timestamp.nullable(),
-  post_id: z.number().int(),
-  post_title: z.string(),
-  website_id: z.number().int(),
-  website_url: z.string(),
-  website_name: z.string(),
-});
-export type Comment = z.output<typeof comment>;
+export const comment = once(() =>
+  z.object({
+    comment_id: z.number().int(),
+    comment_author: z.string(),
+    comment_author_email: z.string(),
+    comment_author_url: z.string(),
+    comment_author_ip: z.string(),
+    comment_content: z.string(),
+    comment_status: z.enum(COMMENT_STATUSES),
+    comment_date: timestamp().nullable(),
+    post_id: z.number().int(),
+    post_title: z.string(),
+    website_id: z.number().int(),
+    website_url: z.string(),
+    website_name: z.string(),
+  }),
+);
+export type Comment = z.output<ReturnType<typeof comment>>;
 
 /** A site, or an item of it, that contributed nothing to an answer. */
-export const liveErrors = z
-  .array(
-    z.object({
-      site_id: z.number().int().optional(),
-      id: z.number().int().optional(),
-      code: z.string(),
-      message: z.string(),
-    }),
-  )
-  .describe('What failed; the rest of the answer is complete without it.');
+export const liveErrors = once(() =>
+  z
+    .array(
+      z.object({
+        site_id: z.number().int().optional(),
+        id: z.number().int().optional(),
+        code: z.string(),
+        message: z.string(),
+      }),
+    )
+    .describe('What failed; the rest of the answer is complete without it.'),
+);

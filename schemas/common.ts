@@ -1,5 +1,6 @@
 /** Schemas that several nouns share: references, paging, item errors, and scalars as they are sent in JSON and query strings. */
 
+import { once } from '../src/core/once.js';
 import { z } from './zod.js';
 import { bounded, integerOrText } from './zod-internals.js';
 
@@ -70,9 +71,9 @@ export function token(max: number) {
 export const id = () => int(1);
 
 /** A site by id, domain or URL (operations §4.1). */
-export const siteRef = integerOrText().describe('Id or domain.');
+export const siteRef = once(() => integerOrText().describe('Id or domain.'));
 
-export const clientRef = integerOrText().describe('Id or e-mail.');
+export const clientRef = once(() => integerOrText().describe('Id or e-mail.'));
 
 /** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
 export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
@@ -84,37 +85,39 @@ export const perPage = (standard: number, max: number) => int(1, max).default(st
 export const cursorText = () => z.string().max(8192).optional();
 
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
-export const timestamp = z.string();
+export const timestamp = once(() => z.string());
 /** `YYYY-MM-DD`. */
-export const date = z.string();
+export const date = once(() => z.string());
 
 /** A failed member of a site selection (operations §6). */
-export const siteError = z.object({
-  identifier: z.union([z.number().int(), z.string()]).describe('As given by the caller.'),
-  site_id: z.number().int().nullable(),
-  code: z.string(),
-  message: z.string(),
-});
+export const siteError = once(() =>
+  z.object({
+    identifier: z.union([z.number().int(), z.string()]).describe('As given by the caller.'),
+    site_id: z.number().int().nullable(),
+    code: z.string(),
+    message: z.string(),
+  }),
+);
 
 /** A failed plugin or theme of one site. */
-export const slugError = z.object({ slug: z.string(), code: z.string(), message: z.string() });
+export const slugError = once(() => z.object({ slug: z.string(), code: z.string(), message: z.string() }));
 
 /** Fields of every output of a queued call (operations §6). All absent when the work was done at once. */
-export const queuedFields = {
+export const queuedFields = once(() => ({
   queued: z.boolean().describe('True when the work goes on in the background.'),
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: z.number().int().optional(),
   notice: z.string().optional().describe('What is unusual about how this job will run.'),
-};
+}));
 
 /** The job on which a call goes on whose time was up; absent when all was done. */
-export const continuedFields = { job_id: z.string().optional(), status_url: z.string().optional() };
+export const continuedFields = once(() => ({ job_id: z.string().optional(), status_url: z.string().optional() }));
 /** The switch of a call on many sites that shows what would happen. */
-export const dryRun = bool().default(false).describe('Previews only.');
+export const dryRun = once(() => bool().default(false).describe('Previews only.'));
 
 /** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
-export const confirmation = {
+export const confirmation = once(() => ({
   confirm: bool().optional().describe('Goes ahead.'),
-  dry_run: dryRun,
-};
+  dry_run: dryRun(),
+}));

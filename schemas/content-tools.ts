@@ -1,5 +1,6 @@
 /** Schemas of posts and comments as assistants read and write them: fewer fields than the records of the REST interface. */
 
+import { once } from '../src/core/once.js';
 import { COMMENT_STATUSES, liveErrors } from './comment.js';
 import { id, list, siteRefs, timestamp } from './common.js';
 import { calendarDate } from './cost.js';
@@ -10,70 +11,77 @@ import { z } from './zod.js';
 const int = () => z.number().int();
 
 /** Which sites are asked, and for which days. */
-export const contentFilters = {
+export const contentFilters = once(() => ({
   site_ids_or_domains: siteRefs('Empty = ALL sites, unless tags or clients are named.').default([]),
   tags: list(z.string().trim().min(1).max(255)).default([]).describe('Sites with any of these: names or ids.'),
   client_ids: idList().describe('Sites of any of these.'),
-  start_date: calendarDate.optional().describe('First day, YYYY-MM-DD; needs end_date.'),
-  end_date: calendarDate.optional().describe('Last day, included.'),
-};
+  start_date: calendarDate().optional().describe('First day, YYYY-MM-DD; needs end_date.'),
+  end_date: calendarDate().optional().describe('Last day, included.'),
+}));
 
-const site = { site_id: int(), url: z.string() };
+const site = once(() => ({ site_id: int(), url: z.string() }));
 
-export const sitePosts = z.object({
-  ...site,
-  posts: z.array(
-    z.object({
-      id: int(),
-      title: z.string(),
-      status: z.string(),
-      author: z.string(),
-      date: timestamp.nullable(),
-      comments: int(),
-    }),
-  ),
-});
+export const sitePosts = once(() =>
+  z.object({
+    ...site(),
+    posts: z.array(
+      z.object({
+        id: int(),
+        title: z.string(),
+        status: z.string(),
+        author: z.string(),
+        date: timestamp().nullable(),
+        comments: int(),
+      }),
+    ),
+  }),
+);
 
-export const siteComments = z.object({
-  ...site,
-  comments: z.array(
-    z.object({
-      id: int(),
-      status: z.enum(COMMENT_STATUSES),
-      author: z.string(),
-      date: timestamp.nullable(),
-      post: z.string(),
-      text: z.string(),
-    }),
-  ),
-});
+export const siteComments = once(() =>
+  z.object({
+    ...site(),
+    comments: z.array(
+      z.object({
+        id: int(),
+        status: z.enum(COMMENT_STATUSES),
+        author: z.string(),
+        date: timestamp().nullable(),
+        post: z.string(),
+        text: z.string(),
+      }),
+    ),
+  }),
+);
 
 export const contentErrors = liveErrors;
 
 export const postId = () => id().describe('From list-posts-v1.');
 
-const fields = newPost.shape;
-const change = postChange.shape;
-
 /** What of a post may be written; all are left as they are when left out. */
-export const postWrite = {
-  post_title: change.post_title.describe('Title.'),
-  post_content: change.post_content.describe('HTML; the site filters it.'),
-  post_excerpt: change.post_excerpt.describe('Short text.'),
-  post_status: change.post_status.describe('State.'),
-  post_name: change.post_name.describe('Last part of the address.'),
-  post_date: change.post_date.describe("YYYY-MM-DD HH:MM:SS in the site's time zone."),
-  post_category: change.post_category.describe('Names; missing ones are created.'),
-  post_tags: change.post_tags.describe('Names; missing ones are created.'),
-  comment_status: change.comment_status.describe('Whether people may comment.'),
-  post_featured_image: change.post_featured_image.describe('URL; the site downloads it.'),
-};
+export const postWrite = once(() => {
+  const change = postChange().shape;
+  return {
+    post_title: change.post_title.describe('Title.'),
+    post_content: change.post_content.describe('HTML; the site filters it.'),
+    post_excerpt: change.post_excerpt.describe('Short text.'),
+    post_status: change.post_status.describe('State.'),
+    post_name: change.post_name.describe('Last part of the address.'),
+    post_date: change.post_date.describe("YYYY-MM-DD HH:MM:SS in the site's time zone."),
+    post_category: change.post_category.describe('Names; missing ones are created.'),
+    post_tags: change.post_tags.describe('Names; missing ones are created.'),
+    comment_status: change.comment_status.describe('Whether people may comment.'),
+    post_featured_image: change.post_featured_image.describe('URL; the site downloads it.'),
+  };
+});
 
 /** A new post. */
-export const postCreate = {
-  ...postWrite,
-  post_title: fields.post_title.describe('Title.'),
-  post_content: fields.post_content.describe('HTML; the site filters it.'),
-  post_status: fields.post_status.default('draft').describe('draft is shown to no visitor.'),
-  post_type: fields.post_type.describe('post, page, or a type of the site.'),
-};
+export const postCreate = once(() => {
+  const fields = newPost().shape;
+  return {
+    ...postWrite(),
+    post_title: fields.post_title.describe('Title.'),
+    post_content: fields.post_content.describe('HTML; the site filters it.'),
+    post_status: fields.post_status.default('draft').describe('draft is shown to no visitor.'),
+    post_type: fields.post_type.describe('post, page, or a type of the site.'),
+  };
+});

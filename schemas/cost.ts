@@ -1,5 +1,6 @@
 /** Schemas of costs (operations §5.9): entries of the operations, and the record with its input rules. */
 
+import { once } from '../src/core/once.js';
 import { date, id, list, plainText, timestamp } from './common.js';
 import { isCalendarDate } from './days.js';
 import { z } from './zod.js';
@@ -12,31 +13,35 @@ const RENEWAL_TYPES = ['weekly', 'monthly', 'quarterly', 'yearly'] as const;
 export type RenewalType = (typeof RENEWAL_TYPES)[number];
 
 /** The share of one site in one cost. */
-export const costEntry = z.object({
-  id: z.number().int(),
-  name: z.string(),
-  amount: z.number().describe('Share of the site, rounded to 2 decimals.'),
-  frequency: z.enum([...RENEWAL_TYPES, 'lifetime']),
-  next_due: date.nullable().describe('Next renewal as YYYY-MM-DD; null for one-time and inactive costs.'),
-});
+export const costEntry = once(() =>
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    amount: z.number().describe('Share of the site, rounded to 2 decimals.'),
+    frequency: z.enum([...RENEWAL_TYPES, 'lifetime']),
+    next_due: date().nullable().describe('Next renewal as YYYY-MM-DD; null for one-time and inactive costs.'),
+  }),
+);
 
-export const clientCostEntry = costEntry.extend({ site_id: z.number().int(), site_name: z.string() });
+export const clientCostEntry = once(() => costEntry().extend({ site_id: z.number().int(), site_name: z.string() }));
 
 /** Active subscriptions only. */
-export const costTotals = {
+export const costTotals = once(() => ({
   total_monthly: z.number().describe('Active subscriptions per month.'),
   total_yearly: z.number().describe('Active subscriptions per year.'),
-};
+}));
 
 const PRICE = /^\d{1,12}(?:\.\d{1,8})?$/;
 
 /** Decimal text; a JSON number is taken by its shortest decimal form, never by binary arithmetic. */
-export const price = z.preprocess(
-  (value) => (typeof value === 'number' ? plain(value) : value),
-  z
-    .string()
-    .trim()
-    .regex(PRICE, 'must be a decimal from 0 with at most 12 digits before and 8 after the point, such as 12.50'),
+export const price = once(() =>
+  z.preprocess(
+    (value) => (typeof value === 'number' ? plain(value) : value),
+    z
+      .string()
+      .trim()
+      .regex(PRICE, 'must be a decimal from 0 with at most 12 digits before and 8 after the point, such as 12.50'),
+  ),
 );
 
 /** Below a millionth JavaScript writes 5e-7, which is no decimal; it still has its 8 places. */
@@ -46,11 +51,13 @@ function plain(value: number): string {
 }
 
 /** A calendar date that exists. */
-export const calendarDate = z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD');
+export const calendarDate = once(() =>
+  z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD'),
+);
 
 const targets = (what: string) => list(id()).optional().describe(`Ids of covered ${what}; replaces the present ones.`);
 
-const costFields = {
+const costFields = once(() => ({
   name: plainText(255).describe('What is paid for.'),
   url: z
     .string()
@@ -65,46 +72,52 @@ const costFields = {
     .describe('single_site: the price applies to each covered site; multi_site: one price for all of them.'),
   cost_status: z.enum(COST_STATUSES).describe('Only active costs count in totals.'),
   payment_method: plainText(100).describe('Slug of the payment method.'),
-  price: price.describe('Decimal with at most 8 places.'),
+  price: price().describe('Decimal with at most 8 places.'),
   renewal_type: z.enum(RENEWAL_TYPES).nullable().describe('How often a subscription renews.'),
-  last_renewal: calendarDate.nullable().describe('Date of the last renewal, YYYY-MM-DD.'),
+  last_renewal: calendarDate().nullable().describe('Date of the last renewal, YYYY-MM-DD.'),
   note: plainText(65_535).describe('Free text.'),
-};
+}));
 
-const coverage = { sites: targets('sites'), groups: targets('tags'), clients: targets('clients') };
+const coverage = once(() => ({ sites: targets('sites'), groups: targets('tags'), clients: targets('clients') }));
 
 /** A new cost. Left out, it is an active subscription whose price applies to each covered site. */
-export const newCost = z
-  .object({
-    name: costFields.name,
-    price: costFields.price,
-    url: costFields.url.default(''),
-    type: costFields.type.default('subscription'),
-    product_type: costFields.product_type.default(''),
-    license_type: costFields.license_type.default('single_site'),
-    cost_status: costFields.cost_status.default('active'),
-    payment_method: costFields.payment_method.default(''),
-    renewal_type: costFields.renewal_type.default(null),
-    last_renewal: costFields.last_renewal.default(null),
-    note: costFields.note.default(''),
-    ...coverage,
-  })
-  .strict();
+export const newCost = once(() =>
+  z
+    .object({
+      name: costFields().name,
+      price: costFields().price,
+      url: costFields().url.default(''),
+      type: costFields().type.default('subscription'),
+      product_type: costFields().product_type.default(''),
+      license_type: costFields().license_type.default('single_site'),
+      cost_status: costFields().cost_status.default('active'),
+      payment_method: costFields().payment_method.default(''),
+      renewal_type: costFields().renewal_type.default(null),
+      last_renewal: costFields().last_renewal.default(null),
+      note: costFields().note.default(''),
+      ...coverage(),
+    })
+    .strict(),
+);
 
 /** Only the given fields change. */
-export const costChange = z
-  .object({ ...costFields, ...coverage })
-  .partial()
-  .strict();
+export const costChange = once(() =>
+  z
+    .object({ ...costFields(), ...coverage() })
+    .partial()
+    .strict(),
+);
 
-export const costRecord = z.object({
-  id: z.number().int(),
-  ...costFields,
-  price: z.string().describe('Decimal text, exact.'),
-  next_renewal: date.nullable(),
-  sites: z.array(z.number().int()),
-  groups: z.array(z.number().int()),
-  clients: z.array(z.number().int()),
-  created_at: timestamp,
-  updated_at: timestamp,
-});
+export const costRecord = once(() =>
+  z.object({
+    id: z.number().int(),
+    ...costFields(),
+    price: z.string().describe('Decimal text, exact.'),
+    next_renewal: date().nullable(),
+    sites: z.array(z.number().int()),
+    groups: z.array(z.number().int()),
+    clients: z.array(z.number().int()),
+    created_at: timestamp(),
+    updated_at: timestamp(),
+  }),
+);

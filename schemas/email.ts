@@ -1,9 +1,10 @@
 /** E-mail addresses as callers write them, with domains in any script. */
 
+import { once } from '../src/core/once.js';
 import { parseUrl } from './url.js';
 import { z } from './zod.js';
 
-const ASCII = z.string().email();
+const ASCII = once(() => z.string().email());
 
 /** The address with its domain as the wire has it (`bücher.example` is `xn--bcher-kva.example`); null when that is no domain. */
 function wireForm(address: string): string | null {
@@ -17,10 +18,10 @@ function wireForm(address: string): string | null {
 
 /** Whether a text is an e-mail address. Its domain may be an internationalised one. */
 export function isEmail(text: string): boolean {
-  if (ASCII.safeParse(text).success) return true;
+  if (ASCII().safeParse(text).success) return true;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
   const wire = /^[\x00-\x7f]*$/.test(text) ? null : wireForm(text);
-  return wire !== null && ASCII.safeParse(wire).success;
+  return wire !== null && ASCII().safeParse(wire).success;
 }
 
 /** An e-mail address of at most `max` characters; `rule` is what an error says. */

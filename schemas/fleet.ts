@@ -3,6 +3,7 @@
  * Limits are those of adding a site by hand: text from a file is data like any other.
  */
 
+import { once } from '../src/core/once.js';
 import { clientDetails, clientEmail, clientNameInput } from './client.js';
 import { lineText, plainText, token } from './common.js';
 import { newCost } from './cost.js';
@@ -14,97 +15,109 @@ import { z } from './zod.js';
 const IGNORABLE = ['core', 'plugin', 'theme'] as const;
 
 /** `version` `*` = every version. */
-export const fleetIgnored = z.object({
-  type: z.enum(IGNORABLE),
-  slug: token(255).pipe(z.string().min(1)),
-  name: lineText(255),
-  version: token(100).pipe(z.string().min(1)),
-});
+export const fleetIgnored = once(() =>
+  z.object({
+    type: z.enum(IGNORABLE),
+    slug: token(255).pipe(z.string().min(1)),
+    name: lineText(255),
+    version: token(100).pipe(z.string().min(1)),
+  }),
+);
 
 /** null = as the global setting says. */
-export const fleetMonitor = z.object({
-  active: z.boolean().nullable(),
-  interval: interval.nullable(),
-  timeout: timeout.nullable(),
-  maxretries: z.number().int().min(0).max(1).nullable(),
-  type: z.enum(MONITOR_TYPES).nullable(),
-  method: z.enum(MONITOR_METHODS).nullable(),
-  expected_status: statusCodes.nullable(),
-  keyword: monitorKeyword.nullable(),
-});
+export const fleetMonitor = once(() =>
+  z.object({
+    active: z.boolean().nullable(),
+    interval: interval().nullable(),
+    timeout: timeout().nullable(),
+    maxretries: z.number().int().min(0).max(1).nullable(),
+    type: z.enum(MONITOR_TYPES).nullable(),
+    method: z.enum(MONITOR_METHODS).nullable(),
+    expected_status: statusCodes().nullable(),
+    keyword: monitorKeyword().nullable(),
+  }),
+);
 
 /** A name by which records of one file point to each other; it means nothing outside it. */
-const key = z.string().min(1).max(300);
+const key = once(() => z.string().min(1).max(300));
 
-const site = {
+const site = once(() => ({
   url: z.string().min(1).max(2048),
   admin: token(255).pipe(z.string().min(1, 'must not be blank')),
-  name: siteName,
+  name: siteName(),
   unique_id: token(255),
   http_user: z.string().max(255).nullable(),
   http_pass: z.string().max(1024).nullable(),
   ssl_verify: z.boolean(),
   ssl_version: z.union([z.literal(0), z.literal(6), z.literal(7)]),
-  tags: z.array(tagNameInput).max(1000),
-};
+  tags: z.array(tagNameInput()).max(1000),
+}));
 
-export const fleetSite = z.object({
-  ...site,
-  key,
-  private_key: z.string().min(1, 'is missing').max(20_000),
-  regverify: token(1024).nullable(),
-  force_use_ipv4: z.number().int().min(0).max(2),
-  notes: plainText(65_535),
-  client: key.nullable(),
-  suspended: z.boolean(),
-  automatic_update: z.boolean(),
-  backup_before_upgrade: z.number().int().min(0).max(2),
-  disable_health_checking: z.number().int().min(0).max(2),
-  health_threshold: z.number().int().min(0).max(100),
-  monitoring_emails: z.string().max(4000),
-  ignore_core: z.boolean(),
-  ignore_plugins: z.boolean(),
-  ignore_themes: z.boolean(),
-  ignored: z.array(fleetIgnored).max(5000),
-  monitor: fleetMonitor,
-  /** Why no call of ours may reach the site while another dashboard uses it; '' = nothing is in the way. */
-  trial_obstacle: z.string().max(500),
-});
+export const fleetSite = once(() =>
+  z.object({
+    ...site(),
+    key: key(),
+    private_key: z.string().min(1, 'is missing').max(20_000),
+    regverify: token(1024).nullable(),
+    force_use_ipv4: z.number().int().min(0).max(2),
+    notes: plainText(65_535),
+    client: key().nullable(),
+    suspended: z.boolean(),
+    automatic_update: z.boolean(),
+    backup_before_upgrade: z.number().int().min(0).max(2),
+    disable_health_checking: z.number().int().min(0).max(2),
+    health_threshold: z.number().int().min(0).max(100),
+    monitoring_emails: z.string().max(4000),
+    ignore_core: z.boolean(),
+    ignore_plugins: z.boolean(),
+    ignore_themes: z.boolean(),
+    ignored: z.array(fleetIgnored()).max(5000),
+    monitor: fleetMonitor(),
+    /** Why no call of ours may reach the site while another dashboard uses it; '' = nothing is in the way. */
+    trial_obstacle: z.string().max(500),
+  }),
+);
 
 /** A row of a CSV file: a site that is connected by its administrator's password. */
-export const fleetRow = z.object({ ...site, password: z.string().max(1024) });
+export const fleetRow = once(() => z.object({ ...site(), password: z.string().max(1024) }));
 
-export const fleetTag = z.object({ key, name: tagNameInput, color: tagColorInput.nullable() });
+export const fleetTag = once(() => z.object({ key: key(), name: tagNameInput(), color: tagColorInput().nullable() }));
 
-export const fleetClient = z.object({
-  key,
-  name: clientNameInput,
-  client_email: z.union([clientEmail, z.literal('')]),
-  ...clientDetails,
-  suspended: z.boolean(),
-});
+export const fleetClient = once(() =>
+  z.object({
+    key: key(),
+    name: clientNameInput(),
+    client_email: z.union([clientEmail(), z.literal('')]),
+    ...clientDetails(),
+    suspended: z.boolean(),
+  }),
+);
 
 /** Targets by the keys of the file. */
-export const fleetCost = newCost
-  .omit({ sites: true, groups: true, clients: true })
-  .extend({ sites: z.array(key), tags: z.array(key), clients: z.array(key) })
-  .strict();
+export const fleetCost = once(() =>
+  newCost()
+    .omit({ sites: true, groups: true, clients: true })
+    .extend({ sites: z.array(key()), tags: z.array(key()), clients: z.array(key()) })
+    .strict(),
+);
 
 /** Where a fleet file comes from. */
-export const fleetSource = z.object({
-  product: z.enum(['mainwp', 'sitefleet']),
-  version: z.string().max(50),
-  url: z.string().max(2048),
-});
+export const fleetSource = once(() =>
+  z.object({
+    product: z.enum(['mainwp', 'sitefleet']),
+    version: z.string().max(50),
+    url: z.string().max(2048),
+  }),
+);
 
 /** Updates that are ignored on every site. */
-export const fleetGlobal = z.object({ ignored: z.array(fleetIgnored).max(50_000) });
+export const fleetGlobal = once(() => z.object({ ignored: z.array(fleetIgnored()).max(50_000) }));
 
-export type FleetSite = z.output<typeof fleetSite>;
-export type FleetRow = z.output<typeof fleetRow>;
-export type FleetTag = z.output<typeof fleetTag>;
-export type FleetClient = z.output<typeof fleetClient>;
-export type FleetCost = z.output<typeof fleetCost>;
-export type FleetIgnored = z.output<typeof fleetIgnored>;
-export type FleetMonitor = z.output<typeof fleetMonitor>;
-export type FleetSource = z.output<typeof fleetSource>;
+export type FleetSite = z.output<ReturnType<typeof fleetSite>>;
+export type FleetRow = z.output<ReturnType<typeof fleetRow>>;
+export type FleetTag = z.output<ReturnType<typeof fleetTag>>;
+export type FleetClient = z.output<ReturnType<typeof fleetClient>>;
+export type FleetCost = z.output<ReturnType<typeof fleetCost>>;
+export type FleetIgnored = z.output<ReturnType<typeof fleetIgnored>>;
+export type FleetMonitor = z.output<ReturnType<typeof fleetMonitor>>;
+export type FleetSource = z.output<ReturnType<typeof fleetSource>>;

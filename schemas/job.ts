@@ -1,5 +1,6 @@
 /** Schemas of jobs. */
 
+import { once } from '../src/core/once.js';
 import { runSummary } from './update.js';
 import { z } from './zod.js';
 
@@ -21,39 +22,43 @@ export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconn
 export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];
 
 /** What a job did on a site, or failed to do: then with `code` and `message`. */
-const jobItem = z.object({
-  site_id: z.number().int(),
-  type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']).optional().describe('Of an update.'),
-  slug: z.string().optional(),
-  name: z.string().optional(),
-  old_version: z.string().optional(),
-  new_version: z.string().optional(),
-  code: z.string().optional(),
-  message: z.string().optional(),
-  reachable: z.boolean().optional().describe('Of a check, as are the next two.'),
-  http_status: z.number().int().optional(),
-  response_time_ms: z.number().int().optional(),
-});
+const jobItem = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']).optional().describe('Of an update.'),
+    slug: z.string().optional(),
+    name: z.string().optional(),
+    old_version: z.string().optional(),
+    new_version: z.string().optional(),
+    code: z.string().optional(),
+    message: z.string().optional(),
+    reachable: z.boolean().optional().describe('Of a check, as are the next two.'),
+    http_status: z.number().int().optional(),
+    response_time_ms: z.number().int().optional(),
+  }),
+);
 
 /** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
-export const jobStatus = z.object({
-  job_id: z.string(),
-  type: z.enum(JOB_TYPES),
-  status: z.enum(['queued', 'processing', 'completed', 'failed']),
-  progress: z.number().int().min(0).max(100),
-  processed: z.number().int(),
-  total: z.number().int(),
-  succeeded: z.number().int(),
-  failed: z.number().int(),
-  started_at: z.string().nullable(),
-  completed_at: z.string().nullable(),
-  errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
-  job_timed_out: z.boolean(),
-  job_error_code: z.string().optional(),
-  job_error_message: z.string().optional(),
-  summary: runSummary.optional().describe('Of an update job.'),
-  items: z.array(jobItem).optional().describe('One page of what was done and what failed, item by item.'),
-  items_total: z.number().int().optional(),
-  page: z.number().int().optional(),
-  per_page: z.number().int().optional(),
-});
+export const jobStatus = once(() =>
+  z.object({
+    job_id: z.string(),
+    type: z.enum(JOB_TYPES),
+    status: z.enum(['queued', 'processing', 'completed', 'failed']),
+    progress: z.number().int().min(0).max(100),
+    processed: z.number().int(),
+    total: z.number().int(),
+    succeeded: z.number().int(),
+    failed: z.number().int(),
+    started_at: z.string().nullable(),
+    completed_at: z.string().nullable(),
+    errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
+    job_timed_out: z.boolean(),
+    job_error_code: z.string().optional(),
+    job_error_message: z.string().optional(),
+    summary: runSummary().optional().describe('Of an update job.'),
+    items: z.array(jobItem()).optional().describe('One page of what was done and what failed, item by item.'),
+    items_total: z.number().int().optional(),
+    page: z.number().int().optional(),
+    per_page: z.number().int().optional(),
+  }),
+);

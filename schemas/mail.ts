@@ -1,5 +1,6 @@
 /** Schemas of the mail settings (REST §6.10.4). */
 
+import { once } from '../src/core/once.js';
 import { listMembers } from './lists.js';
 import { onOff } from './settings.js';
 import { z } from './zod.js';
@@ -83,36 +84,41 @@ const ADDRESS =
   /^[^\s@<>,;"()[\]\\\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
 /** Addresses as comma text or list: at most 20, each once. */
-const recipients = z.preprocess(
-  listMembers,
-  bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20)),
+const recipients = once(() =>
+  z.preprocess(listMembers, bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20))),
 );
 
 /** Headers of a mail: one line. */
-const line = z
-  .string()
-  .trim()
-  .max(255)
-  .regex(/^\P{Cc}*$/u, 'must be one line without control characters');
+const line = once(() =>
+  z
+    .string()
+    .trim()
+    .max(255)
+    .regex(/^\P{Cc}*$/u, 'must be one line without control characters'),
+);
 
 const cleared = <T extends z.ZodTypeAny>(schema: T) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullable()).optional();
 
 /** Parameters of an edit: left out = kept, null or "" = back to the standard. */
-export const mailChange = {
-  disable: cleared(onOff).describe('1 = this mail is not sent.'),
-  heading: cleared(line).describe('First line of the mail; may hold tokens such as [site.name].'),
-  subject: cleared(line).describe('Subject; may hold tokens such as [site.name].'),
-  recipients: cleared(recipients).describe('Addresses, separated by commas; at most 20. Without any nothing is sent.'),
-};
+export const mailChange = once(() => ({
+  disable: cleared(onOff()).describe('1 = this mail is not sent.'),
+  heading: cleared(line()).describe('First line of the mail; may hold tokens such as [site.name].'),
+  subject: cleared(line()).describe('Subject; may hold tokens such as [site.name].'),
+  recipients: cleared(recipients()).describe(
+    'Addresses, separated by commas; at most 20. Without any nothing is sent.',
+  ),
+}));
 
-export const mailSetting = z.object({
-  type: z.string(),
-  label: z.string(),
-  description: z.string(),
-  heading: z.string(),
-  subject: z.string(),
-  recipients: z.string(),
-  disable: z.number().int(),
-});
-export type MailSetting = z.output<typeof mailSetting>;
+export const mailSetting = once(() =>
+  z.object({
+    type: z.string(),
+    label: z.string(),
+    description: z.string(),
+    heading: z.string(),
+    subject: z.string(),
+    recipients: z.string(),
+    disable: z.number().int(),
+  }),
+);
+export type MailSetting = z.output<ReturnType<typeof mailSetting>>;

@@ -1,7 +1,8 @@
 /** Schemas of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
+import { once } from '../src/core/once.js';
 import { listMembers } from './lists.js';
-import { type Fields, onOff } from './settings.js';
+import { type Fields, field, onOff } from './setting-fields.js';
 import { z } from './zod.js';
 import { bounded } from './zod-internals.js';
 
@@ -17,16 +18,22 @@ export function intervalLabel(minutes: number): string {
 }
 
 /** Minutes as a number, its text, or a label. */
-export const interval: z.ZodType<number, z.ZodTypeDef, unknown> = z.preprocess(
-  (value) => {
-    if (typeof value !== 'string') return value;
-    const [, number, unit] = /^(\d{1,4})\s*(m|min|h)?$/i.exec(value.trim()) ?? [];
-    return number === undefined ? value : Number(number) * (unit?.toLowerCase() === 'h' ? 60 : 1);
-  },
-  z
-    .number()
-    .int()
-    .refine((minutes) => INTERVALS.includes(minutes), 'must be 5, 10, 15, 30, 45 or whole hours up to 24, in minutes'),
+export const interval = once(
+  (): z.ZodType<number, z.ZodTypeDef, unknown> =>
+    z.preprocess(
+      (value) => {
+        if (typeof value !== 'string') return value;
+        const [, number, unit] = /^(\d{1,4})\s*(m|min|h)?$/i.exec(value.trim()) ?? [];
+        return number === undefined ? value : Number(number) * (unit?.toLowerCase() === 'h' ? 60 : 1);
+      },
+      z
+        .number()
+        .int()
+        .refine(
+          (minutes) => INTERVALS.includes(minutes),
+          'must be 5, 10, 15, 30, 45 or whole hours up to 24, in minutes',
+        ),
+    ),
 );
 
 const LABELS: readonly (readonly [string, number])[] = [
@@ -45,13 +52,16 @@ export function timeoutLabel(seconds: number): string {
 }
 
 /** Seconds as a number, its text, or a label; 0 = no limit of its own. */
-export const timeout: z.ZodType<number, z.ZodTypeDef, unknown> = z.preprocess((value) => {
-  if (typeof value !== 'string') return value;
-  const text = value.trim();
-  const label = LABELS.find(([name]) => name.toLowerCase() === text.toLowerCase());
-  if (label !== undefined) return label[1];
-  return /^\d{1,4}s?$/i.test(text) ? Number.parseInt(text, 10) : value;
-}, z.number().int().min(0).max(5400));
+export const timeout = once(
+  (): z.ZodType<number, z.ZodTypeDef, unknown> =>
+    z.preprocess((value) => {
+      if (typeof value !== 'string') return value;
+      const text = value.trim();
+      const label = LABELS.find(([name]) => name.toLowerCase() === text.toLowerCase());
+      if (label !== undefined) return label[1];
+      return /^\d{1,4}s?$/i.test(text) ? Number.parseInt(text, 10) : value;
+    }, z.number().int().min(0).max(5400)),
+);
 
 function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
@@ -71,86 +81,63 @@ const STATUS_CODES: ReadonlySet<number> = new Set([
 const MAX_CODES = 100;
 
 /** A list or comma text of HTTP codes, without repeats, in order. */
-export const statusCodes: z.ZodType<number[], z.ZodTypeDef, unknown> = z.preprocess(
-  (value) => {
-    const parts = listMembers(value);
-    if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
-    const codes = parts.map((part: unknown) =>
-      typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,
-    );
-    return [...new Set(codes)].sort();
-  },
-  bounded(
-    z
-      .array(
+export const statusCodes = once(
+  (): z.ZodType<number[], z.ZodTypeDef, unknown> =>
+    z.preprocess(
+      (value) => {
+        const parts = listMembers(value);
+        if (!Array.isArray(parts) || parts.length > MAX_CODES) return parts;
+        const codes = parts.map((part: unknown) =>
+          typeof part === 'string' && /^\d{3}$/.test(part) ? Number(part) : part,
+        );
+        return [...new Set(codes)].sort();
+      },
+      bounded(
         z
-          .number()
-          .int()
-          .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
-      )
-      .min(1)
-      .max(MAX_CODES),
-  ),
+          .array(
+            z
+              .number()
+              .int()
+              .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
+          )
+          .min(1)
+          .max(MAX_CODES),
+      ),
+    ),
 );
 
-export const monitorKeyword = z
-  .string()
-  .trim()
-  .max(255)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+export const monitorKeyword = once(() =>
+  z
+    .string()
+    .trim()
+    .max(255)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+);
+
+function healthThreshold(): z.ZodType<80 | 100, z.ZodTypeDef, unknown> {
+  return z.preprocess(
+    (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
+    z.union([z.literal(80), z.literal(100)]),
+  );
+}
 
 export const MONITORING = {
-  svc_uptime_monitoring_active: {
-    schema: onOff,
-    standard: (): 0 | 1 => 0,
-    about: 'Watch sites that have no setting of their own.',
-  },
-  svc_uptime_monitoring_interval: {
-    schema: interval,
-    standard: () => 60,
-    about: 'Minutes between checks, or a label such as 15m or 2h.',
-  },
-  svc_uptime_monitoring_type: {
-    schema: z.enum(MONITOR_TYPES),
-    standard: (): (typeof MONITOR_TYPES)[number] => 'http',
-    about: 'What is looked at: the status, only the headers, or a word in the page.',
-  },
-  svc_uptime_monitoring_method: {
-    schema: z.enum(MONITOR_METHODS),
-    standard: (): (typeof MONITOR_METHODS)[number] => 'head',
-    about: 'HTTP method; the keyword type uses get instead of head.',
-  },
-  svc_uptime_monitoring_timeout: {
-    schema: timeout,
-    standard: () => 60,
-    about: 'Seconds a check may take, or a label such as 60s or 2min.',
-  },
-  svc_uptime_monitoring_up_status_codes: {
-    schema: statusCodes,
-    standard: () => range(200, 206),
-    about: 'HTTP codes that count as up.',
-  },
-  svc_uptime_monitoring_down_confirmation_check: {
-    schema: onOff,
-    standard: (): 0 | 1 => 1,
-    about: 'Check once more before a site counts as down.',
-  },
-  svc_uptime_monitoring_keyword: {
-    schema: monitorKeyword,
-    standard: () => '',
-    about: 'The word of the keyword type.',
-  },
-  svc_disable_sites_health_monitoring: {
-    schema: onOff,
-    standard: (): 0 | 1 => 1,
-    about: 'Do not tell of bad site health.',
-  },
-  svc_sitehealth_threshold: {
-    schema: z.preprocess(
-      (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
-      z.union([z.literal(80), z.literal(100)]),
-    ) as z.ZodType<80 | 100, z.ZodTypeDef, unknown>,
-    standard: (): 80 | 100 => 80,
-    about: 'Health score below which a site is told of.',
-  },
+  svc_uptime_monitoring_active: field(onOff, 0, 'Watch sites that have no setting of their own.'),
+  svc_uptime_monitoring_interval: field(interval, 60, 'Minutes between checks, or a label such as 15m or 2h.'),
+  svc_uptime_monitoring_type: field(
+    () => z.enum(MONITOR_TYPES),
+    'http',
+    'What is looked at: the status, only the headers, or a word in the page.',
+  ),
+  svc_uptime_monitoring_method: field(
+    () => z.enum(MONITOR_METHODS),
+    'head',
+    'HTTP method; the keyword type uses get instead of head.',
+  ),
+  svc_uptime_monitoring_timeout: field(timeout, 60, 'Seconds a check may take, or a label such as 60s or 2min.'),
+  svc_uptime_monitoring_up_status_codes: field(statusCodes, () => range(200, 206), 'HTTP codes that count as up.'),
+  svc_uptime_monitoring_down_confirmation_check: field(onOff, 1, 'Check once more before a site counts as down.'),
+  svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'The word of the keyword type.'),
+  svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not tell of bad site health.'),
+  svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is told of.'),
 } satisfies Fields;

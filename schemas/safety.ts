@@ -1,109 +1,124 @@
 /** Schemas of safe updates: the guard of a site, what it keeps, and versions that are held back. */
 
+import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
 import { appliedEntry, applyError } from './update.js';
 import { z } from './zod.js';
 
 /** How an item could be put back. */
-export const protection = z.enum(['guard', 'reinstall', 'none']);
+export const protection = once(() => z.enum(['guard', 'reinstall', 'none']));
 
-export const itemType = z.enum(['plugin', 'theme']);
+export const itemType = once(() => z.enum(['plugin', 'theme']));
 
-export const siteGuard = z.object({
-  site_id: z.number().int(),
-  installed: z.boolean().nullable().describe('null = never looked.'),
-  version: z.string().nullable(),
-  can_protect: z.boolean().nullable(),
-  problems: z.array(z.string()),
-  multisite: z.boolean().nullable(),
-  free_bytes: z.number().nullable(),
-  login_allowed: z.boolean().nullable(),
-  armed: z.array(z.object({ snapshot_id: z.string(), slug: z.string(), until: timestamp })),
-  answered_at: timestamp.nullable(),
-  looked_at: timestamp.nullable(),
-});
+export const siteGuard = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    installed: z.boolean().nullable().describe('null = never looked.'),
+    version: z.string().nullable(),
+    can_protect: z.boolean().nullable(),
+    problems: z.array(z.string()),
+    multisite: z.boolean().nullable(),
+    free_bytes: z.number().nullable(),
+    login_allowed: z.boolean().nullable(),
+    armed: z.array(z.object({ snapshot_id: z.string(), slug: z.string(), until: timestamp() })),
+    answered_at: timestamp().nullable(),
+    looked_at: timestamp().nullable(),
+  }),
+);
 
-export const guardInstall = z.object({
-  site_id: z.number().int(),
-  dry_run: z.boolean(),
-  installed: z.boolean(),
-  version: z.string(),
-  previous_version: z.string().nullable(),
-  login_allowed: z.boolean(),
-  how: z.string(),
-  warnings: z.array(z.string()),
-});
+export const guardInstall = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    dry_run: z.boolean(),
+    installed: z.boolean(),
+    version: z.string(),
+    previous_version: z.string().nullable(),
+    login_allowed: z.boolean(),
+    how: z.string(),
+    warnings: z.array(z.string()),
+  }),
+);
 
-export const safeUpdate = z.object({
-  site_id: z.number().int(),
-  site_url: z.string(),
-  dry_run: z.boolean(),
-  planned: z.array(
-    z.object({
-      type: z.string(),
-      slug: z.string(),
-      name: z.string(),
-      old_version: z.string(),
-      new_version: z.string(),
-      protection,
-    }),
-  ),
-  updated: z.array(appliedEntry.extend({ protection })),
-  suspects: z.array(z.object({ change_id: z.string(), slug: z.string(), findings: z.array(z.string()) })),
-  errors: z.array(applyError),
-  notices: z.array(z.string()),
-});
+export const safeUpdate = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    dry_run: z.boolean(),
+    planned: z.array(
+      z.object({
+        type: z.string(),
+        slug: z.string(),
+        name: z.string(),
+        old_version: z.string(),
+        new_version: z.string(),
+        protection: protection(),
+      }),
+    ),
+    updated: z.array(appliedEntry().extend({ protection: protection() })),
+    suspects: z.array(z.object({ change_id: z.string(), slug: z.string(), findings: z.array(z.string()) })),
+    errors: z.array(applyError()),
+    notices: z.array(z.string()),
+  }),
+);
 
-export const rolledBack = z.object({
-  site_id: z.number().int(),
-  site_url: z.string(),
-  type: z.string(),
-  slug: z.string(),
-  old_version: z.string(),
-  version: z.string().describe('Now.'),
-  protection,
-  well: z.boolean(),
-  findings: z.array(z.string()),
-});
+export const rolledBack = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    type: z.string(),
+    slug: z.string(),
+    old_version: z.string(),
+    version: z.string().describe('Now.'),
+    protection: protection(),
+    well: z.boolean(),
+    findings: z.array(z.string()),
+  }),
+);
 
-export const siteSnapshots = z.object({
-  site_id: z.number().int(),
-  site_url: z.string(),
-  guard: z.boolean().describe('It answered.'),
-  snapshots: z.array(
-    z.object({
-      snapshot_id: z.string(),
-      change_id: z.string().nullable(),
-      type: itemType,
-      slug: z.string(),
-      version: z.string(),
-      role: z.enum(['snapshot', 'replaced']),
-      bytes: z.number(),
-      digest: z.string(),
-      taken_at: timestamp,
-    }),
-  ),
-});
+export const siteSnapshots = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    site_url: z.string(),
+    guard: z.boolean().describe('It answered.'),
+    snapshots: z.array(
+      z.object({
+        snapshot_id: z.string(),
+        change_id: z.string().nullable(),
+        type: itemType(),
+        slug: z.string(),
+        version: z.string(),
+        role: z.enum(['snapshot', 'replaced']),
+        bytes: z.number(),
+        digest: z.string(),
+        taken_at: timestamp(),
+      }),
+    ),
+  }),
+);
 
-export const quarantinedVersion = z.object({
-  type: z.enum(['core', 'plugin', 'theme', 'translation']),
-  slug: z.string(),
-  version: z.string(),
-  name: z.string(),
-  site_id: z.number().int().nullable(),
-  site_url: z.string(),
-  change_id: z.string().nullable(),
-  evidence: z.array(z.string()),
-  since: timestamp,
-  lifted_at: timestamp.nullable(),
-  lifted_by: z.string().nullable(),
-});
+export const quarantinedVersion = once(() =>
+  z.object({
+    type: z.enum(['core', 'plugin', 'theme', 'translation']),
+    slug: z.string(),
+    version: z.string(),
+    name: z.string(),
+    site_id: z.number().int().nullable(),
+    site_url: z.string(),
+    change_id: z.string().nullable(),
+    evidence: z.array(z.string()),
+    since: timestamp(),
+    lifted_at: timestamp().nullable(),
+    lifted_by: z.string().nullable(),
+  }),
+);
 
-export const removedGuard = z.object({ site_id: z.number().int(), removed: z.boolean() });
+export const removedGuard = once(() => z.object({ site_id: z.number().int(), removed: z.boolean() }));
 
 /** An address that logs a browser in on a site, once. */
-export const adminLogin = z.object({
-  url: z.string().describe('Open it in a browser: the first person to open it is logged in. A secret.'),
-  expires_at: timestamp.describe('A minute later, or once it was opened, it is worth nothing.'),
-  user: z.string().describe('The administrator of the site whom it logs in.'),
-});
+export const adminLogin = once(() =>
+  z.object({
+    url: z.string().describe('Open it in a browser: the first person to open it is logged in. A secret.'),
+    expires_at: timestamp().describe('A minute later, or once it was opened, it is worth nothing.'),
+    user: z.string().describe('The administrator of the site whom it logs in.'),
+  }),
+);

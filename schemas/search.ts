@@ -1,5 +1,6 @@
 /** Schemas of the search over the fleet, and of the filters it shares with the lists and runs of updates. */
 
+import { once } from '../src/core/once.js';
 import { int, list } from './common.js';
 import { z } from './zod.js';
 
@@ -51,30 +52,32 @@ export const version = () => z.string().trim().min(1).max(100).optional();
 export const days = () => int(0, 36_500).optional();
 
 /** Filters of lists and runs of updates. */
-export const offerFilters = {
+export const offerFilters = once(() => ({
   search: searchText().describe('Part of its slug or name.'),
   slug: z.string().trim().min(1).max(255).optional().describe('One slug or name.'),
   exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
   tag_ids: idList().describe('Sites with any of these tags.'),
   client_ids: idList().describe('Sites of any of these clients.'),
   level: levels().describe('How far it goes.'),
-};
+}));
 
-export const searchAnswer = z.object({
-  columns: z.array(z.string()).optional(),
-  rows: z
-    .array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))
-    .optional()
-    .describe('One array per row, in the order of columns.'),
-  groups: z
-    .array(z.object({ value: z.string().nullable(), count: z.number().int(), id: z.number().int().optional() }))
-    .optional()
-    .describe('count = sites.'),
-  total: z.number().int().describe('Rows; with group_by sites.'),
-  sites: z.number().int().describe('Sites that match.'),
-  total_groups: z.number().int().optional(),
-  unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
-  note: z.string().optional(),
-  page: z.number().int(),
-  per_page: z.number().int(),
-});
+export const searchAnswer = once(() =>
+  z.object({
+    columns: z.array(z.string()).optional(),
+    rows: z
+      .array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))
+      .optional()
+      .describe('One array per row, in the order of columns.'),
+    groups: z
+      .array(z.object({ value: z.string().nullable(), count: z.number().int(), id: z.number().int().optional() }))
+      .optional()
+      .describe('count = sites.'),
+    total: z.number().int().describe('Rows; with group_by sites.'),
+    sites: z.number().int().describe('Sites that match.'),
+    total_groups: z.number().int().optional(),
+    unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
+    note: z.string().optional(),
+    page: z.number().int(),
+    per_page: z.number().int(),
+  }),
+);

@@ -1,5 +1,6 @@
 /** The fields of settings: how one is declared, and the kinds of values they take. */
 
+import { once } from '../src/core/once.js';
 import { z } from './zod.js';
 
 /** What a standard value may depend on. */
@@ -9,7 +10,7 @@ export interface Surroundings {
 }
 
 export interface Field<T> {
-  schema: z.ZodType<T, z.ZodTypeDef, unknown>;
+  schema: () => z.ZodType<T, z.ZodTypeDef, unknown>;
   standard: (surroundings: Surroundings) => T;
   about: string;
   /** Why the value changes nothing in this service; shown with every answer. */
@@ -22,13 +23,13 @@ export type Fields = Readonly<Record<string, Field<unknown>>>;
 export type ValuesOf<F> = { -readonly [K in keyof F]: F[K] extends Field<infer T> ? T : never };
 
 export function field<T>(
-  schema: z.ZodType<T, z.ZodTypeDef, unknown>,
+  schema: () => z.ZodType<T, z.ZodTypeDef, unknown>,
   standard: T | ((surroundings: Surroundings) => T),
   about: string,
   more: { idle?: string; personal?: true } = {},
 ): Field<T> {
   return {
-    schema,
+    schema: once(schema),
     standard: typeof standard === 'function' ? (standard as (surroundings: Surroundings) => T) : () => standard,
     about,
     ...more,
@@ -40,12 +41,15 @@ const ON: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
 const OFF: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
 
 /** 1 or 0; takes true/false and yes/no too. */
-export const onOff: z.ZodType<Switch, z.ZodTypeDef, unknown> = z.preprocess(
-  (value) => {
-    const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
-    return ON.has(plain) ? 1 : OFF.has(plain) ? 0 : value;
-  },
-  z.union([z.literal(0), z.literal(1)]),
+export const onOff = once(
+  (): z.ZodType<Switch, z.ZodTypeDef, unknown> =>
+    z.preprocess(
+      (value) => {
+        const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+        return ON.has(plain) ? 1 : OFF.has(plain) ? 0 : value;
+      },
+      z.union([z.literal(0), z.literal(1)]),
+    ),
 );
 
 export function whole(min: number, max: number): z.ZodType<number, z.ZodTypeDef, unknown> {
@@ -67,7 +71,7 @@ export function among<N extends number>(...values: readonly [N, N, ...N[]]): z.Z
 export function map<K extends string>(
   keys: readonly [K, ...K[]],
 ): z.ZodType<Partial<Record<K, Switch>>, z.ZodTypeDef, unknown> {
-  return z.object(Object.fromEntries(keys.map((key) => [key, onOff.optional()]))).strict() as unknown as z.ZodType<
+  return z.object(Object.fromEntries(keys.map((key) => [key, onOff().optional()]))).strict() as unknown as z.ZodType<
     Partial<Record<K, Switch>>,
     z.ZodTypeDef,
     unknown
@@ -75,4 +79,6 @@ export function map<K extends string>(
 }
 
 export const line = (max: number) => z.string().trim().max(max);
-export const clock = line(5).regex(/^(?:$|(?:[01]?\d|2[0-3]):[0-5]\d$)/, 'must be a time from 00:00 to 23:59');
+export const clock = once(() =>
+  line(5).regex(/^(?:$|(?:[01]?\d|2[0-3]):[0-5]\d$)/, 'must be a time from 00:00 to 23:59'),
+);

@@ -35,60 +35,71 @@ export const GENERAL = {
     '',
     "Start of the daily sync in the dashboard's time zone; empty spreads it over the day.",
   ),
-  frequency_daily_update: field(whole(1, 12), 2, 'Syncs a day.'),
-  date_format: field(line(50).min(1), 'F j, Y', 'How dates are written in reports, in PHP letters.'),
+  frequency_daily_update: field(() => whole(1, 12), 2, 'Syncs a day.'),
+  date_format: field(() => line(50).min(1), 'F j, Y', 'How dates are written in reports, in PHP letters.'),
   time_format: field(
-    line(50).min(1).regex(/^\D*$/, 'must not contain digits'),
+    () => line(50).min(1).regex(/^\D*$/, 'must not contain digits'),
     'g:i a',
     'How times are written in reports, in PHP letters.',
   ),
-  timezone_string: field(line(64), 'UTC+0', 'Time zone of the dashboard: a name such as Europe/Berlin, or UTC+2.'),
+  timezone_string: field(
+    () => line(64),
+    'UTC+0',
+    'Time zone of the dashboard: a name such as Europe/Berlin, or UTC+2.',
+  ),
   sidebar_position: field(onOff, 1, '1 = right, 0 = left.', { idle: SCREEN, personal: true }),
   hide_update_everything: field(onOff, 0, 'Hide the button that updates everything.', { idle: SCREEN }),
-  svc_widgets: field(map(WIDGETS), Object.fromEntries(WIDGETS.map((name) => [name, 1])), 'Widgets on the overview.', {
-    idle: SCREEN,
-    personal: true,
-  }),
+  svc_widgets: field(
+    () => map(WIDGETS),
+    Object.fromEntries(WIDGETS.map((name) => [name, 1])),
+    'Widgets on the overview.',
+    {
+      idle: SCREEN,
+      personal: true,
+    },
+  ),
   plugin_automatic_daily_update: field(onOff, 0, 'Update trusted plugins by itself.', { idle: UPDATES }),
   theme_automatic_daily_update: field(onOff, 0, 'Update trusted themes by itself.', { idle: UPDATES }),
   trans_automatic_daily_update: field(onOff, 0, 'Update translations by itself.', { idle: UPDATES }),
   automatic_daily_update: field(onOff, 0, 'Update WordPress by itself.', { idle: UPDATES }),
-  frequency_auto_update: field(z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often.', { idle: UPDATES }),
+  frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often.', { idle: UPDATES }),
   time_auto_update: field(clock, '00:00', 'When in the day.', { idle: UPDATES }),
-  dayinweek_auto_update: field(whole(0, 6), 0, 'Which day of the week; 0 = Sunday.', { idle: UPDATES }),
-  dayinmonth_auto_update: field(whole(1, 31), 1, 'Which day of the month; short months use their last.', {
+  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Which day of the week; 0 = Sunday.', { idle: UPDATES }),
+  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Which day of the month; short months use their last.', {
     idle: UPDATES,
   }),
-  delay_autoupdate: field(among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days that an update is waited with.', {
+  delay_autoupdate: field(() => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days that an update is waited with.', {
     idle: UPDATES,
   }),
   show_language_updates: field(onOff, 1, 'Show translations among the updates.', { idle: SCREEN }),
   disable_update_confirmations: field(
-    among(0, 1, 2),
+    () => among(0, 1, 2),
     0,
     '0 = always ask before updates, 1 = not for single ones, 2 = never.',
     { idle: SCREEN },
   ),
   check_http_response: field(onOff, 1, 'Visit a site after updates and tell when it is not up.'),
-  check_http_response_method: field(z.enum(['head', 'get']), 'head', 'How it is visited.', {
+  check_http_response_method: field(() => z.enum(['head', 'get']), 'head', 'How it is visited.', {
     idle: 'Every visit is a GET, as a browser would make it: head would miss broken pages.',
   }),
   backup_before_upgrade: field(onOff, 0, 'Ask for a backup before updates.', { idle: BACKUPS }),
-  backup_before_upgrade_days: field(whole(1, 365), 7, 'Age in days of a backup that still counts.', { idle: BACKUPS }),
+  backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Age in days of a backup that still counts.', {
+    idle: BACKUPS,
+  }),
   numberdays_outdate_plugin_theme: field(
-    whole(1, 3650),
+    () => whole(1, 3650),
     730,
     'A plugin or theme without a release for so many days is abandoned.',
   ),
-  svc_primary_backup: field(z.enum(['', 'module-api-backups']), '', 'Where backups are made; empty = native.', {
+  svc_primary_backup: field(() => z.enum(['', 'module-api-backups']), '', 'Where backups are made; empty = native.', {
     idle: BACKUPS,
   }),
   svc_enable_legacy_backup_feature: field(onOff, 0, 'Must be 1 with native backups and 0 with module-api-backups.', {
     idle: BACKUPS,
   }),
-  svc_backups_on_server: field(whole(0, 1000), 1, 'Archives kept on the server.', { idle: BACKUPS }),
-  svc_backup_on_external_sources: field(whole(0, 1000), 1, 'Archives kept outside.', { idle: BACKUPS }),
-  svc_archive_format: field(z.enum(['zip', 'tar.gz', 'tar.bz2', 'tar']), 'tar.gz', 'Form of archives.', {
+  svc_backups_on_server: field(() => whole(0, 1000), 1, 'Archives kept on the server.', { idle: BACKUPS }),
+  svc_backup_on_external_sources: field(() => whole(0, 1000), 1, 'Archives kept outside.', { idle: BACKUPS }),
+  svc_archive_format: field(() => z.enum(['zip', 'tar.gz', 'tar.bz2', 'tar']), 'tar.gz', 'Form of archives.', {
     idle: BACKUPS,
   }),
   svc_notification_on_backup_fail: field(onOff, 1, 'Tell when a backup failed.', { idle: BACKUPS }),
@@ -124,26 +135,26 @@ const UNUSED_PARTS: ReadonlySet<string> = new Set(['users', 'directories', 'tota
 
 export const ADVANCED = {
   svc_maximum_requests: field(
-    whole(1, 200),
+    () => whole(1, 200),
     ({ concurrency }) => Math.min(concurrency, 200),
     'Calls to sites at once.',
   ),
-  svc_minimum_delay: field(whole(0, 5000), 0, 'Least milliseconds between any two calls.'),
+  svc_minimum_delay: field(() => whole(0, 5000), 0, 'Least milliseconds between any two calls.'),
   svc_maximum_ip_requests: field(
-    whole(1, 10),
+    () => whole(1, 10),
     ({ per_host }) => Math.min(per_host, 10),
     'Calls to one address at once.',
   ),
-  svc_minimum_ip_delay: field(whole(0, 5000), 0, 'Least milliseconds between two calls to one address.'),
+  svc_minimum_ip_delay: field(() => whole(0, 5000), 0, 'Least milliseconds between two calls to one address.'),
   svc_chunksitesnumber: field(
-    whole(1, 30),
+    () => whole(1, 30),
     10,
     'Sites per step of a read of posts or comments over many sites; only while there is a pause.',
   ),
-  svc_chunksleepinterval: field(whole(0, 20), 0, 'Seconds of pause between those steps; 0 = no steps.'),
-  svc_maximum_sync_requests: field(whole(1, 200), 50, 'Syncs at once.'),
-  svc_maximum_install_update_requests: field(whole(1, 50), 10, 'Updates, activations and deletions at once.'),
-  svc_maximum_uptime_monitoring_requests: field(whole(1, 500), 50, 'Uptime checks at once.'),
+  svc_chunksleepinterval: field(() => whole(0, 20), 0, 'Seconds of pause between those steps; 0 = no steps.'),
+  svc_maximum_sync_requests: field(() => whole(1, 200), 50, 'Syncs at once.'),
+  svc_maximum_install_update_requests: field(() => whole(1, 50), 10, 'Updates, activations and deletions at once.'),
+  svc_maximum_uptime_monitoring_requests: field(() => whole(1, 500), 50, 'Uptime checks at once.'),
   svc_optimize: field(onOff, 1, 'Optimise for shared hosting.', {
     idle: 'Not acted on: only what is stored is asked for, and every query is bounded, whatever the hosting.',
   }),
@@ -153,17 +164,17 @@ export const ADVANCED = {
     'Let the built-in schedule run: syncs, checks of monitors, certificates and domains, audits, reports of health, the digest. 0 stops all of it; calls and queued jobs go on.',
   ),
   svc_ssl_verify_certificate: field(onOff, 1, 'Check TLS certificates of sites; 0 overrides the setting of each site.'),
-  svc_verify_connection_method: field(among(1, 2), 1, '1 = native cryptography, 2 = a fallback in plain code.', {
+  svc_verify_connection_method: field(() => among(1, 2), 1, '1 = native cryptography, 2 = a fallback in plain code.', {
     idle: 'Always 1: native cryptography is part of the runtime.',
   }),
   svc_force_use_ipv4: field(onOff, 0, 'Reach sites over IPv4 only.'),
   svc_connect_signature_algo: field(
-    z.enum(['SHA256', 'SHA384', 'SHA512']),
+    () => z.enum(['SHA256', 'SHA384', 'SHA512']),
     'SHA256',
     'Hash that calls are signed with.',
   ),
   sync_data: field(
-    map(SYNC_PARTS),
+    () => map(SYNC_PARTS),
     Object.fromEntries(SYNC_PARTS.map((part) => [part, UNUSED_PARTS.has(part) ? 0 : 1])),
     'Parts of a sync. A part that is off keeps what was stored last. Only the parts sent change.',
   ),
@@ -171,7 +182,7 @@ export const ADVANCED = {
 
 export const TOOLS = {
   svc_theme: field(
-    z.enum(['default', 'default-2024', 'classic', 'dark', 'wpadmin', 'minimalistic']),
+    () => z.enum(['default', 'default-2024', 'classic', 'dark', 'wpadmin', 'minimalistic']),
     'default',
     'Colours of the dashboard.',
     { idle: SCREEN, personal: true },
@@ -188,22 +199,24 @@ export const INSIGHTS = {
 } satisfies Fields;
 
 export const COST_TRACKER = {
-  currency: field(line(3), 'USD', 'ISO 4217 code.'),
+  currency: field(() => line(3), 'USD', 'ISO 4217 code.'),
   currency_position: field(
-    z.enum(['left', 'right', 'left_space', 'right_space']),
+    () => z.enum(['left', 'right', 'left_space', 'right_space']),
     'left',
     'Where the currency stands.',
     { idle: SCREEN },
   ),
-  thousand_separator: field(z.string().length(1), ',', 'One character, other than the decimal one.', { idle: SCREEN }),
-  decimal_separator: field(z.string().length(1), '.', 'One character.', { idle: SCREEN }),
-  decimals: field(whole(0, 4), 2, 'Decimals shown.', { idle: SCREEN }),
+  thousand_separator: field(() => z.string().length(1), ',', 'One character, other than the decimal one.', {
+    idle: SCREEN,
+  }),
+  decimal_separator: field(() => z.string().length(1), '.', 'One character.', { idle: SCREEN }),
+  decimals: field(() => whole(0, 4), 2, 'Decimals shown.', { idle: SCREEN }),
 } satisfies Fields;
 
 /** The values of a group as they are answered. */
 export function valuesShape(fields: Fields) {
   return z.object(
-    Object.fromEntries(Object.entries(fields).map(([name, { schema, about }]) => [name, schema.describe(about)])),
+    Object.fromEntries(Object.entries(fields).map(([name, { schema, about }]) => [name, schema().describe(about)])),
   );
 }
 
@@ -214,7 +227,7 @@ export function editShape<F extends Fields>(fields: F) {
       Object.entries(fields).map(([name, { schema, about, idle }]) => [
         name,
         z
-          .preprocess((value) => (value === '' ? null : value), schema.nullable())
+          .preprocess((value) => (value === '' ? null : value), schema().nullable())
           .optional()
           .describe(idle === undefined ? about : `${about} ${idle}`),
       ]),

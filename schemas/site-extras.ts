@@ -1,5 +1,6 @@
 /** What lists of sites answer besides on request, so that nothing must be asked site by site. */
 
+import { once } from '../src/core/once.js';
 import { list } from './common.js';
 import { z } from './zod.js';
 
@@ -9,9 +10,9 @@ export type SiteExtra = (typeof SITE_EXTRAS)[number];
 export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Adds these members.');
 
 /** Absent unless asked for; null = not known. */
-export const siteExtras = {
+export const siteExtras = once(() => ({
   tags: z.array(z.object({ id: z.number().int(), name: z.string() })).optional(),
   status_reason: z.string().nullable().optional().describe('Why it is not connected.'),
   last_sync: z.string().nullable().optional(),
   php_version: z.string().nullable().optional(),
-};
+}));

@@ -1,61 +1,73 @@
 /** Schemas of sites. */
 
+import { once } from '../src/core/once.js';
 import { lineText } from './common.js';
 import { z } from './zod.js';
 
-export const siteStatus = z.enum(['connected', 'disconnected', 'suspended']);
-export const siteStatusFilter = z
-  .enum(['any', 'connected', 'disconnected', 'suspended'])
-  .default('any')
-  .describe('Sites in this state.');
+export const siteStatus = once(() => z.enum(['connected', 'disconnected', 'suspended']));
+export const siteStatusFilter = once(() =>
+  z.enum(['any', 'connected', 'disconnected', 'suspended']).default('any').describe('Sites in this state.'),
+);
 
 const SCHEME = /https?:\/\//gi;
 
 /** Name of a site as callers write it: one line, and no URL scheme in it (operations §5.3). */
-export const siteName = lineText(255).transform((text) => {
-  let name = text;
-  // Again and again: taking one out may leave another, as in `hthttp://tp://`.
-  while (name.search(SCHEME) >= 0) name = name.replace(SCHEME, '');
-  return name.trim();
-});
+export const siteName = once(() =>
+  lineText(255).transform((text) => {
+    let name = text;
+    // Again and again: taking one out may leave another, as in `hthttp://tp://`.
+    while (name.search(SCHEME) >= 0) name = name.replace(SCHEME, '');
+    return name.trim();
+  }),
+);
 
-export const siteBasic = z.object({ id: z.number().int(), url: z.string(), name: z.string() });
+export const siteBasic = once(() => z.object({ id: z.number().int(), url: z.string(), name: z.string() }));
 
-export const siteListItem = siteBasic.extend({ status: siteStatus, client_id: z.number().int().nullable() });
+export const siteListItem = once(() =>
+  siteBasic().extend({ status: siteStatus(), client_id: z.number().int().nullable() }),
+);
 
 /** A site without its client, as lists under a client or tag show it. */
-export const siteOfOwner = siteBasic.extend({ status: siteStatus });
+export const siteOfOwner = once(() => siteBasic().extend({ status: siteStatus() }));
 
-export const siteStats = z.object({
-  plugin_updates: z.number().int(),
-  theme_updates: z.number().int(),
-  wp_update_available: z.boolean(),
-  health_score: z.number().int().min(0).max(100).nullable(),
-});
+export const siteStats = once(() =>
+  z.object({
+    plugin_updates: z.number().int(),
+    theme_updates: z.number().int(),
+    wp_update_available: z.boolean(),
+    health_score: z.number().int().min(0).max(100).nullable(),
+  }),
+);
 
 /** Of a site that is not connected. */
-export const statusReason = z.object({
-  status_reason: z.string().nullable().describe('Why it is not connected.'),
-  status_since: z.string().nullable().describe('Since when; null = unknown.'),
-});
+export const statusReason = once(() =>
+  z.object({
+    status_reason: z.string().nullable().describe('Why it is not connected.'),
+    status_since: z.string().nullable().describe('Since when; null = unknown.'),
+  }),
+);
 
 /** The newest visit of a front page, by a check or a monitor. */
-export const lastCheck = z
-  .object({
-    reachable: z.boolean().nullable().describe('null = undecided.'),
-    http_status: z.number().int().nullable(),
-    checked_at: z.string().nullable().describe('null = never.'),
-  })
-  .describe('Newest visit of the front page.');
+export const lastCheck = once(() =>
+  z
+    .object({
+      reachable: z.boolean().nullable().describe('null = undecided.'),
+      http_status: z.number().int().nullable(),
+      checked_at: z.string().nullable().describe('null = never.'),
+    })
+    .describe('Newest visit of the front page.'),
+);
 
-export const site = siteListItem.extend({
-  wp_version: z.string(),
-  php_version: z.string(),
-  last_sync: z.string().nullable().describe('Last successful sync, ISO 8601 UTC.'),
-  admin_username: z.string(),
-  child_version: z.string(),
-  notes: z.string(),
-  ...statusReason.shape,
-  last_check: lastCheck,
-  tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
-});
+export const site = once(() =>
+  siteListItem().extend({
+    wp_version: z.string(),
+    php_version: z.string(),
+    last_sync: z.string().nullable().describe('Last successful sync, ISO 8601 UTC.'),
+    admin_username: z.string(),
+    child_version: z.string(),
+    notes: z.string(),
+    ...statusReason().shape,
+    last_check: lastCheck(),
+    tags: z.array(z.object({ id: z.number().int(), name: z.string() })),
+  }),
+);

@@ -1,5 +1,6 @@
 /** Schemas of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
+import { once } from '../src/core/once.js';
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';
 import { listMembers } from './lists.js';
@@ -30,58 +31,62 @@ const CURRENCY_POSITIONS = ['left', 'right', 'left_space', 'right_space'] as con
 const MAX_SECONDS = 366 * 24 * 3600;
 
 /** Empty text is no id, as a form sends it. */
-const optionalId = z.preprocess((value) => (value === '' ? null : value), z.union([int(1), z.null()]));
+const optionalId = once(() => z.preprocess((value) => (value === '' ? null : value), z.union([int(1), z.null()])));
 
-const optionalPrice = z.preprocess((value) => (value === '' ? null : value), price.nullable());
+const optionalPrice = once(() => z.preprocess((value) => (value === '' ? null : value), price().nullable()));
 
-const title = plainText(255).pipe(z.string().min(1, 'must hold at least one visible character'));
+const title = once(() => plainText(255).pipe(z.string().min(1, 'must hold at least one visible character')));
 const ids = (of: string) =>
   z
     .preprocess((value) => (value === null ? [] : listMembers(value)), bounded(z.array(int(1)).max(1000)))
     .transform((list) => [...new Set(list)])
     .describe(`Ids of ${of}, as a list or comma-separated; replaces the present ones.`);
 
-export const taskFields = {
-  title: title.describe('What is done.'),
+export const taskFields = once(() => ({
+  title: title().describe('What is done.'),
   description: plainText(65_535).nullable().describe('Free text.'),
-  client_id: optionalId.describe('Client the time is for; left out, the client of the first named site.'),
+  client_id: optionalId().describe('Client the time is for; left out, the client of the first named site.'),
   site_ids: ids('sites'),
-  bucket_id: optionalId.describe('Bucket of hours that the time comes out of; it must serve the client.'),
+  bucket_id: optionalId().describe('Bucket of hours that the time comes out of; it must serve the client.'),
   timer_mode: z.enum(TIMER_MODES).describe('count_down shows what the bucket has left, and needs a bucket.'),
-  hourly_price: optionalPrice.describe('Decimal; left out, that of the bucket, then of the settings.'),
+  hourly_price: optionalPrice().describe('Decimal; left out, that of the bucket, then of the settings.'),
   payment_status: z.enum(PAYMENT_STATUSES),
   duration_seconds: int(0, MAX_SECONDS).describe('Time worked already, logged by hand: replaces the time on the task.'),
-};
+}));
 
-export const bucketFields = {
-  title: title.describe('Name of the bucket.'),
+export const bucketFields = once(() => ({
+  title: title().describe('Name of the bucket.'),
   description: plainText(65_535).nullable().describe('Free text.'),
   client_ids: ids('clients it serves; none = every client'),
-  hours: price.refine((text) => Number(text) > 0, 'must be more than 0').describe('Hours of one period, decimal.'),
+  hours: price()
+    .refine((text) => Number(text) > 0, 'must be more than 0')
+    .describe('Hours of one period, decimal.'),
   recurrence: z.enum(RECURRENCES).describe('How often the hours start again from zero.'),
-  hourly_price: optionalPrice.describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
-  starts_on: calendarDate.describe('First day of the first period, YYYY-MM-DD.'),
-};
+  hourly_price: optionalPrice().describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
+  starts_on: calendarDate().describe('First day of the first period, YYYY-MM-DD.'),
+}));
 
-const separator = z
-  .string()
-  .length(1, 'must be one character')
-  .regex(/^\P{Cc}*$/u, 'must not be a control character');
+const separator = once(() =>
+  z
+    .string()
+    .length(1, 'must be one character')
+    .regex(/^\P{Cc}*$/u, 'must not be a control character'),
+);
 
-export const timeSettings = {
+export const timeSettings = once(() => ({
   timer_mode: z.enum(TIMER_MODES).nullable(),
   currency_symbol: plainText(8).nullable(),
   currency_position: z.enum(CURRENCY_POSITIONS).nullable(),
-  thousand_separator: separator.nullable(),
-  decimal_separator: separator.nullable(),
+  thousand_separator: separator().nullable(),
+  decimal_separator: separator().nullable(),
   decimals: int(0, 4).nullable(),
   rounding_enabled: z.preprocess((value) => FLAGS.get(value) ?? value, z.boolean().nullable()),
   rounding_direction: z.enum(['nearest', 'up', 'down']).nullable(),
   rounding_minutes: int(1, 60)
     .refine((minutes) => (ROUNDING_MINUTES as readonly number[]).includes(minutes), 'must be 1, 5, 6, 10, 15, 30 or 60')
     .nullable(),
-  hourly_price: optionalPrice,
-};
+  hourly_price: optionalPrice(),
+}));
 
 const FLAGS: ReadonlyMap<unknown, boolean> = new Map<unknown, boolean>([
   [1, true],

@@ -1,5 +1,6 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
+import { once } from '../src/core/once.js';
 import { list } from './common.js';
 import { siteStatus } from './site.js';
 import { z } from './zod.js';
@@ -9,84 +10,102 @@ const ofFilters = (type: unknown) =>
   type === 'plugin' || type === 'theme' || type === 'translation' ? `${type}s` : type;
 
 /** Update types in filters and summaries (operations §5.5). */
-export const updateTypes = list(z.preprocess(ofFilters, z.enum(['core', 'plugins', 'themes', 'translations'])))
-  .default([])
-  .describe('Empty = all types.');
+export const updateTypes = once(() =>
+  list(z.preprocess(ofFilters, z.enum(['core', 'plugins', 'themes', 'translations'])))
+    .default([])
+    .describe('Empty = all types.'),
+);
 
 /** And the other way round, for inputs that name one. */
 export const asInAnswers = (type: unknown) => (type === 'plugins' || type === 'themes' ? type.slice(0, -1) : type);
 
 /** Update types in entries. */
-const updateType = z.enum(['core', 'plugin', 'theme', 'translation']);
+const updateType = once(() => z.enum(['core', 'plugin', 'theme', 'translation']));
 
 /** Puts on an ignore list, or takes off. */
-export const ignoreAction = z.enum(['add', 'remove']).describe('add = ignore, remove = restore.');
+export const ignoreAction = once(() => z.enum(['add', 'remove']).describe('add = ignore, remove = restore.'));
 
-export const updateEntry = z.object({
-  type: updateType,
-  slug: z.string(),
-  name: z.string(),
-  current_version: z.string(),
-  new_version: z.string(),
-  fixes: z.array(z.string()).optional().describe('Known vulnerabilities that it fixes.'),
-});
+export const updateEntry = once(() =>
+  z.object({
+    type: updateType(),
+    slug: z.string(),
+    name: z.string(),
+    current_version: z.string(),
+    new_version: z.string(),
+    fixes: z.array(z.string()).optional().describe('Known vulnerabilities that it fixes.'),
+  }),
+);
 
-export const siteFields = { site_id: z.number().int(), site_url: z.string(), site_name: z.string() };
+export const siteFields = once(() => ({ site_id: z.number().int(), site_url: z.string(), site_name: z.string() }));
 
 /** An offer in the list of the fleet; what a suspended site is offered is listed and not applied. */
-export const fleetUpdateEntry = z.object({ ...siteFields, site_status: siteStatus }).merge(updateEntry);
+export const fleetUpdateEntry = once(() =>
+  z.object({ ...siteFields(), site_status: siteStatus() }).merge(updateEntry()),
+);
 
-export const updateSummary = z.object({
-  core: z.number().int(),
-  plugins: z.number().int(),
-  themes: z.number().int(),
-  translations: z.number().int(),
-  total: z.number().int(),
-});
+export const updateSummary = once(() =>
+  z.object({
+    core: z.number().int(),
+    plugins: z.number().int(),
+    themes: z.number().int(),
+    translations: z.number().int(),
+    total: z.number().int(),
+  }),
+);
 
-export const appliedEntry = z.object({
-  ...siteFields,
-  type: updateType,
-  slug: z.string(),
-  name: z.string(),
-  old_version: z.string(),
-  new_version: z.string(),
-});
+export const appliedEntry = once(() =>
+  z.object({
+    ...siteFields(),
+    type: updateType(),
+    slug: z.string(),
+    name: z.string(),
+    old_version: z.string(),
+    new_version: z.string(),
+  }),
+);
 
-export const appliedExtension = z.object({
-  slug: z.string(),
-  name: z.string(),
-  old_version: z.string(),
-  new_version: z.string(),
-});
+export const appliedExtension = once(() =>
+  z.object({
+    slug: z.string(),
+    name: z.string(),
+    old_version: z.string(),
+    new_version: z.string(),
+  }),
+);
 
 /** A failed update; `type` is `site` and `slug` empty for what concerns the whole site (operations §6). */
-export const updateError = z.object({
-  ...siteFields,
-  type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']),
-  slug: z.string(),
-  code: z.string(),
-  message: z.string(),
-});
+export const updateError = once(() =>
+  z.object({
+    ...siteFields(),
+    type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']),
+    slug: z.string(),
+    code: z.string(),
+    message: z.string(),
+  }),
+);
 
 /** What a `dry_run` of updates on many sites shows: counts of all, and the first of the updates. */
-export const updatePreview = {
+export const updatePreview = once(() => ({
   dry_run: z.literal(true).optional(),
-  would_affect: updateSummary.extend({ sites: z.number().int() }).optional(),
+  would_affect: updateSummary().extend({ sites: z.number().int() }).optional(),
   would_update: z
-    .array(fleetUpdateEntry.omit({ site_status: true, fixes: true }))
+    .array(fleetUpdateEntry().omit({ site_status: true, fixes: true }))
     .optional()
     .describe('The first 200; list-updates-v1 has all.'),
-};
+}));
 
 /** The same of an update that was tried: of a guarded one also its record, and what was seen on the site. */
-export const applyError = updateError.extend({
-  change_id: z.string().optional(),
-  evidence: z.array(z.string()).optional(),
-});
+export const applyError = once(() =>
+  updateError().extend({
+    change_id: z.string().optional(),
+    evidence: z.array(z.string()).optional(),
+  }),
+);
 
-export const runSummary = z.object({
-  total_updated: z.number().int(),
-  total_errors: z.number().int(),
-  sites_updated: z.number().int(),
-});
+export const runSummary = once(() =>
+  z.object({
+    total_updated: z.number().int(),
+    total_errors: z.number().int(),
+    sites_updated: z.number().int(),
+  }),
+);

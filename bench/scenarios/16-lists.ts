@@ -2,8 +2,8 @@
 
 import { compare, type Slice } from '../lib/ab.js';
 import { seededCopy } from '../lib/database.js';
-import { Connection, checked, type Exchange, wireOf } from '../lib/http-client.js';
-import { INITIALIZE, INITIALIZED, message } from '../lib/mcp-wire.js';
+import { ask, Connection, checked, type Exchange, wireOf } from '../lib/http-client.js';
+import { INITIALIZE, INITIALIZED, message, openSession } from '../lib/mcp-wire.js';
 import { type Helper, startHelper } from '../lib/process.js';
 import { figure, type Measure, measureOf, type Scenario } from '../lib/scenario.js';
 import type { ServerReady } from '../lib/server-process.js';
@@ -55,6 +55,10 @@ export const scenario: Scenario = {
     measures.push(measureOf('/v2/updates of 10,000 sites against 1,000', { atMost: 1.3 }, growth, 'ms of CPU'));
     for (const one of [updates, held, grown]) one.close();
     await large.close();
+    const sent = [(await compressedTools(small)) / 1_000];
+    measures.push(
+      figure('tools/list over HTTP in KB, with output schemas', { atMost: 50 }, sent, 'gzip, as fetch asks'),
+    );
     await small.close();
     return [...measures, ...(await firstTools(dir, quick ? 3 : 9))];
   },
@@ -99,6 +103,14 @@ async function perRequest(server: Server, exchange: Exchange): Promise<Requests>
   return { slice, headers, bytes: body.length, close: () => connection.close() };
 }
 
+/** Bytes on the wire for a client that takes compressed answers, as those built on `fetch` do. */
+async function compressedTools({ ready: { url, key } }: Server): Promise<number> {
+  const session = await openSession(url, '/mcp', key);
+  const headers = { ...session, 'accept-encoding': 'gzip, deflate' };
+  const listing: Exchange = { method: 'POST', path: '/mcp', headers, body: message('legacy', 1, 'tools/list') };
+  return (await ask(url, listing)).body.length;
+}
+
 /** From `initialize` to the first list of tools in a fresh process, and the size of the list. */
 async function firstTools(dir: string, rounds: number): Promise<Measure[]> {
   const times: number[] = [];
@@ -114,6 +126,6 @@ async function firstTools(dir: string, rounds: number): Promise<Measure[]> {
   }
   return [
     figure('first tools/list after initialize: ms', { atMost: 15 }, times, 'fresh processes, stdio'),
-    figure('tools/list in KB, with output schemas', { atMost: 50 }, [bytes / 1_000], 'uncompressed'),
+    figure('tools/list over stdio in KB, with output schemas', { atMost: 50 }, [bytes / 1_000], 'uncompressed'),
   ];
 }

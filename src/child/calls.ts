@@ -1,4 +1,3 @@
-import { setImmediate } from 'node:timers/promises';
 import { isMaintenancePage } from '../core/maintenance-page.js';
 import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
@@ -142,8 +141,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     async stats(site, request, options) {
       const params = statsParams(request, site.reads_only === true ? null : { server, siteId: site.site_id });
       const { value, door } = await callAt(site, 'stats', params, options, { kind: 'sync' });
-      // Answers come in bunches. The calls that take the places of a bunch leave first: their sites work while it is read and stored.
-      await setImmediate();
+      await client.nextCallsLeft();
       const snapshot = snapshotOf(value, true) ?? fail('a sync');
       return { ...snapshot, door };
     },

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseUrl } from '../../schemas/url.js';
 import { type CallFacts, type ChildCall, unlessAborted } from './call.js';
 import { type ChildAddress, ChildFailure, type ChildParams, type Door } from './child.js';
@@ -54,6 +55,8 @@ interface Trip {
 export class ChildClient {
   settings: ChildClientSettings;
   readonly #parts: ChildClientParts;
+  /** Settles with the last of all signatures that were begun. */
+  #signed: Promise<unknown> = Promise.resolve();
 
   constructor(settings: ChildClientSettings, parts: ChildClientParts) {
     this.settings = settings;
@@ -66,7 +69,7 @@ export class ChildClient {
    */
   async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
-      const body = this.#body(call);
+      const body = await this.#body(call);
       const door: Door = call.door ?? 'ajax';
       const first = await this.#post(call, addressOf(door, url), body, trip);
       if ('value' in first) return { value: first.value, door };
@@ -142,6 +145,19 @@ export class ChildClient {
       trip.bytes += answer.bytes;
       return answer;
     });
+  }
+
+  /**
+   * Waits until the calls have left that took the places of calls which have just ended, so that their sites are at work while answers
+   * are read and stored. Answers come in bunches: without this, the places of a bunch would be empty meanwhile.
+   */
+  async nextCallsLeft(): Promise<void> {
+    // They begin in the microtasks of this turn; then they are signed.
+    await nextTurn();
+    await this.#signed;
+    // Their connections to sites nearby are made within a turn, and they are sent in the next one. Sites far off are not waited for.
+    await nextTurn();
+    await nextTurn();
   }
 
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
@@ -244,11 +260,15 @@ export class ChildClient {
     return headers;
   }
 
-  #body({ fn, user, private_key, params }: ChildCall): string {
+  async #body({ fn, user, private_key, params }: ChildCall): Promise<string> {
     if (private_key === null) return encodeForm({ user, function: fn, mainwpver: DASHBOARD_VERSION, ...params });
     const { hash } = this.settings;
     const nonce = newNonce();
-    const mainwpsignature = this.#parts.signer.sign(private_key, fn, nonce, hash);
+    const signing = this.#parts.signer.sign(private_key, fn, nonce, hash);
+    const before = this.#signed;
+    const settled = () => before;
+    this.#signed = signing.then(settled, settled);
+    const mainwpsignature = await signing;
     const fields: ChildParams = { user, function: fn, nonce, mainwpver: DASHBOARD_VERSION };
     return encodeForm(Object.assign(fields, params, { sign_algo: SIGN_ALGOS[hash], mainwpsignature }));
   }

@@ -49,7 +49,7 @@ import {
 import { ignoredByTypeShape, offersOfSite, slugResult } from './schemas/updates.js';
 
 /** A record stands behind those that it holds, so that they are named in it, too. */
-const RECORDS: Readonly<Record<string, z.ZodTypeAny>> = {
+const RECORDS: Readonly<Record<string, () => z.ZodTypeAny>> = {
   Error: errorShape,
   Failed: failedShape,
   SiteSummary: siteListItem,
@@ -134,7 +134,7 @@ export function nameRecords(): Naming {
   }
 
   for (const [name, shape] of Object.entries(RECORDS)) {
-    const { description, ...record } = within(jsonSchema(shape));
+    const { description, ...record } = within(jsonSchema(shape()));
     names.set(JSON.stringify(record), name);
     schemas[name] = description === undefined ? record : { description, ...record };
   }

@@ -8,6 +8,7 @@ import { isCalendarDate } from '../../schemas/days.js';
 import { listMembers } from '../../schemas/lists.js';
 import { z } from '../../schemas/zod.js';
 import { bounded } from '../../schemas/zod-internals.js';
+import { once } from '../core/once.js';
 
 export { int } from '../../schemas/common.js';
 
@@ -122,9 +123,9 @@ export function openPaging(max: number) {
 }
 
 /** Of lists whose pages can also be read one after the other. */
-export const byCursor = {
+export const byCursor = once(() => ({
   cursor: cursorText().describe('next_cursor of the page before, instead of page. Any page costs the same.'),
-};
+}));
 
 /** Neither given: the first `whole` items. One given: the other is 1 or 20. */
 export function pageOf(
@@ -136,10 +137,10 @@ export function pageOf(
 }
 
 /** The path parameter of per-site routes. Resolve it with `siteOf` of references.ts. */
-export const sitePath = {
+export const sitePath = once(() => ({
   id_or_domain: z
     .string()
     .min(1)
     .max(2048)
     .describe('Numeric id of a site, or its domain, percent-encoded into one segment: example.com%2Fblog.'),
-};
+}));

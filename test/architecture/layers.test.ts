@@ -18,8 +18,8 @@ interface Layer {
 }
 
 const LAYERS: Record<string, Layer> = {
-  schemas: { about: 'the words: zod schemas of inputs and outputs' },
   core: { about: 'errors, actors, clock, log and event ports; depends on nothing' },
+  schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'core' },
   config: { about: 'the environment, read once', values: 'core store' },
   store: { about: 'SQL, drivers, migrations, sealing', values: 'schemas' },
   child: { about: 'the child protocol over undici', values: 'schemas core' },

@@ -9,8 +9,8 @@ beforeEach(async () => {
   app = await offlineApp();
 });
 
-const add = (input: object) => addCost(app.context(), newCost.parse({ renewal_type: 'monthly', ...input }));
-const change = (id: number, input: object) => updateCost(app.context(), id, costChange.parse(input));
+const add = (input: object) => addCost(app.context(), newCost().parse({ renewal_type: 'monthly', ...input }));
+const change = (id: number, input: object) => updateCost(app.context(), id, costChange().parse(input));
 const siteCosts = (site: number) => app.call('get-site-costs', { site_id_or_domain: site });
 const clientCosts = (client: number) => app.call('get-client-costs', { client_id_or_email: client });
 
@@ -215,7 +215,7 @@ describe('cost records', () => {
       groups: [tag],
       clients: [client],
     });
-    expect(costRecord.strict().parse(cost)).toEqual({
+    expect(costRecord().strict().parse(cost)).toEqual({
       id: 1,
       name: 'Hosting',
       url: 'https://host.example/',
@@ -293,7 +293,7 @@ describe('cost records', () => {
   });
 
   test('the schema refuses what is no price and no date', () => {
-    const wrong = (input: object) => newCost.safeParse({ name: 'x', price: '1', ...input }).error?.issues[0]?.path;
+    const wrong = (input: object) => newCost().safeParse({ name: 'x', price: '1', ...input }).error?.issues[0]?.path;
     for (const price of [
       '-1',
       '1e3',

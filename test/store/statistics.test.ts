@@ -1,10 +1,10 @@
-/** The planner's statistics: when they are taken, and that plans go by them. */
+/** The planner's statistics: when they are taken, that plans go by them, and that the search index is put in order with them. */
 
 import { expect, it } from 'vitest';
 import { openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { Db } from '../../src/store/driver/db.js';
-import { createStatistics } from '../../src/store/driver/statistics.js';
+import { createStatistics } from '../../src/store/fleet/statistics.js';
 import { createSiteRecords } from '../../src/store/sites/records.js';
 
 /** Whether a list of the connected sites in the order of their ids sorts them: the index of the status has the addresses in order. */
@@ -22,13 +22,21 @@ async function sorts(db: Db): Promise<boolean> {
   return plan.includes('TEMP B-TREE');
 }
 
+/** How many parts of the search index a search has to read. */
+async function searchParts(db: Db): Promise<number> {
+  return Number((await db.one('SELECT count(DISTINCT segid) AS n FROM site_search_idx'))?.n);
+}
+
 it('are taken when a large fleet has doubled, and plans go by them', async () => {
   const db = await openWriter(':memory:');
   const statistics = createStatistics(db);
   await seedFleet(db, { sites: 700, plugins: 3 });
   expect(await sorts(db)).toBe(true);
+  await db.run("UPDATE site SET search = search || ' renamed' WHERE id <= 10");
+  expect(await searchParts(db)).toBeGreaterThan(1);
   expect(await statistics.refresh()).toBe(true);
   expect(await sorts(db)).toBe(false);
+  expect(await searchParts(db)).toBe(1);
   expect(await statistics.refresh()).toBe(false);
 
   await db.run('DELETE FROM site WHERE id > 600');

@@ -106,7 +106,7 @@ const work = defineOperation({
   effect: 'write',
   idempotent: false,
   multi: true,
-  input: () => z.object({ site_id_or_domain: siteRef, steps: int(0, 1000).default(0), fail: z.string().default('') }),
+  input: () => z.object({ site_id_or_domain: siteRef(), steps: int(0, 1000).default(0), fail: z.string().default('') }),
   output: () => z.object({ done: z.number() }),
   handle: async ({ steps, fail, site_id_or_domain }, ctx) => {
     if (fail === 'known') {
@@ -133,7 +133,7 @@ const remove = defineOperation({
   run: 'POST',
   effect: 'destroy',
   idempotent: true,
-  input: () => z.object({ tag_id: int(1), ...confirmation }),
+  input: () => z.object({ tag_id: int(1), ...confirmation() }),
   output: () => z.object({ deleted: z.boolean(), dry_run: z.boolean().optional() }),
   preview: async () => ({ deleted: false, dry_run: true }),
   handle: async () => ({ deleted: true }),

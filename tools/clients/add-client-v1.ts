@@ -12,11 +12,11 @@ export default defineOperation({
   idempotent: false,
   input: () =>
     z.object({
-      name: clientNameInput.describe('Need not be unique.'),
-      client_email: clientEmail.optional().describe('Unique among clients.'),
-      ...clientDetails,
+      name: clientNameInput().describe('Need not be unique.'),
+      client_email: clientEmail().optional().describe('Unique among clients.'),
+      ...clientDetails(),
       selected_sites: ids().optional().describe('Ids of its sites.'),
     }),
-  output: () => client,
+  output: client,
   handle: (input, ctx) => addClient(ctx, input),
 });

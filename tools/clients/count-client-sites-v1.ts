@@ -11,7 +11,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ client_id_or_email: clientRef }),
-  output: () => z.object({ ...clientHead, sites_count: z.number().int() }),
+  input: () => z.object({ client_id_or_email: clientRef() }),
+  output: () => z.object({ ...clientHead(), sites_count: z.number().int() }),
   handle: ({ client_id_or_email }, ctx) => countClientSites(ctx, client_id_or_email),
 });

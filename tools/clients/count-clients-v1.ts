@@ -10,7 +10,7 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ status: clientStatusFilter }),
+  input: () => z.object({ status: clientStatusFilter() }),
   output: () => z.object({ total: z.number().int() }),
   handle: async (input, ctx) => ({ total: await countClients(ctx, input) }),
 });

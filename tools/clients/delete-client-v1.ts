@@ -12,11 +12,11 @@ export default defineOperation({
   run: 'POST',
   effect: 'destroy',
   idempotent: false,
-  input: () => z.object({ client_id_or_email: clientRef, ...confirmation }),
+  input: () => z.object({ client_id_or_email: clientRef(), ...confirmation() }),
   output: () =>
     z.object({
       deleted: z.boolean(),
-      ...clientHead,
+      ...clientHead(),
       dry_run: z.boolean().optional().describe('True on a preview.'),
       sites_affected: z.number().int().optional().describe('Sites that lose the client.'),
       sites_unsuspended: z.number().int().optional().describe('Sites no longer suspended: only the client was.'),

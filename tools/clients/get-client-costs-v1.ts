@@ -13,7 +13,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ client_id_or_email: clientRef }),
-  output: () => z.object({ ...clientHead, costs: z.array(clientCostEntry), ...costTotals }),
+  input: () => z.object({ client_id_or_email: clientRef() }),
+  output: () => z.object({ ...clientHead(), costs: z.array(clientCostEntry()), ...costTotals() }),
   handle: ({ client_id_or_email }, ctx) => clientCosts(ctx, client_id_or_email),
 });

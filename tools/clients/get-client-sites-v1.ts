@@ -15,11 +15,11 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
   input: () =>
-    z.object({ client_id_or_email: clientRef, page: page(), per_page: perPage(20, 100), include: include() }),
+    z.object({ client_id_or_email: clientRef(), page: page(), per_page: perPage(20, 100), include: include() }),
   output: () =>
     z.object({
-      ...clientHead,
-      sites: z.array(siteOfOwner.extend(siteExtras)),
+      ...clientHead(),
+      sites: z.array(siteOfOwner().extend(siteExtras())),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

@@ -11,7 +11,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ client_id_or_email: clientRef }),
-  output: () => client,
+  input: () => z.object({ client_id_or_email: clientRef() }),
+  output: client,
   handle: ({ client_id_or_email }, ctx) => getClient(ctx, client_id_or_email),
 });

@@ -15,14 +15,14 @@ export default defineOperation({
     z.object({
       page: int(1, 10_000).default(1).describe('Page number.'),
       per_page: perPage(20, 100),
-      status: clientStatusFilter,
+      status: clientStatusFilter(),
       search: z.string().max(255).default('').describe('Part of name or e-mail.'),
       include: ids().default([]).describe('Only these ids; empty = all.'),
       exclude: ids().default([]).describe('Not these ids.'),
     }),
   output: () =>
     z.object({
-      items: z.array(clientListItem),
+      items: z.array(clientListItem()),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

@@ -11,8 +11,8 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: true,
-  input: () => z.object({ client_id_or_email: clientRef }),
-  output: () => z.object({ suspended: z.boolean(), ...clientHead, sites_suspended: z.number().int() }),
+  input: () => z.object({ client_id_or_email: clientRef() }),
+  output: () => z.object({ suspended: z.boolean(), ...clientHead(), sites_suspended: z.number().int() }),
   handle: async ({ client_id_or_email }, ctx) => {
     const { client_id, client_name, suspended } = await markClient(ctx, client_id_or_email, true);
     return { suspended: true, client_id, client_name, sites_suspended: suspended };

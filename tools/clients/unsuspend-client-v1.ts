@@ -11,8 +11,8 @@ export default defineOperation({
   run: 'POST',
   effect: 'write',
   idempotent: true,
-  input: () => z.object({ client_id_or_email: clientRef }),
-  output: () => z.object({ unsuspended: z.boolean(), ...clientHead, sites_unsuspended: z.number().int() }),
+  input: () => z.object({ client_id_or_email: clientRef() }),
+  output: () => z.object({ unsuspended: z.boolean(), ...clientHead(), sites_unsuspended: z.number().int() }),
   handle: async ({ client_id_or_email }, ctx) => {
     const { sites, ...head } = await markClient(ctx, client_id_or_email, false);
     return { unsuspended: true, ...head, sites_unsuspended: sites };

@@ -13,12 +13,12 @@ export default defineOperation({
   idempotent: true,
   input: () =>
     z.object({
-      client_id_or_email: clientRef,
-      name: clientNameInput.optional().describe('Not blank.'),
-      client_email: clientEmailOrNone.optional().describe('"" removes it.'),
-      ...clientDetails,
+      client_id_or_email: clientRef(),
+      name: clientNameInput().optional().describe('Not blank.'),
+      client_email: clientEmailOrNone().optional().describe('"" removes it.'),
+      ...clientDetails(),
       selected_sites: ids().optional().describe('Ids of all its sites; [] = none.'),
     }),
-  output: () => client,
+  output: client,
   handle: ({ client_id_or_email, ...input }, ctx) => updateClient(ctx, client_id_or_email, input),
 });

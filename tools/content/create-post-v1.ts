@@ -16,12 +16,12 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
-      ...z.object(postCreate).partial().shape,
-      post_title: postCreate.post_title,
-      post_content: postCreate.post_content,
-      post_status: postCreate.post_status,
-      post_type: postCreate.post_type,
+      site_id_or_domain: siteRef(),
+      ...z.object(postCreate()).partial().shape,
+      post_title: postCreate().post_title,
+      post_content: postCreate().post_content,
+      post_status: postCreate().post_status,
+      post_type: postCreate().post_type,
     }),
 
   output: () =>
@@ -34,7 +34,7 @@ export default defineOperation({
 
   async handle({ site_id_or_domain, ...given }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);
-    const post = newPost.parse({ ...withoutNulls(given), post_name: given.post_name ?? given.post_title });
+    const post = newPost().parse({ ...withoutNulls(given), post_name: given.post_name ?? given.post_title });
     const { without_image, ...made } = await createPost(ctx, site, post);
     const warning = without_image ? { warning: 'Without its image: the site could not download it.' } : {};
     return { site_id: site.id, ...made, ...warning };

@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: true,
   replaces: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, post_id: postId(), ...z.object(postWrite).partial().shape }),
+  input: () => z.object({ site_id_or_domain: siteRef(), post_id: postId(), ...z.object(postWrite()).partial().shape }),
 
   output: () => z.object({ site_id: z.number().int(), post_id: z.number().int(), link: z.string() }),
 

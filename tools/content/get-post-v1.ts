@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: true,
   live: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, post_id: postId() }),
+  input: () => z.object({ site_id_or_domain: siteRef(), post_id: postId() }),
 
   output: () =>
     z.object({
@@ -22,7 +22,7 @@ export default defineOperation({
       id: z.number().int(),
       link: z.string(),
       author: z.string(),
-      modified: timestamp.nullable(),
+      modified: timestamp().nullable(),
       post_type: z.string(),
       post_title: z.string(),
       post_content: z.string(),

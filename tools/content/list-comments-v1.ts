@@ -18,13 +18,13 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      ...contentFilters,
-      status: commentStatusFilter.describe('Only in this state.'),
+      ...contentFilters(),
+      status: commentStatusFilter().describe('Only in this state.'),
       search: searchText().describe('Part of the text.'),
       per_site: int(1, 200).default(10).describe('Comments of each site at most.'),
     }),
 
-  output: () => z.object({ sites: z.array(siteComments), total: z.number().int(), errors: contentErrors }),
+  output: () => z.object({ sites: z.array(siteComments()), total: z.number().int(), errors: contentErrors() }),
 
   async handle({ status, search, per_site, start_date, end_date, ...chosen }, ctx) {
     const asked = { status, keyword: search, maximum: per_site, dtsstart: start_date, dtsstop: end_date };

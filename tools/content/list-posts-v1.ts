@@ -18,14 +18,14 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      ...contentFilters,
+      ...contentFilters(),
       search: searchText().describe('Part of title or text.'),
       status: list(z.enum(POST_STATUSES)).default([]).describe('Any of them; empty = all but trash.'),
-      post_type: newPost.shape.post_type.describe('post, page, or a type of the site.'),
+      post_type: newPost().shape.post_type.describe('post, page, or a type of the site.'),
       per_site: int(1, 200).default(10).describe('Posts of each site at most.'),
     }),
 
-  output: () => z.object({ sites: z.array(sitePosts), total: z.number().int(), errors: contentErrors }),
+  output: () => z.object({ sites: z.array(sitePosts()), total: z.number().int(), errors: contentErrors() }),
 
   async handle({ search, status, post_type, per_site, start_date, end_date, ...chosen }, ctx) {
     const range = { dtsstart: start_date, dtsstop: end_date };

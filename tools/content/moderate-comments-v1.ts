@@ -16,7 +16,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       comment_ids: list(id()).describe('From list-comments-v1; at most 500.'),
       action: z
         .enum(['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore'])

@@ -15,7 +15,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       post_id: postId(),
       step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes a draft.'),
     }),

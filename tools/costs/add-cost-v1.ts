@@ -14,12 +14,12 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      ...z.object(costWrite).partial().shape,
-      name: costWrite.name,
-      price: costWrite.price,
+      ...z.object(costWrite()).partial().shape,
+      name: costWrite().name,
+      price: costWrite().price,
     }),
 
-  output: () => costRecord,
+  output: costRecord,
 
-  handle: (input, ctx) => addCost(ctx, newCost.parse(input)),
+  handle: (input, ctx) => addCost(ctx, newCost().parse(input)),
 });

@@ -13,7 +13,7 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: () => z.object({ cost_id: costId(), ...confirmation }),
+  input: () => z.object({ cost_id: costId(), ...confirmation() }),
 
   output: () =>
     z.object({

@@ -17,7 +17,7 @@ export default defineOperation({
   output: () =>
     z.object({
       costs: z.array(
-        costRecord.pick({
+        costRecord().pick({
           id: true,
           name: true,
           price: true,

@@ -13,9 +13,9 @@ export default defineOperation({
   idempotent: true,
   replaces: true,
 
-  input: () => z.object({ cost_id: costId(), ...z.object(costWrite).partial().shape }),
+  input: () => z.object({ cost_id: costId(), ...z.object(costWrite()).partial().shape }),
 
-  output: () => costRecord,
+  output: costRecord,
 
   handle: async ({ cost_id, ...change }, ctx) => requireCost(await updateCost(ctx, cost_id, change), cost_id),
 });

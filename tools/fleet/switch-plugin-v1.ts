@@ -24,16 +24,16 @@ export default defineOperation({
       site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
       tag_ids: idList().describe('Sites with any of these tags.'),
       client_ids: idList().describe('Sites of any of these clients.'),
-      dry_run: dryRun,
+      dry_run: dryRun(),
     }),
 
   output: () =>
     z.object({
-      ...queuedFields,
+      ...queuedFields(),
       plugin: z.object({ slug: z.string(), name: z.string() }),
       switched: sites().optional(),
       total_switched: z.number().int().optional(),
-      errors: z.array(siteError),
+      errors: z.array(siteError()),
       total_errors: z.number().int(),
       dry_run: z.literal(true).optional(),
       would_affect: z.object({ sites: z.number().int() }).optional(),

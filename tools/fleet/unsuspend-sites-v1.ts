@@ -19,9 +19,9 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      ...queuedFields,
-      unsuspended: z.array(z.object({ id: z.number().int(), url: z.string(), status: siteStatus })).optional(),
-      errors: z.array(siteError),
+      ...queuedFields(),
+      unsuspended: z.array(z.object({ id: z.number().int(), url: z.string(), status: siteStatus() })).optional(),
+      errors: z.array(siteError()),
       total_unsuspended: z.number().int().optional(),
       total_errors: z.number().int(),
     }),

@@ -21,8 +21,8 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      as_of: timestamp,
-      since: timestamp,
+      as_of: timestamp(),
+      since: timestamp(),
       sites: z.object({ total: count(), connected: count(), disconnected: count(), suspended: count() }),
       needs_attention: z.array(
         z.object({

@@ -19,11 +19,11 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: () => z.object({ ...vulnerabilityFilters, ...vulnerabilityPaging }),
+  input: () => z.object({ ...vulnerabilityFilters(), ...vulnerabilityPaging() }),
 
   output: () =>
     z.object({
-      ...vulnerabilityFacts,
+      ...vulnerabilityFacts(),
       by_severity: z.object({
         critical: count(),
         high: count(),
@@ -32,11 +32,11 @@ export default defineOperation({
         none: count(),
         not_rated: count(),
       }),
-      vulnerabilities: z.array(knownVulnerability),
+      vulnerabilities: z.array(knownVulnerability()),
       total: count(),
       page: count(),
       per_page: count(),
-      notices: z.array(vulnerabilityNotice).describe('Copyright and licence of the entries shown.'),
+      notices: z.array(vulnerabilityNotice()).describe('Copyright and licence of the entries shown.'),
     }),
 
   handle: (input, ctx) => listVulnerabilities(ctx, input),

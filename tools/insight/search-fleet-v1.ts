@@ -31,7 +31,7 @@ export default defineOperation({
   input: () =>
     z.object({
       search: searchText().describe('Part of the name or URL.'),
-      status: siteStatusFilter,
+      status: siteStatusFilter(),
       tag_ids: idList().describe('Sites with any of these tags.'),
       client_ids: idList().describe('Sites of any of these clients.'),
       plugin: called().describe('Slug or name; rows are its installs.'),
@@ -56,7 +56,7 @@ export default defineOperation({
       per_page: perPage(50, 500),
     }),
 
-  output: () => searchAnswer,
+  output: searchAnswer,
 
   handle: (input, ctx) => searchFleet(ctx, input),
 });

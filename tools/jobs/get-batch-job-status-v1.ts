@@ -23,7 +23,7 @@ export default defineOperation({
       per_page: perPage(50, 200),
     }),
 
-  output: () => status,
+  output: status,
 
   handle: ({ job_id, page, per_page }, ctx) => jobStatus(ctx, job_id, page, per_page),
 });

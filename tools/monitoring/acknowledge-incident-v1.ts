@@ -20,7 +20,7 @@ export default defineOperation({
       note: plainText(500).optional().describe('What is known of it.'),
     }),
 
-  output: () => incidentEntry,
+  output: incidentEntry,
 
   handle: async ({ incident_id, ...mark }, ctx) => incidentEntryOf(await acknowledgeIncident(ctx, incident_id, mark)),
 });

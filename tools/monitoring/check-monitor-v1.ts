@@ -18,7 +18,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to look at.'),
     }),
 
@@ -33,8 +33,8 @@ export default defineOperation({
           message: z.string(),
         })
         .optional(),
-      certificate: certificateEntry.optional(),
-      domain: domainEntry.optional(),
+      certificate: certificateEntry().optional(),
+      domain: domainEntry().optional(),
     }),
 
   async handle({ site_id_or_domain, what }, ctx) {

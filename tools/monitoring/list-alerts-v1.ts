@@ -16,7 +16,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: ofSite(), page: page(), per_page: perPage(20, 100) }),
 
-  output: () => z.object({ alerts: z.array(alertEntry), ...paged }),
+  output: () => z.object({ alerts: z.array(alertEntry()), ...paged() }),
 
   async handle({ site_id_or_domain, page, per_page }, ctx) {
     const { items, total } = await listAlerts(ctx, await oneOrAll(ctx, site_id_or_domain), page, per_page);

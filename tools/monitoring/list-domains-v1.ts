@@ -24,7 +24,7 @@ export default defineOperation({
       per_page: perPage(20, 200),
     }),
 
-  output: () => z.object({ domains: z.array(domainEntry), ...paged }),
+  output: () => z.object({ domains: z.array(domainEntry()), ...paged() }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const include = await oneOrAll(ctx, site_id_or_domain);

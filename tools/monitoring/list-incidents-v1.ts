@@ -25,7 +25,7 @@ export default defineOperation({
       per_page: perPage(20, 200),
     }),
 
-  output: () => z.object({ incidents: z.array(incidentEntry), ...paged }),
+  output: () => z.object({ incidents: z.array(incidentEntry()), ...paged() }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const site_ids = await oneOrAll(ctx, site_id_or_domain);

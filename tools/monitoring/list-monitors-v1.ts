@@ -26,7 +26,7 @@ export default defineOperation({
       per_page: perPage(20, 200),
     }),
 
-  output: () => z.object({ monitors: z.array(monitorEntry), ...paged }),
+  output: () => z.object({ monitors: z.array(monitorEntry()), ...paged() }),
 
   async handle({ site_id_or_domain, page, per_page, ...filter }, ctx) {
     const include = await oneOrAll(ctx, site_id_or_domain);

@@ -17,10 +17,10 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef.optional().describe('Id or domain; or name a client.'),
-      client_id_or_email: clientRef.optional().describe('Id or e-mail; all its sites, paged.'),
-      start_date: calendarDate.optional().describe('First day, YYYY-MM-DD.'),
-      end_date: calendarDate.optional().describe('Last day, included.'),
+      site_id_or_domain: siteRef().optional().describe('Id or domain; or name a client.'),
+      client_id_or_email: clientRef().optional().describe('Id or e-mail; all its sites, paged.'),
+      start_date: calendarDate().optional().describe('First day, YYYY-MM-DD.'),
+      end_date: calendarDate().optional().describe('Last day, included.'),
       segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
       page: page(),
       per_page: perPage(10, 20),
@@ -28,8 +28,8 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      start_date: date,
-      end_date: date,
+      start_date: date(),
+      end_date: date(),
       time_zone: z.string(),
       reports: z.array(
         z.object({

@@ -15,12 +15,12 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       allow_login: bool().optional().describe('Logins by token; default: as it is.'),
       dry_run: bool().default(false).describe('Only tells how.'),
     }),
 
-  output: () => guardInstall,
+  output: guardInstall,
 
   handle: ({ site_id_or_domain, allow_login, dry_run }, ctx) =>
     installGuard(ctx, site_id_or_domain, allow_login, dry_run),

@@ -17,11 +17,11 @@ export default defineOperation({
   input: () =>
     z.object({
       type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('What the item is.'),
-      slug: slug.describe('Exact slug.'),
+      slug: slug().describe('Exact slug.'),
       version: token(100).describe('Exact version.'),
     }),
 
-  output: () => quarantinedVersion,
+  output: quarantinedVersion,
 
   handle: ({ type, slug, version }, ctx) => liftQuarantine(ctx, type, slug, version),
 });

@@ -21,7 +21,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      versions: z.array(quarantinedVersion),
+      versions: z.array(quarantinedVersion()),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

@@ -14,9 +14,9 @@ export default defineOperation({
   idempotent: true,
   live: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
-  output: () => siteSnapshots,
+  output: siteSnapshots,
 
   handle: ({ site_id_or_domain }, ctx) => read(ctx, site_id_or_domain),
 });

@@ -12,7 +12,7 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: () => z.object({ site_id_or_domain: siteRef, ...confirmation }),
+  input: () => z.object({ site_id_or_domain: siteRef(), ...confirmation() }),
 
   output: () =>
     z.object({

@@ -19,12 +19,12 @@ export default defineOperation({
     z.object({
       change_id: token(100).optional().describe('Of an update or snapshot.'),
       site_id_or_domain: integerOrText().optional().describe('Id or domain.'),
-      type: itemType.optional().describe('What the item is.'),
-      slug: slug.optional().describe('Exact slug.'),
+      type: itemType().optional().describe('What the item is.'),
+      slug: slug().optional().describe('Exact slug.'),
       to_version: token(100).optional().describe('Default: before the last update.'),
     }),
 
-  output: () => rolledBack,
+  output: rolledBack,
 
   handle: (input, ctx) => rollBack(ctx, input),
 });

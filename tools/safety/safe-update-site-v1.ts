@@ -20,18 +20,18 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
-      types: updateTypes,
-      specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
+      site_id_or_domain: siteRef(),
+      types: updateTypes(),
+      specific_items: slugs().default([]).describe('Exact slugs; empty = all.'),
       on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('Pages look different, not broken.'),
-      least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
+      least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
       paths: bounded(z.array(token(300)).max(10))
         .default([])
         .describe('Further pages to look at.'),
       dry_run: bool().default(false).describe('Only plans.'),
     }),
 
-  output: () => safeUpdate,
+  output: safeUpdate,
 
   handle: ({ site_id_or_domain, ...input }, ctx) => safeUpdateSite(ctx, site_id_or_domain, input),
 });

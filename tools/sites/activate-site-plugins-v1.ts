@@ -14,14 +14,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.') }),
+  input: () => z.object({ site_id_or_domain: siteRef(), slugs: slugs().describe('From get-site-plugins-v1.') }),
 
   output: () =>
     z.object({
       site_id: z.number().int(),
       activated: z.array(z.string()),
-      errors: z.array(slugError),
-      ...continuedFields,
+      errors: z.array(slugError()),
+      ...continuedFields(),
     }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {

@@ -14,7 +14,7 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, slug: slug.describe('From get-site-themes-v1.') }),
+  input: () => z.object({ site_id_or_domain: siteRef(), slug: slug().describe('From get-site-themes-v1.') }),
 
   output: () => z.object({ site_id: z.number().int(), activated: z.string(), previous_theme: z.string() }),
 

@@ -18,7 +18,7 @@ export default defineOperation({
       admin: token(255).describe("Administrator's login."),
       admin_password: z.string().max(1024).optional().describe('Used once, never stored.'),
       unique_id: token(255).optional().describe('Unique security id.'),
-      name: siteName.optional().describe('Default: its title.'),
+      name: siteName().optional().describe('Default: its title.'),
       client_id: id().optional().describe('Owner.'),
       tags: list(id()).optional().describe('Tag ids.'),
       http_user: z.string().max(255).optional().describe('HTTP Basic login.'),
@@ -26,7 +26,7 @@ export default defineOperation({
       ssl_verify: bool().default(true).describe('Check TLS.'),
     }),
 
-  output: () => site,
+  output: site,
 
   handle: (input, ctx) => addSite(ctx, input),
 });

@@ -12,7 +12,7 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
     z.object({

@@ -19,7 +19,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      ...queuedFields,
+      ...queuedFields(),
       results: z
         .array(
           z.object({
@@ -38,7 +38,7 @@ export default defineOperation({
           still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
         })
         .optional(),
-      errors: z.array(siteError),
+      errors: z.array(siteError()),
       total_errors: z.number().int(),
     }),
 

@@ -11,7 +11,7 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: () => z.object({ status: siteStatusFilter }),
+  input: () => z.object({ status: siteStatusFilter() }),
 
   output: () => z.object({ total: z.number().int() }),
 

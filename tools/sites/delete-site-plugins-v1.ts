@@ -14,18 +14,18 @@ export default defineOperation({
   idempotent: false,
 
   input: () =>
-    z.object({ site_id_or_domain: siteRef, slugs: slugs.describe('From get-site-plugins-v1.'), ...confirmation }),
+    z.object({ site_id_or_domain: siteRef(), slugs: slugs().describe('From get-site-plugins-v1.'), ...confirmation() }),
 
   output: () =>
     z.object({
       dry_run: z.boolean().optional(),
       site_id: z.number().int(),
       deleted: z.array(z.string()).optional(),
-      errors: z.array(slugError).optional(),
-      would_affect: z.array(extensionEntry).optional(),
+      errors: z.array(slugError()).optional(),
+      would_affect: z.array(extensionEntry()).optional(),
       count: z.number().int().optional(),
       warnings: z.array(z.string()).optional(),
-      ...continuedFields,
+      ...continuedFields(),
     }),
 
   preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'plugin', slugs),

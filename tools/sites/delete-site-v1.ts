@@ -14,7 +14,7 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: () => z.object({ site_id_or_domain: siteRef, ...confirmation }),
+  input: () => z.object({ site_id_or_domain: siteRef(), ...confirmation() }),
 
   output: () =>
     z.object({
@@ -22,7 +22,7 @@ export default defineOperation({
       deleted: z.boolean(),
       site_id: z.number().int(),
       site_url: z.string(),
-      would_affect: siteBasic.optional(),
+      would_affect: siteBasic().optional(),
       warnings: z.array(z.string()).optional(),
     }),
 

@@ -13,10 +13,10 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
-    z.object({ disconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+    z.object({ disconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus() }),
 
   async handle({ site_id_or_domain }, ctx) {
     return { disconnected: true, ...(await runOnSite(ctx, disconnectHandler, site_id_or_domain)) };

@@ -18,9 +18,9 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      ...queuedFields,
+      ...queuedFields(),
       disconnected: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
-      errors: z.array(siteError),
+      errors: z.array(siteError()),
       total_disconnected: z.number().int().optional(),
       total_errors: z.number().int(),
     }),

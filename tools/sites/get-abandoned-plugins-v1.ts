@@ -16,7 +16,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      items: z.array(abandonedItem),
+      items: z.array(abandonedItem()),
       total: z.number().int(),
       checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
       sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),

@@ -14,7 +14,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
       page: page(),
       per_page: perPage(50, 100),

@@ -11,11 +11,11 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
   output: () =>
     z.object({
       site_id: z.number().int(),
-      client: client.pick({ id: true, name: true, email: true, status: true }).nullable(),
+      client: client().pick({ id: true, name: true, email: true, status: true }).nullable(),
     }),
   handle: ({ site_id_or_domain }, ctx) => getSiteClient(ctx, site_id_or_domain),
 });

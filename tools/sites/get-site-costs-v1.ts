@@ -11,7 +11,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ site_id_or_domain: siteRef }),
-  output: () => z.object({ site_id: z.number().int(), costs: z.array(costEntry), ...costTotals }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
+  output: () => z.object({ site_id: z.number().int(), costs: z.array(costEntry()), ...costTotals() }),
   handle: ({ site_id_or_domain }, ctx) => siteCosts(ctx, site_id_or_domain),
 });

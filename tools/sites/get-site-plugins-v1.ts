@@ -14,7 +14,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       status: z.enum(['all', 'active', 'inactive']).default('all').describe('Plugins in this state.'),
       has_update: bool().optional().describe('Only with (true) or without (false) an update.'),
     }),
@@ -23,7 +23,7 @@ export default defineOperation({
     z.object({
       site_id: z.number().int(),
       site_url: z.string(),
-      plugins: z.array(extensionEntry),
+      plugins: z.array(extensionEntry()),
       total: z.number().int(),
     }),
 

@@ -12,14 +12,14 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
     z.object({
       site_id: z.number().int(),
       site_url: z.string(),
       active_theme: z.string().describe('Slug; empty when unknown.'),
-      themes: z.array(extensionEntry),
+      themes: z.array(extensionEntry()),
       total: z.number().int(),
     }),
 

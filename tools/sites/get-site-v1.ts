@@ -14,11 +14,11 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       include_stats: bool().default(false).describe('Adds `stats`.'),
     }),
 
-  output: () => site.extend({ stats: siteStats.optional() }),
+  output: () => site().extend({ stats: siteStats().optional() }),
 
   async handle({ site_id_or_domain, include_stats }, ctx) {
     const record = await getRecord(ctx, site_id_or_domain);

@@ -13,7 +13,7 @@ export default defineOperation({
 
   input: () => z.object({}),
 
-  output: () => z.object({ sites: z.array(siteBasic), total: z.number().int() }),
+  output: () => z.object({ sites: z.array(siteBasic()), total: z.number().int() }),
 
   async handle(_input, ctx) {
     const sites = await allSites(ctx);

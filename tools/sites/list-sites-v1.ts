@@ -18,7 +18,7 @@ export default defineOperation({
     z.object({
       page: page(),
       per_page: perPage(20, 100),
-      status: siteStatusFilter,
+      status: siteStatusFilter(),
       search: z.string().max(255).default('').describe('Part of the name or URL.'),
       client_id: id().optional().describe('Only sites of this client.'),
       tag_id: id().optional().describe('Only sites with this tag.'),
@@ -28,7 +28,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      items: z.array(siteListItem.merge(statusReason.partial()).extend(siteExtras)),
+      items: z.array(siteListItem().merge(statusReason().partial()).extend(siteExtras())),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

@@ -23,13 +23,13 @@ export default defineOperation({
   idempotent: true,
   multi: true,
 
-  input: () => z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]), dry_run: dryRun }),
+  input: () => z.object({ site_ids_or_domains: siteRefs('Empty = ALL.').default([]), dry_run: dryRun() }),
 
   output: () =>
     z.object({
-      ...queuedFields,
+      ...queuedFields(),
       reconnected: z.array(z.object({ id: z.number().int(), url: z.string() })).optional(),
-      errors: z.array(siteError),
+      errors: z.array(siteError()),
       total_reconnected: z.number().int().optional(),
       total_errors: z.number().int(),
       dry_run: z.literal(true).optional(),

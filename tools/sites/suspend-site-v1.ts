@@ -13,10 +13,10 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
-    z.object({ suspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus }),
+    z.object({ suspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus() }),
 
   async handle({ site_id_or_domain }, ctx) {
     return { suspended: true, ...(await runOnSite(ctx, suspendHandler, site_id_or_domain)) };

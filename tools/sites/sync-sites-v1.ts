@@ -20,9 +20,9 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      ...queuedFields,
-      synced: z.array(siteBasic).optional(),
-      errors: z.array(siteError),
+      ...queuedFields(),
+      synced: z.array(siteBasic()).optional(),
+      errors: z.array(siteError()),
       total_synced: z.number().int().optional(),
       total_errors: z.number().int(),
     }),

@@ -14,14 +14,14 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
     z.object({
       unsuspended: z.boolean(),
       site_id: z.number().int(),
       site_url: z.string(),
-      status: siteStatus,
+      status: siteStatus(),
       status_reason: z.string().optional().describe('Why it is not connected.'),
     }),
 

@@ -14,8 +14,8 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef,
-      name: siteName.optional().describe('Not blank.'),
+      site_id_or_domain: siteRef(),
+      name: siteName().optional().describe('Not blank.'),
       notes: plainText(65_535).optional().describe('Replaced.'),
       client_id: id().nullable().optional().describe('null unassigns.'),
       tags: list(id()).optional().describe('REPLACES all tags by these ids; [] = none.'),
@@ -27,7 +27,7 @@ export default defineOperation({
       ssl_verify: bool().optional().describe('Check TLS.'),
     }),
 
-  output: () => site,
+  output: site,
 
   handle: ({ site_id_or_domain, ...change }, ctx) => updateSite(ctx, site_id_or_domain, change),
 });

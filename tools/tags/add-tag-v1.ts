@@ -12,9 +12,9 @@ export default defineOperation({
   idempotent: false,
   input: () =>
     z.object({
-      name: tagNameInput.describe('Unique in any case, not blank.'),
-      color: tagColorInput.optional().describe('#RRGGBB'),
+      name: tagNameInput().describe('Unique in any case, not blank.'),
+      color: tagColorInput().optional().describe('#RRGGBB'),
     }),
-  output: () => tag.omit({ updated_at: true }),
+  output: () => tag().omit({ updated_at: true }),
   handle: (input, ctx) => addTag(ctx, input),
 });

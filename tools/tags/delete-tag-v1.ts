@@ -12,12 +12,12 @@ export default defineOperation({
   run: 'POST',
   effect: 'destroy',
   idempotent: true,
-  input: () => z.object({ tag_id: tagRef, ...confirmation }),
+  input: () => z.object({ tag_id: tagRef(), ...confirmation() }),
   output: () =>
     z.object({
       deleted: z.boolean().optional().describe('True when the tag is gone; absent on a preview.'),
       dry_run: z.boolean().optional().describe('True on a preview.'),
-      ...tagHead,
+      ...tagHead(),
       sites_affected: z.number().int().optional().describe('On a preview: sites that would lose the tag.'),
     }),
   preview: ({ tag_id }, ctx) => previewDeleteTag(ctx, tag_id),

@@ -11,10 +11,10 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100) }),
+  input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100) }),
   output: () =>
     z.object({
-      ...tagHead,
+      ...tagHead(),
       clients: z.array(
         z.object({ id: z.number().int(), name: z.string(), email: z.string(), sites_with_tag: z.number().int() }),
       ),

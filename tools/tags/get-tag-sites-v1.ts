@@ -14,11 +14,11 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ tag_id: tagRef, page: page(), per_page: perPage(20, 100), include: include() }),
+  input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100), include: include() }),
   output: () =>
     z.object({
-      ...tagHead,
-      sites: z.array(siteOfOwner.extend(siteExtras)),
+      ...tagHead(),
+      sites: z.array(siteOfOwner().extend(siteExtras())),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

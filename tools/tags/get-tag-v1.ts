@@ -10,7 +10,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
   idempotent: true,
-  input: () => z.object({ tag_id: tagRef }),
-  output: () => tag,
+  input: () => z.object({ tag_id: tagRef() }),
+  output: tag,
   handle: ({ tag_id }, ctx) => getTag(ctx, tag_id),
 });

@@ -22,7 +22,7 @@ export default defineOperation({
     }),
   output: () =>
     z.object({
-      items: z.array(tagListItem),
+      items: z.array(tagListItem()),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),

@@ -12,10 +12,10 @@ export default defineOperation({
   idempotent: true,
   input: () =>
     z.object({
-      tag_id: tagRef,
-      name: tagNameInput.optional().describe('Unique, not blank.'),
-      color: tagColorInput.optional().describe('#RRGGBB'),
+      tag_id: tagRef(),
+      name: tagNameInput().optional().describe('Unique, not blank.'),
+      color: tagColorInput().optional().describe('#RRGGBB'),
     }),
-  output: () => tag,
+  output: tag,
   handle: ({ tag_id, ...change }, ctx) => updateTag(ctx, tag_id, change),
 });

@@ -18,12 +18,12 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      ...z.object(taskWrite).partial().shape,
-      title: taskWrite.title,
+      ...z.object(taskWrite()).partial().shape,
+      title: taskWrite().title,
       start: bool().default(false).describe('Starts the timer.'),
     }),
 
-  output: () => timeTask,
+  output: timeTask,
 
   async handle({ start, ...input }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -14,7 +14,7 @@ export default defineOperation({
   effect: 'destroy',
   idempotent: false,
 
-  input: () => z.object({ task_id: taskId(), ...confirmation }),
+  input: () => z.object({ task_id: taskId(), ...confirmation() }),
 
   output: () =>
     z.object({

@@ -24,7 +24,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      buckets: z.array(timeBucket),
+      buckets: z.array(timeBucket()),
       total: z.number().int(),
       page: z.number().int(),
       per_page: z.number().int(),

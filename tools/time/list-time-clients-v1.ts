@@ -23,7 +23,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      clients: z.array(timeClient),
+      clients: z.array(timeClient()),
       total: z.number().int(),
       page: z.number().int(),
       per_page: z.number().int(),

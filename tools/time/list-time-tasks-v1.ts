@@ -23,8 +23,8 @@ export default defineOperation({
       site_id: int(1).optional().describe('Only of this site.'),
       status: list(z.enum(TASK_STATUSES)).default([]).describe('Any of them.'),
       payment_status: list(z.enum(PAYMENT_STATUSES)).default([]).describe('Any of them.'),
-      start_date: calendarDate.optional().describe('With time since this day; needs end_date.'),
-      end_date: calendarDate.optional().describe('Last day, included.'),
+      start_date: calendarDate().optional().describe('With time since this day; needs end_date.'),
+      end_date: calendarDate().optional().describe('Last day, included.'),
       search: searchText().describe('Part of title or description.'),
       page: page(),
       per_page: perPage(20, 100),
@@ -32,8 +32,8 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      tasks: z.array(timeTask),
-      summary: timeSums.describe('Of all that match.'),
+      tasks: z.array(timeTask()),
+      summary: timeSums().describe('Of all that match.'),
       total: z.number().int(),
       page: z.number().int(),
       per_page: z.number().int(),

@@ -16,7 +16,7 @@ export default defineOperation({
 
   input: () => z.object({ task_id: taskId(), step: z.enum(['start', 'pause', 'stop']).describe('stop completes it.') }),
 
-  output: () => timeTask,
+  output: timeTask,
 
   async handle({ task_id, step }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -15,9 +15,9 @@ export default defineOperation({
   idempotent: true,
   replaces: true,
 
-  input: () => z.object({ task_id: taskId(), ...z.object(taskWrite).partial().shape }),
+  input: () => z.object({ task_id: taskId(), ...z.object(taskWrite()).partial().shape }),
 
-  output: () => timeTask,
+  output: timeTask,
 
   async handle({ task_id, ...change }, ctx) {
     requireModule(ctx, 'time-tracker');

@@ -12,9 +12,9 @@ export default defineOperation({
   effect: 'read',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, types: updateTypes }),
+  input: () => z.object({ site_id_or_domain: siteRef(), types: updateTypes() }),
 
-  output: () => z.object({ ...siteFields, updates: z.array(updateEntry), summary: updateSummary }),
+  output: () => z.object({ ...siteFields(), updates: z.array(updateEntry()), summary: updateSummary() }),
 
   handle: ({ site_id_or_domain, types }, ctx) => siteUpdates(ctx, site_id_or_domain, types),
 });

@@ -13,7 +13,7 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, action: ignoreAction }),
+  input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction() }),
 
   output: () =>
     z.object({

@@ -14,7 +14,7 @@ export default defineOperation({
   effect: 'write',
   idempotent: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, action: ignoreAction, slugs }),
+  input: () => z.object({ site_id_or_domain: siteRef(), action: ignoreAction(), slugs: slugs() }),
 
   output: () =>
     z.object({

@@ -29,7 +29,7 @@ export default defineOperation({
       type: z.enum(['core', 'plugin', 'theme']),
       slug: z.string(),
       version: z.string().nullable().describe('null = every version.'),
-      until: timestamp.nullable(),
+      until: timestamp().nullable(),
       offers_ignored: z.number().int().describe('Offers of it that are ignored now.'),
     }),
 

@@ -18,7 +18,7 @@ export default defineOperation({
     z.object({
       ignored: z.array(
         z.object({
-          ...siteFields,
+          ...siteFields(),
           type: z.enum(['core', 'plugin', 'theme']),
           slug: z.string(),
           name: z.string(),

@@ -16,20 +16,20 @@ export default defineOperation({
   input: () =>
     z.object({
       site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
-      types: updateTypes,
-      ...offerFilters,
+      types: updateTypes(),
+      ...offerFilters(),
       page: page(),
       per_page: perPage(50, 200),
     }),
 
   output: () =>
     z.object({
-      updates: z.array(fleetUpdateEntry),
-      summary: updateSummary,
+      updates: z.array(fleetUpdateEntry()),
+      summary: updateSummary(),
       page: z.number().int(),
       per_page: z.number().int(),
       total: z.number().int(),
-      errors: z.array(updateError).describe('Identifiers that named no site.'),
+      errors: z.array(updateError()).describe('Identifiers that named no site.'),
     }),
 
   handle: ({ site_ids_or_domains, types, page, per_page, ...filters }, ctx) =>

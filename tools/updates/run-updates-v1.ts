@@ -21,20 +21,20 @@ export default defineOperation({
   input: () =>
     z.object({
       site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-      types: updateTypes,
-      ...offerFilters,
-      specific_items: slugs.default([]).describe('Exact slugs; empty = all.'),
-      dry_run: dryRun,
+      types: updateTypes(),
+      ...offerFilters(),
+      specific_items: slugs().default([]).describe('Exact slugs; empty = all.'),
+      dry_run: dryRun(),
     }),
 
   output: () =>
     z.object({
-      ...queuedFields,
-      updated: z.array(appliedEntry).optional(),
-      errors: z.array(applyError),
-      summary: runSummary.optional(),
+      ...queuedFields(),
+      updated: z.array(appliedEntry()).optional(),
+      errors: z.array(applyError()),
+      summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
-      ...updatePreview,
+      ...updatePreview(),
     }),
 
   preview: ({ site_ids_or_domains, types, specific_items, dry_run: _, ...filters }, ctx) =>

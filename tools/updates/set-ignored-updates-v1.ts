@@ -17,9 +17,9 @@ export default defineOperation({
   input: () =>
     z.object({
       action: z.enum(['ignore', 'unignore']).describe('What to do.'),
-      site_id_or_domain: siteRef,
+      site_id_or_domain: siteRef(),
       type: z.preprocess(asInAnswers, z.enum(['core', 'plugin', 'theme'])).describe('What the item is.'),
-      slug: slug.describe('For core: platform.'),
+      slug: slug().describe('For core: platform.'),
     }),
 
   output: () =>

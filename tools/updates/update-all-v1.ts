@@ -21,13 +21,13 @@ export default defineOperation({
   input: () =>
     z.object({
       site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
-      ...offerFilters,
-      dry_run: dryRun,
+      ...offerFilters(),
+      dry_run: dryRun(),
     }),
 
   output: () =>
     z.object({
-      ...queuedFields,
+      ...queuedFields(),
       updated: z
         .object({
           core: z.number().int(),
@@ -36,10 +36,10 @@ export default defineOperation({
           translations: z.number().int(),
         })
         .optional(),
-      errors: z.array(applyError),
-      summary: runSummary.optional(),
+      errors: z.array(applyError()),
+      summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
-      ...updatePreview,
+      ...updatePreview(),
     }),
 
   preview: ({ site_ids_or_domains, dry_run: _, ...filters }, ctx) =>

@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
     z.object({
@@ -23,7 +23,7 @@ export default defineOperation({
       updated: z.boolean(),
       old_version: z.string(),
       new_version: z.string(),
-      errors: z.array(updateError).optional().describe('What is wrong with the site since.'),
+      errors: z.array(updateError()).optional().describe('What is wrong with the site since.'),
     }),
 
   async handle({ site_id_or_domain }, ctx) {

@@ -15,16 +15,16 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef, slugs: slugs.default([]).describe('Empty = all.') }),
+  input: () => z.object({ site_id_or_domain: siteRef(), slugs: slugs().default([]).describe('Empty = all.') }),
 
   output: () =>
     z.object({
       site_id: z.number().int(),
       site_url: z.string(),
-      updated: z.array(appliedExtension),
-      errors: z.array(applyError),
+      updated: z.array(appliedExtension()),
+      errors: z.array(applyError()),
       total_updated: z.number().int(),
-      ...continuedFields,
+      ...continuedFields(),
     }),
 
   async handle({ site_id_or_domain, slugs }, ctx) {

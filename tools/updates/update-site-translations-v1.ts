@@ -14,7 +14,7 @@ export default defineOperation({
   idempotent: false,
   replaces: true,
 
-  input: () => z.object({ site_id_or_domain: siteRef }),
+  input: () => z.object({ site_id_or_domain: siteRef() }),
 
   output: () =>
     z.object({
@@ -22,8 +22,8 @@ export default defineOperation({
       site_url: z.string(),
       updated: z.boolean(),
       translations_updated: z.number().int(),
-      errors: z.array(applyError).optional(),
-      ...continuedFields,
+      errors: z.array(applyError()).optional(),
+      ...continuedFields(),
     }),
 
   async handle({ site_id_or_domain }, ctx) {

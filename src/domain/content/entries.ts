@@ -16,7 +16,9 @@ function bySite<T extends { website_id: number }>(data: Readonly<Record<string, 
   );
 }
 
-export function postEntries(data: Readonly<Record<string, readonly PostItem[]>>): z.output<typeof sitePosts>[] {
+export function postEntries(
+  data: Readonly<Record<string, readonly PostItem[]>>,
+): z.output<ReturnType<typeof sitePosts>>[] {
   return bySite(data).map(({ site_id, url, items }) => ({
     site_id,
     url,
@@ -31,7 +33,9 @@ export function postEntries(data: Readonly<Record<string, readonly PostItem[]>>)
   }));
 }
 
-export function commentEntries(data: Readonly<Record<string, readonly Comment[]>>): z.output<typeof siteComments>[] {
+export function commentEntries(
+  data: Readonly<Record<string, readonly Comment[]>>,
+): z.output<ReturnType<typeof siteComments>>[] {
   return bySite(data).map(({ site_id, url, items }) => ({
     site_id,
     url,

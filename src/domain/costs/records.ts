@@ -12,9 +12,9 @@ import { nextDue } from './costs.js';
 import { paymentMethods, productTypes } from './lists.js';
 import { dateOf, timestampOf } from './periods.js';
 
-export type CostView = z.output<typeof costRecord>;
-export type NewCost = z.output<typeof newCost>;
-export type CostChange = z.output<typeof costChange>;
+export type CostView = z.output<ReturnType<typeof costRecord>>;
+export type NewCost = z.output<ReturnType<typeof newCost>>;
+export type CostChange = z.output<ReturnType<typeof costChange>>;
 
 /** One page in name order. Throws `svc_module_not_available`, as every verb here. */
 export async function listCosts(ctx: Ctx, page: number, perPage: number) {

@@ -47,10 +47,10 @@ export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor)
     const value = own[theirs];
     const follows = value === undefined || value === null || value === '' || String(value) === String(useGlobal);
     const settled = follows ? global[theirs] : value;
-    const parsed = fleetMonitor.shape[ours].safeParse(converted(ours, settled ?? null));
+    const parsed = fleetMonitor().shape[ours].safeParse(converted(ours, settled ?? null));
     given[ours] = parsed.success ? parsed.data : null;
   }
-  const keyword = fleetMonitor.shape.keyword.safeParse(own.keyword);
+  const keyword = fleetMonitor().shape.keyword.safeParse(own.keyword);
   const word = keyword.success && keyword.data !== '' ? keyword.data : null;
   // A monitor of this type without a word could not judge anything.
   const type = given.type === 'keyword' && word === null ? null : given.type;

@@ -2,59 +2,68 @@
 
 import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { ignoredCore, ignoredItems } from './mainwp-ignored.js';
 import { type Globals, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
 import { type RawRecord, sentence } from './record.js';
 
-const text = z.preprocess((value) => (value === null || value === undefined ? '' : String(value)), z.string());
+const text = once(() =>
+  z.preprocess((value) => (value === null || value === undefined ? '' : String(value)), z.string()),
+);
 /** A number of PHP's: often text. Anything else is 0. */
-const whole = z.preprocess((value) => {
-  const number = Number(value);
-  return Number.isSafeInteger(number) ? number : 0;
-}, z.number());
+const whole = once(() =>
+  z.preprocess((value) => {
+    const number = Number(value);
+    return Number.isSafeInteger(number) ? number : 0;
+  }, z.number()),
+);
 
-const row = z.record(z.unknown()).catch({});
+const row = once(() => z.record(z.unknown()).catch({}));
 /** PHP writes an empty map as a list; what is no map at all holds nothing. */
-const map = z.preprocess((value) => (Array.isArray(value) ? {} : value), z.record(z.unknown())).catch({});
-const refs = z.array(z.union([z.string(), z.number()])).catch([]);
+const map = once(() => z.preprocess((value) => (Array.isArray(value) ? {} : value), z.record(z.unknown())).catch({}));
+const refs = once(() => z.array(z.union([z.string(), z.number()])).catch([]));
 
-const rawSite = z.object({
-  row,
-  key: text,
-  options: map,
-  tags: refs,
-  monitors: z.array(z.record(z.unknown())).catch([]),
-});
-const siteRow = z.object({
-  id: text,
-  url: text,
-  name: text,
-  adminname: text,
-  uniqueId: text,
-  note: text,
-  http_user: text,
-  http_pass: text,
-  verify_certificate: z.preprocess((value) => value ?? 1, whole),
-  force_use_ipv4: z.preprocess((value) => value ?? 2, whole),
-  ssl_version: whole,
-  client_id: whole,
-  suspended: whole,
-  automatic_update: whole,
-  backup_before_upgrade: z.preprocess((value) => value ?? 2, whole),
-  disable_health_check: z.preprocess((value) => value ?? 2, whole),
-  health_threshold: whole,
-  is_ignoreCoreUpdates: whole,
-  is_ignorePluginUpdates: whole,
-  is_ignoreThemeUpdates: whole,
-  ignored_plugins: text,
-  ignored_themes: text,
-});
+const rawSite = once(() =>
+  z.object({
+    row: row(),
+    key: text(),
+    options: map(),
+    tags: refs(),
+    monitors: z.array(z.record(z.unknown())).catch([]),
+  }),
+);
+const siteRow = once(() =>
+  z.object({
+    id: text(),
+    url: text(),
+    name: text(),
+    adminname: text(),
+    uniqueId: text(),
+    note: text(),
+    http_user: text(),
+    http_pass: text(),
+    verify_certificate: z.preprocess((value) => value ?? 1, whole()),
+    force_use_ipv4: z.preprocess((value) => value ?? 2, whole()),
+    ssl_version: whole(),
+    client_id: whole(),
+    suspended: whole(),
+    automatic_update: whole(),
+    backup_before_upgrade: z.preprocess((value) => value ?? 2, whole()),
+    disable_health_check: z.preprocess((value) => value ?? 2, whole()),
+    health_threshold: whole(),
+    is_ignoreCoreUpdates: whole(),
+    is_ignorePluginUpdates: whole(),
+    is_ignoreThemeUpdates: whole(),
+    ignored_plugins: text(),
+    ignored_themes: text(),
+  }),
+);
 
 /** What holds for all sites of the dashboard; read before its sites. */
 export function readGlobals(record: unknown): Globals {
   const parsed = z
-    .object({ signature_algo: z.unknown(), verify: z.unknown(), ipv4: z.unknown(), monitoring: map })
+    .object({ signature_algo: z.unknown(), verify: z.unknown(), ipv4: z.unknown(), monitoring: map() })
     .parse(record);
   return {
     sha1: Number(parsed.signature_algo) === SHA1,
@@ -74,15 +83,15 @@ const OBSTACLE =
 
 /** A site with its connection, its settings, its ignore lists and its monitor. */
 export function readSite(record: RawRecord, globals: Globals): { site: unknown; warnings: string[] } {
-  const raw = rawSite.parse(record);
-  const of = siteRow.parse(raw.row);
+  const raw = rawSite().parse(record);
+  const of = siteRow().parse(raw.row);
   const algorithm = Number(raw.options.signature_algo ?? 0);
   const sha1 = algorithm === GLOBAL_ALGORITHM ? globals.sha1 : algorithm === SHA1;
   const subs = subMonitors(raw.monitors as MainwpMonitor[]);
   const ignored = [
     ...ignoredItems('plugin', of.ignored_plugins),
     ...ignoredItems('theme', of.ignored_themes),
-    ...ignoredCore(text.parse(raw.options.ignored_wp_upgrades)),
+    ...ignoredCore(text().parse(raw.options.ignored_wp_upgrades)),
   ];
   const site = {
     key: `site:${of.id}`,
@@ -90,7 +99,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     admin: of.adminname,
     name: plainName(of.name),
     private_key: raw.key,
-    regverify: text.parse(raw.options.register_verify_key) || null,
+    regverify: text().parse(raw.options.register_verify_key) || null,
     unique_id: of.uniqueId,
     http_user: of.http_user || null,
     http_pass: sentPassword(of.http_pass) || null,
@@ -105,7 +114,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     backup_before_upgrade: among(of.backup_before_upgrade, [0, 1, 2], 2),
     disable_health_checking: among(of.disable_health_check, [0, 1, 2], 2),
     health_threshold: among(of.health_threshold, [0, 80, 100], 0),
-    monitoring_emails: emails(text.parse(raw.options.monitoring_notification_emails)),
+    monitoring_emails: emails(text().parse(raw.options.monitoring_notification_emails)),
     ignore_core: of.is_ignoreCoreUpdates === 1,
     ignore_plugins: of.is_ignorePluginUpdates === 1,
     ignore_themes: of.is_ignoreThemeUpdates === 1,
@@ -125,36 +134,38 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
 
 /** A tag; a colour that is no #RRGGBB is left out. */
 export function readTag(record: RawRecord): unknown {
-  const of = z.object({ id: text, name: text, color: text }).parse(row.parse(record.row));
+  const of = z.object({ id: text(), name: text(), color: text() }).parse(row().parse(record.row));
   return { key: `tag:${of.id}`, name: plainName(of.name), color: /^#[0-9a-f]{6}$/i.test(of.color) ? of.color : null };
 }
 
-const clientRow = z.object({
-  client_id: text,
-  name: text,
-  client_email: text,
-  client_phone: text,
-  address_1: text,
-  address_2: text,
-  city: text,
-  state: text,
-  zip: text,
-  country: text,
-  note: text,
-  suspended: whole,
-  client_facebook: text,
-  client_twitter: text,
-  client_instagram: text,
-  client_linkedin: text,
-});
+const clientRow = once(() =>
+  z.object({
+    client_id: text(),
+    name: text(),
+    client_email: text(),
+    client_phone: text(),
+    address_1: text(),
+    address_2: text(),
+    city: text(),
+    state: text(),
+    zip: text(),
+    country: text(),
+    note: text(),
+    suspended: whole(),
+    client_facebook: text(),
+    client_twitter: text(),
+    client_instagram: text(),
+    client_linkedin: text(),
+  }),
+);
 
 /** A client. Contacts, social profiles and fields of one's own, which have no place here, become lines of its note. */
 export function readClient(record: RawRecord): unknown {
   const { client_id, client_facebook, client_twitter, client_instagram, client_linkedin, suspended, ...of } =
-    clientRow.parse(row.parse(record.row));
-  const contacts = z.array(z.record(text)).catch([]).parse(record.contacts);
+    clientRow().parse(row().parse(record.row));
+  const contacts = z.array(z.record(text())).catch([]).parse(record.contacts);
   const fields = z
-    .array(z.object({ label: text, value: text }))
+    .array(z.object({ label: text(), value: text() }))
     .catch([])
     .parse(record.fields);
   const address = email(191, 'must be an e-mail address').safeParse(of.client_email);
@@ -179,30 +190,32 @@ function profiles(links: readonly string[]): string[] {
   return links.filter((link) => link.trim() !== '').map((link) => `Profile: ${link.trim()}`);
 }
 
-const costRow = z.object({
-  id: text,
-  name: text,
-  url: text,
-  type: text,
-  product_type: text,
-  license_type: text,
-  cost_status: text,
-  payment_method: text,
-  price: text,
-  renewal_type: text,
-  last_renewal: whole,
-  sites: text,
-  groups: text,
-  clients: text,
-  note: text,
-});
+const costRow = once(() =>
+  z.object({
+    id: text(),
+    name: text(),
+    url: text(),
+    type: text(),
+    product_type: text(),
+    license_type: text(),
+    cost_status: text(),
+    payment_method: text(),
+    price: text(),
+    renewal_type: text(),
+    last_renewal: whole(),
+    sites: text(),
+    groups: text(),
+    clients: text(),
+    note: text(),
+  }),
+);
 
 /** A cost with what it covers: by the lookup table of newer dashboards, by lists in its own row in older ones. */
 export function readCost(record: RawRecord): unknown {
-  const { id, sites, groups, clients, last_renewal, renewal_type, ...of } = costRow.parse(row.parse(record.row));
-  const targets = map.parse(record.targets);
+  const { id, sites, groups, clients, last_renewal, renewal_type, ...of } = costRow().parse(row().parse(record.row));
+  const targets = map().parse(record.targets);
   const found = Object.keys(targets).length > 0;
-  const ids = (kind: string, column: string) => refs.parse(found ? targets[kind] : decoded(column));
+  const ids = (kind: string, column: string) => refs().parse(found ? targets[kind] : decoded(column));
   const lifetime = of.type === 'lifetime';
   return {
     ...of,
@@ -219,8 +232,8 @@ export function readCost(record: RawRecord): unknown {
 /** What is ignored on every site. */
 export function readIgnored(record: RawRecord): unknown[] {
   const of = z
-    .object({ ignored_plugins: text, ignored_themes: text, ignored_wp_upgrades: text })
-    .parse(row.parse(record.row));
+    .object({ ignored_plugins: text(), ignored_themes: text(), ignored_wp_upgrades: text() })
+    .parse(row().parse(record.row));
   return [
     ...ignoredItems('plugin', of.ignored_plugins),
     ...ignoredItems('theme', of.ignored_themes),

@@ -16,6 +16,7 @@ import {
   fleetTag,
 } from '../../../schemas/fleet.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { readClient, readCost, readGlobals, readIgnored, readSite, readTag } from './mainwp.js';
 import type { Globals } from './mainwp-monitor.js';
 import { type RawRecord, sentence } from './record.js';
@@ -42,7 +43,7 @@ export interface Fleet {
 }
 
 const SIGNS_WITH_SHA256: Globals = { sha1: false, verify: true, ipv4: false, monitoring: {} };
-const anyRecord = z.record(z.unknown());
+const anyRecord = once(() => z.record(z.unknown()));
 
 /** Throws `svc_invalid_input` when the file says of itself that it is not whole. */
 export function readFleet(records: readonly unknown[]): Fleet {
@@ -60,12 +61,12 @@ export function readFleet(records: readonly unknown[]): Fleet {
   let sites = 0;
   let ended = false;
   for (const value of records) {
-    const parsed = anyRecord.safeParse(value);
+    const parsed = anyRecord().safeParse(value);
     if (!parsed.success) throw unusable('A record of it is no object.');
     const record: RawRecord = parsed.data;
     switch (record.type) {
       case 'source': {
-        const source = fleetSource.safeParse(record);
+        const source = fleetSource().safeParse(record);
         if (!source.success) throw unusable('It does not say where it comes from.');
         fleet.source = source.data;
         break;
@@ -91,7 +92,7 @@ export function readFleet(records: readonly unknown[]): Fleet {
 function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: number): void {
   const foreign = fleet.source.product === 'mainwp';
   const { site, warnings } = foreign ? readSite(record, globals) : { site: record.site, warnings: [] };
-  const parsed = fleetSite.safeParse(site);
+  const parsed = fleetSite().safeParse(site);
   fleet.warnings.push(...warnings);
   if (parsed.success) {
     // Tags are known by key until all of them were read.
@@ -99,7 +100,7 @@ function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: num
     fleet.sites.push(foreign ? { ...parsed.data, tags: keys } : parsed.data);
     return;
   }
-  const { key, url } = anyRecord.safeParse(site).data ?? {};
+  const { key, url } = anyRecord().safeParse(site).data ?? {};
   fleet.invalid.push({
     where: typeof key === 'string' ? placeOf(key) : `site number ${number} of the file`,
     url: typeof url === 'string' ? sentence(url) : '',
@@ -122,17 +123,17 @@ function takeOther(fleet: Fleet, record: RawRecord): void {
   };
   switch (record.type) {
     case 'tag':
-      keep('tag', fleetTag, foreign ? readTag(record) : record.tag, fleet.tags);
+      keep('tag', fleetTag(), foreign ? readTag(record) : record.tag, fleet.tags);
       break;
     case 'client':
-      keep('client', fleetClient, foreign ? readClient(record) : record.client, fleet.clients);
+      keep('client', fleetClient(), foreign ? readClient(record) : record.client, fleet.clients);
       break;
     case 'cost':
-      keep('cost', fleetCost, withoutKeys(foreign ? readCost(record) : record.cost), fleet.costs);
+      keep('cost', fleetCost(), withoutKeys(foreign ? readCost(record) : record.cost), fleet.costs);
       break;
     case 'ignored': {
-      const items = foreign ? readIgnored(record) : (fleetGlobal.safeParse(record).data?.ignored ?? []);
-      for (const item of items) keep('ignored update', fleetIgnored, item, fleet.ignored);
+      const items = foreign ? readIgnored(record) : (fleetGlobal().safeParse(record).data?.ignored ?? []);
+      for (const item of items) keep('ignored update', fleetIgnored(), item, fleet.ignored);
       break;
     }
     default:
@@ -143,7 +144,7 @@ function takeOther(fleet: Fleet, record: RawRecord): void {
 
 /** A cost without targets covers nothing; absent lists are empty ones. */
 function withoutKeys(cost: unknown): unknown {
-  return { sites: [], tags: [], clients: [], ...(anyRecord.safeParse(cost).data ?? {}) };
+  return { sites: [], tags: [], clients: [], ...(anyRecord().safeParse(cost).data ?? {}) };
 }
 
 /** Sites name their tags by name from here on, so that two of one name become one. */
@@ -157,7 +158,7 @@ function nameTags(fleet: Fleet): void {
 }
 
 function nameOf(value: unknown): string {
-  const name = anyRecord.safeParse(value).data?.name;
+  const name = anyRecord().safeParse(value).data?.name;
   return typeof name === 'string' && name !== '' ? ` (${sentence(name)})` : '';
 }
 

@@ -90,7 +90,7 @@ export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } 
     if (verify === undefined) wrong('ssl_verify', 'must be 1 or 0.');
     else if (version === undefined) wrong('ssl_version', 'must be auto, 1.2 or 1.3.');
     else {
-      const parsed = fleetRow.safeParse(rowOf(values, verify, version));
+      const parsed = fleetRow().safeParse(rowOf(values, verify, version));
       if (parsed.success) rows.push({ ...parsed.data, line });
       else {
         const [issue] = parsed.error.issues;

@@ -8,30 +8,35 @@ import { promisify } from 'node:util';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 
 /** Characters of a file at most; 100,000 sites have about a third of it. */
 const MAX_FILE = 500_000_000;
 /** Records of one page when we write. */
 const PAGE = 100;
 
-const cost = z.object({
-  n: z.number().int().min(16_384).max(1_048_576),
-  r: z.number().int().min(1).max(16),
-  p: z.number().int().min(1).max(4),
-  salt: z.string().regex(/^[A-Za-z0-9_-]{22,86}$/),
-});
-const sealedFile = z.object({
-  sitefleet_fleet: z.literal(1),
-  from: z.enum(['mainwp', 'sitefleet']),
-  /** Id of the key it is sealed to. */
-  key: z.string().max(100).optional(),
-  /** How its key is made of a passphrase. */
-  scrypt: cost.optional(),
-  sealed: z.array(z.string()).min(1),
-});
-export type SealedFile = z.output<typeof sealedFile>;
+const cost = once(() =>
+  z.object({
+    n: z.number().int().min(16_384).max(1_048_576),
+    r: z.number().int().min(1).max(16),
+    p: z.number().int().min(1).max(4),
+    salt: z.string().regex(/^[A-Za-z0-9_-]{22,86}$/),
+  }),
+);
+const sealedFile = once(() =>
+  z.object({
+    sitefleet_fleet: z.literal(1),
+    from: z.enum(['mainwp', 'sitefleet']),
+    /** Id of the key it is sealed to. */
+    key: z.string().max(100).optional(),
+    /** How its key is made of a passphrase. */
+    scrypt: cost().optional(),
+    sealed: z.array(z.string()).min(1),
+  }),
+);
+export type SealedFile = z.output<ReturnType<typeof sealedFile>>;
 
-type Cost = z.output<typeof cost>;
+type Cost = z.output<ReturnType<typeof cost>>;
 /** 64 MB and about 0.3 s a try. */
 const COST = { n: 65_536, r: 8, p: 2 };
 
@@ -45,7 +50,7 @@ export function parseFile(text: string): SealedFile {
   if (text.length > MAX_FILE) throw unusable('It is larger than 500 MB.');
   const start = text.indexOf('{"sitefleet_fleet"');
   try {
-    const parsed = sealedFile.safeParse(JSON.parse(start < 0 ? '' : text.slice(start)));
+    const parsed = sealedFile().safeParse(JSON.parse(start < 0 ? '' : text.slice(start)));
     if (parsed.success) return parsed.data;
   } catch {
     // Told below: the parser's own words may quote the file.

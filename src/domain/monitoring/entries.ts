@@ -18,7 +18,7 @@ type Item<List extends (...args: never[]) => Promise<{ items: unknown[] }>> = Aw
   ReturnType<List>
 >['items'][number];
 
-export function incidentEntryOf(view: FleetIncident): z.output<typeof incidentEntry> {
+export function incidentEntryOf(view: FleetIncident): z.output<ReturnType<typeof incidentEntry>> {
   const { id, site_id, url, http_code, acknowledged_at, acknowledged_by, acknowledged_note } = view;
   return {
     id,
@@ -34,11 +34,11 @@ export function incidentEntryOf(view: FleetIncident): z.output<typeof incidentEn
   };
 }
 
-export function monitorEntryOf(view: Item<typeof listMonitors>): z.output<typeof monitorEntry> {
+export function monitorEntryOf(view: Item<typeof listMonitors>): z.output<ReturnType<typeof monitorEntry>> {
   return {
     site_id: view.id,
     url: view.url,
-    status: view.last_status as z.output<typeof monitorEntry>['status'],
+    status: view.last_status as z.output<ReturnType<typeof monitorEntry>>['status'],
     last_check_at: view.last_check_at,
     http_code: view.last_status_code,
     uptime_24h: hundredths(view.uptime_ratio_24h),
@@ -54,13 +54,13 @@ function hundredths(percent: number | null): number | null {
   return percent === null ? null : Math.floor(percent * 100 + 1e-6) / 100;
 }
 
-export function certificateEntryOf(view: CertificateView): z.output<typeof certificateEntry> {
+export function certificateEntryOf(view: CertificateView): z.output<ReturnType<typeof certificateEntry>> {
   const { id, url, status, valid_to, days_left, error, last_check } = view;
   const issuer = view.issuer_o ?? view.issuer_cn;
   return { site_id: id, url, status, valid_to, issuer, days_left, ...problem(error), last_check };
 }
 
-export function domainEntryOf(view: DomainView): z.output<typeof domainEntry> {
+export function domainEntryOf(view: DomainView): z.output<ReturnType<typeof domainEntry>> {
   const { id, url, domain_name, status, expiry_date, registrar, expires, error, last_check } = view;
   const known = { site_id: id, url, domain: domain_name, status, expires_at: expiry_date, registrar };
   return { ...known, days_left: expires, ...problem(error), last_check };
@@ -77,7 +77,7 @@ export function alertEntryOf({
   time,
   delivered,
   facts,
-}: Item<typeof listAlerts>): z.output<typeof alertEntry> {
+}: Item<typeof listAlerts>): z.output<ReturnType<typeof alertEntry>> {
   const told = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
   const list = told.map(([name, value]) => ({ name, value: Array.isArray(value) ? value.join(', ') : String(value) }));
   return { id, kind, site_id, time: time ?? '', delivered, facts: list };

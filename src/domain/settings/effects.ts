@@ -35,7 +35,7 @@ export async function groupValues<G extends Group>(ctx: Source, group: G, owner 
   const surroundings = surroundingsOf(ctx.config);
   const values = Object.entries(GROUPS[group] as Fields).map(([name, { schema, standard, personal }]) => {
     const found = stored.get(personal === true ? `${name}@${owner}` : name);
-    const parsed = found === undefined ? undefined : schema.safeParse(found);
+    const parsed = found === undefined ? undefined : schema().safeParse(found);
     // A value of an older version that is no longer allowed gives way to the standard.
     const normal = standard(surroundings);
     if (parsed === undefined || !parsed.success) return [name, normal];
@@ -68,7 +68,7 @@ function storedOrStandard<G extends Group, K extends keyof GroupValues<G> & stri
   stored: unknown,
 ): GroupValues<G>[K] {
   const { schema, standard } = (GROUPS[group] as Fields)[name] as Fields[string];
-  const parsed = stored === undefined ? undefined : schema.safeParse(stored);
+  const parsed = stored === undefined ? undefined : schema().safeParse(stored);
   return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
 }
 
@@ -135,7 +135,7 @@ export async function syncSettings(ctx: Source): Promise<{
 }> {
   const stored = await ctx.store.settings.several([`general.${ABANDONED_AFTER}`, 'advanced.sync_data']);
   const chosen = stored.get('advanced.sync_data');
-  const parsed = chosen === undefined ? undefined : ADVANCED.sync_data.schema.safeParse(chosen);
+  const parsed = chosen === undefined ? undefined : ADVANCED.sync_data.schema().safeParse(chosen);
   return {
     abandonedAfterDays: storedOrStandard(ctx, 'general', ABANDONED_AFTER, stored.get(`general.${ABANDONED_AFTER}`)),
     parts: Object.fromEntries(Object.entries(parsed?.data ?? {}).map(([part, on]) => [part, on === 1])),

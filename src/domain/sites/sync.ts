@@ -1,6 +1,5 @@
 /** Syncs of one site: fetch a snapshot, check the child's version, store it. Direct calls and jobs use the same functions. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection } from '../../store/sites/sites.js';
@@ -96,7 +95,6 @@ export async function fetchSnapshot(
 
 async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
   const { site } = target;
-  await nextCallsLeft();
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
   const moved = withChildsWww(site.url, snapshot.site_url);
@@ -109,15 +107,6 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
   ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
   await firstCertificateLook(ctx, site);
   await nameByTitle(ctx, target);
-}
-
-/**
- * Sites are asked before answers are stored: the call that took this one's place connects within this turn of the event loop, and
- * is sent in the next. Storing a crowd of answers first would leave the places empty meanwhile.
- */
-async function nextCallsLeft(): Promise<void> {
-  await nextTurn();
-  await nextTurn();
 }
 
 /** Failures of this service, which say nothing about the site. */

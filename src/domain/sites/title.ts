@@ -34,5 +34,7 @@ export async function nameByTitle(ctx: Ctx, { site, connection }: LoadedSite): P
 }
 
 async function titleOf(ctx: Ctx, at: ChildAddress, timeoutMs: number): Promise<string> {
-  return siteName.catch('').parse(await ctx.child.title(at, { signal: ctx.signal, timeoutMs }));
+  return siteName()
+    .catch('')
+    .parse(await ctx.child.title(at, { signal: ctx.signal, timeoutMs }));
 }

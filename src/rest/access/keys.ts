@@ -1,19 +1,20 @@
 /** Routes of the API keys (REST §6.1). */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { addKey, changeKey, listKeys, removeKey } from '../../domain/access/keys.js';
 import { invalidParam } from '../errors.js';
 import { flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { keyShape, listOf, writtenOf } from '../schemas/records.js';
 
-const identifier = {
+const identifier = once(() => ({
   key_identifier: z.string().describe('Number of a key, or ck_… of a legacy key.'),
-};
+}));
 const where = { key_identifier: /^(?:[1-9]\d{0,14}|ck_[0-9a-f]{40})$/ };
 
-const permissions = text(60).describe('read, write or both, comma-separated. write includes deleting.');
-const description = text(200).nullable().describe('What the key is for.');
+const permissions = once(() => text(60).describe('read, write or both, comma-separated. write includes deleting.'));
+const description = once(() => text(200).nullable().describe('What the key is for.'));
 
 const example = {
   id: 3,
@@ -37,7 +38,7 @@ export const keys: readonly Route[] = [
       'Legacy keys first, then the newest. Tokens are never shown again. A page past the end is the last one.',
     params: () => z.object(paging(20, 200)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
-    returns: () => listOf(keyShape),
+    returns: () => listOf(keyShape()),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total, page: shown } = await listKeys(ctx, page, per_page);
       return { total, page: shown, per_page, data: items };
@@ -55,11 +56,12 @@ export const keys: readonly Route[] = [
     params: () =>
       z.object({
         active: flag().describe('Whether the key works from the start.'),
-        permissions,
-        description: description.default(''),
+        permissions: permissions(),
+        description: description().default(''),
       }),
     example: { message: 'The key was created.', token: '<ACCESS_TOKEN>', id: 3, data: example },
-    returns: () => writtenOf(keyShape).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
+    returns: () =>
+      writtenOf(keyShape()).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
     answer: async ({ active, permissions: asked, description: about }, ctx) => {
       const made = await addKey(ctx, { active, scope: scopeOf(asked), description: about ?? '' });
       return { message: 'The key was created. Keep its token: it is not shown again.', ...made };
@@ -77,13 +79,13 @@ export const keys: readonly Route[] = [
       'Acts on the next request. The last working key with the permissions read and write cannot be weakened.',
     params: () =>
       z.object({
-        ...identifier,
+        ...identifier(),
         active: flag().optional(),
-        permissions: permissions.optional(),
-        description: description.optional(),
+        permissions: permissions().optional(),
+        description: description().optional(),
       }),
     example: { message: 'The key was changed.', data: example },
-    returns: () => writtenOf(keyShape),
+    returns: () => writtenOf(keyShape()),
     answer: async ({ key_identifier, active, permissions: asked, description: about }, ctx) => {
       const data = await changeKey(ctx, refOf(key_identifier), {
         enabled: active,
@@ -101,9 +103,9 @@ export const keys: readonly Route[] = [
     where,
     summary: 'Delete an API key',
     description: 'The last working key with the permissions read and write cannot be deleted.',
-    params: () => z.object(identifier),
+    params: () => z.object(identifier()),
     example: { message: 'The key was deleted.', data: example },
-    returns: () => writtenOf(keyShape),
+    returns: () => writtenOf(keyShape()),
     answer: async ({ key_identifier }, ctx) => ({
       message: 'The key was deleted.',
       data: await removeKey(ctx, refOf(key_identifier)),

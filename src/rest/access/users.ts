@@ -1,20 +1,23 @@
 /** Routes of the users: people who log in here (REST §7.3). The users of a site are of no concern to them. */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { addUser, changeUser, listUsers, removeUser } from '../../domain/access/users.js';
 import { flag, int, paging } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf, userShape, writtenOf } from '../schemas/records.js';
 
-const right = z.enum(['read', 'write']).describe('write may also read.');
+const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
 /** Judged by the verb. Never in an answer. */
-const password = z.string().describe('8 to 200 characters.');
-const path = { user_id: int(1).describe('Number of a user.') };
+const password = once(() => z.string().describe('8 to 200 characters.'));
+const path = once(() => ({ user_id: int(1).describe('Number of a user.') }));
 const where = { user_id: /^[1-9]\d{0,14}$/ };
-const withLink = writtenOf(userShape).extend({
-  login_link: z.string().optional().describe('Logs in once. Shown here only.'),
-  expires_at: z.string().optional().describe('Of the link.'),
-});
+const withLink = once(() =>
+  writtenOf(userShape()).extend({
+    login_link: z.string().optional().describe('Logs in once. Shown here only.'),
+    expires_at: z.string().optional().describe('Of the link.'),
+  }),
+);
 const LINK =
   'it is answered with a link that logs in once within a day; whoever does so chooses a password. Nobody else learns it.';
 
@@ -26,7 +29,7 @@ export const users: readonly Route[] = [
     needs: 'read',
     summary: 'List users: people who log in to Sitefleet',
     params: () => z.object(paging(50, 200)),
-    returns: () => listOf(userShape),
+    returns: () => listOf(userShape()),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listUsers(ctx, page, per_page);
       return { total, page, per_page, data: items };
@@ -44,10 +47,10 @@ export const users: readonly Route[] = [
     params: () =>
       z.object({
         name: z.string().describe('1 to 60 characters, without a colon; in any case of letters the same name.'),
-        right,
-        password: password.nullable().default(null),
+        right: right(),
+        password: password().nullable().default(null),
       }),
-    returns: () => withLink,
+    returns: withLink,
     answer: async (input, ctx) => ({ message: 'The user was created.', ...(await addUser(ctx, input)) }),
   }),
   route({
@@ -62,12 +65,12 @@ export const users: readonly Route[] = [
     description: `Sessions and links of the user end. With password null the password ends, too, and ${LINK} The last user who may change anything cannot be weakened.`,
     params: () =>
       z.object({
-        ...path,
-        right: right.optional(),
-        password: password.nullable().optional(),
+        ...path(),
+        right: right().optional(),
+        password: password().nullable().optional(),
         active: flag().optional().describe('Whether the user may log in.'),
       }),
-    returns: () => withLink,
+    returns: withLink,
     answer: async ({ user_id, ...change }, ctx) => ({
       message: 'The user was changed.',
       ...(await changeUser(ctx, user_id, change)),
@@ -83,8 +86,8 @@ export const users: readonly Route[] = [
     summary: 'Delete a user',
     description:
       'Sessions and links of the user end; keys made by the user stay. The last user who may change anything cannot be deleted.',
-    params: () => z.object(path),
-    returns: () => writtenOf(userShape),
+    params: () => z.object(path()),
+    returns: () => writtenOf(userShape()),
     answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),
   }),
 ];

@@ -2,6 +2,7 @@
 
 import { auditChoice, auditStrategy, auditSettings as settingFields } from '../../../schemas/audit.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { chooseForSite, listResults, requestAudit, requestAudits, siteResult } from '../../domain/audits/audits.js';
 import { auditSettingsView, changeAuditSettings } from '../../domain/audits/settings.js';
 import { ids, paging, sitePath, text } from '../params.js';
@@ -19,10 +20,10 @@ import { simpleSite, siteOf } from '../sites/references.js';
 
 const MODULE = 'perf-audit' as const;
 
-const strategy = auditStrategy
-  .optional()
-  .describe('Screen to measure for; left out, as the site or the module has it.');
-const shown = auditStrategy.default('both').describe('Results to show.');
+const strategy = once(() =>
+  auditStrategy().optional().describe('Screen to measure for; left out, as the site or the module has it.'),
+);
+const shown = once(() => auditStrategy().default('both').describe('Results to show.'));
 
 export const audits: readonly Route[] = [
   route({
@@ -37,9 +38,9 @@ export const audits: readonly Route[] = [
       z.object({
         include: ids().optional().describe('Only these sites.'),
         exclude: ids().optional().describe('All but these sites.'),
-        strategy,
+        strategy: strategy(),
       }),
-    returns: () => auditsQueuedShape,
+    returns: auditsQueuedShape,
     answer: async ({ strategy: wanted, ...filter }, ctx) => {
       // Refuses a filter that was sent but matches no site: it must not mean the whole fleet.
       const { errors } = await chooseByFilter(ctx, filter);
@@ -54,8 +55,8 @@ export const audits: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     summary: 'Queue an audit of a site',
-    params: () => z.object({ ...sitePath, strategy }),
-    returns: () => writtenOf(auditQueuedShape).extend(withSite),
+    params: () => z.object({ ...sitePath(), strategy: strategy() }),
+    returns: () => writtenOf(auditQueuedShape()).extend(withSite()),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const { already_queued } = await requestAudit(ctx, site, wanted);
@@ -77,10 +78,10 @@ export const audits: readonly Route[] = [
         include: ids().optional().describe('Only these sites.'),
         exclude: ids().optional().describe('All but these sites.'),
         search: text(255).optional().describe('Part of name or URL.'),
-        strategy: shown,
+        strategy: shown(),
         ...paging(20, 100),
       }),
-    returns: () => mapOf(auditResultShape, 'site id'),
+    returns: () => mapOf(auditResultShape(), 'site id'),
     answer: async ({ strategy: wanted, page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listResults(ctx, filter, wanted, page, per_page);
       return { ...paged, data: Object.fromEntries(items.map((item) => [item.id, item])) };
@@ -92,8 +93,8 @@ export const audits: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Result of a site, with its scores over time',
-    params: () => z.object({ ...sitePath, strategy: shown }),
-    returns: () => recordOf(auditDetailShape).extend(withSite),
+    params: () => z.object({ ...sitePath(), strategy: shown() }),
+    returns: () => recordOf(auditDetailShape()).extend(withSite()),
     answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await siteResult(ctx, site, wanted), site: simpleSite(site) };
@@ -111,7 +112,7 @@ export const auditsExtra: readonly Route[] = [
     module: MODULE,
     summary: 'Settings of the audits, and what they would run with now',
     params: () => z.object({}),
-    returns: () => recordOf(auditSettingsShape),
+    returns: () => recordOf(auditSettingsShape()),
     answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
   }),
   route({
@@ -121,8 +122,8 @@ export const auditsExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change the settings of the audits; null goes back to the standard',
-    params: () => z.object(settingFields).partial(),
-    returns: () => writtenOf(auditSettingsShape),
+    params: () => z.object(settingFields()).partial(),
+    returns: () => writtenOf(auditSettingsShape()),
     answer: async (change, ctx) => {
       await changeAuditSettings(ctx, change);
       return { message: 'The settings were changed.', data: await auditSettingsView(ctx) };
@@ -135,8 +136,8 @@ export const auditsExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change what a site has otherwise; null goes back to the setting of the module',
-    params: () => z.object(auditChoice).partial().extend(sitePath),
-    returns: () => writtenOf(auditDetailShape),
+    params: () => z.object(auditChoice()).partial().extend(sitePath()),
+    returns: () => writtenOf(auditDetailShape()),
     answer: async ({ id_or_domain, ...change }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       await chooseForSite(ctx, site, change);

@@ -11,6 +11,7 @@ import {
 import { clientCostEntry, costTotals } from '../../../schemas/cost.js';
 import { siteOfOwner } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import {
   addClient,
   type ClientInput,
@@ -32,23 +33,26 @@ import { clientOf } from './path.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 
-const path = {
+const path = once(() => ({
   id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
-};
+}));
 
-const filter = {
+const filter = once(() => ({
   status: z.enum(['any', 'active', 'suspended']).default('any'),
   search: text(255).default('').describe('Part of the name or e-mail, in any case.'),
   include: ids().optional(),
   exclude: ids().optional(),
-};
+}));
 
-const details = Object.fromEntries(
-  Object.entries(clientDetails).map(([name, schema]) => [name, cleared.text(schema)]),
-) as unknown as typeof clientDetails;
-const selectedSites = cleared
-  .list(csv(int(1)).optional())
-  .describe('Ids of all its sites, comma-separated; replaces the present ones.');
+const details = once(
+  () =>
+    Object.fromEntries(
+      Object.entries(clientDetails()).map(([name, schema]) => [name, cleared.text(schema)]),
+    ) as unknown as ReturnType<typeof clientDetails>,
+);
+const selectedSites = once(() =>
+  cleared.list(csv(int(1)).optional()).describe('Ids of all its sites, comma-separated; replaces the present ones.'),
+);
 
 export const clients: readonly Route[] = [
   route({
@@ -56,9 +60,9 @@ export const clients: readonly Route[] = [
     path: '/clients',
     needs: 'read',
     summary: 'List clients',
-    params: () => z.object({ ...paging(20, 100), ...filter }),
+    params: () => z.object({ ...paging(20, 100), ...filter() }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedClient] },
-    returns: () => listOf(clientListItem),
+    returns: () => listOf(clientListItem()),
     answer: async ({ page, per_page, ...asked }, ctx) => {
       const { items, total } = await listClients(ctx, asked, page, per_page);
       return { total, page, per_page, data: items };
@@ -69,8 +73,8 @@ export const clients: readonly Route[] = [
     path: '/clients/count',
     needs: 'read',
     summary: 'Count clients',
-    params: () => z.object(filter),
-    returns: () => countShape,
+    params: () => z.object(filter()),
+    returns: countShape,
     answer: async (asked, ctx) => {
       const count = await countClients(ctx, asked);
       return { total: count, count };
@@ -85,13 +89,13 @@ export const clients: readonly Route[] = [
     summary: 'Create a client',
     params: () =>
       z.object({
-        name: clientNameInput,
-        client_email: clientEmail.optional(),
-        ...details,
-        selected_sites: selectedSites,
+        name: clientNameInput(),
+        client_email: clientEmail().optional(),
+        ...details(),
+        selected_sites: selectedSites(),
       }),
     example: { message: 'The client was added.', data: exampleClient },
-    returns: () => writtenOf(client),
+    returns: () => writtenOf(client()),
     answer: async (input, ctx) => ({
       message: 'The client was added.',
       data: await addClient(ctx, input as ClientInput),
@@ -102,8 +106,8 @@ export const clients: readonly Route[] = [
     path: '/clients/{id_or_email}',
     needs: 'read',
     summary: 'Read a client',
-    params: () => z.object(path),
-    returns: () => recordOf(client),
+    params: () => z.object(path()),
+    returns: () => recordOf(client()),
     answer: async ({ id_or_email }, ctx) => ({ data: await getClient(ctx, (await clientOf(ctx, id_or_email)).id) }),
   }),
   route({
@@ -115,13 +119,13 @@ export const clients: readonly Route[] = [
     description: 'What is absent keeps its value; null or "" clears a text or the sites.',
     params: () =>
       z.object({
-        ...path,
-        name: clientNameInput.optional(),
-        client_email: cleared.text(clientEmailOrNone.optional()),
-        ...details,
-        selected_sites: selectedSites,
+        ...path(),
+        name: clientNameInput().optional(),
+        client_email: cleared.text(clientEmailOrNone().optional()),
+        ...details(),
+        selected_sites: selectedSites(),
       }),
-    returns: () => writtenOf(client),
+    returns: () => writtenOf(client()),
     answer: async ({ id_or_email, ...input }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { message: 'The client was changed.', data: await updateClient(ctx, id, input as ClientInput) };
@@ -133,7 +137,7 @@ export const clients: readonly Route[] = [
     needs: 'write',
     summary: 'Delete a client',
     description: 'Its sites stay, without a client.',
-    params: () => z.object(path),
+    params: () => z.object(path()),
     returns: () => writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ id_or_email }, ctx) => {
       const { client_id, client_name } = await deleteClient(ctx, (await clientOf(ctx, id_or_email)).id);
@@ -145,8 +149,8 @@ export const clients: readonly Route[] = [
     path: '/clients/{id_or_email}/sites',
     needs: 'read',
     summary: 'List the sites of a client',
-    params: () => z.object({ ...path, ...paging(20, 100) }),
-    returns: () => listOf(siteOfOwner),
+    params: () => z.object({ ...path(), ...paging(20, 100) }),
+    returns: () => listOf(siteOfOwner()),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { sites, total } = await listClientSites(ctx, id, page, per_page);
@@ -159,8 +163,8 @@ export const clients: readonly Route[] = [
     needs: 'read',
     module: 'cost-tracker',
     summary: 'List the costs of a client, one row per cost and site',
-    params: () => z.object(path),
-    returns: () => z.object({ total: z.number().int(), data: z.array(clientCostEntry), ...costTotals }),
+    params: () => z.object(path()),
+    returns: () => z.object({ total: z.number().int(), data: z.array(clientCostEntry()), ...costTotals() }),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { costs, total_monthly, total_yearly } = await clientCosts(ctx, id);
@@ -177,8 +181,8 @@ function markRoute(name: string, suspended: boolean): Route {
     path: `/clients/{id_or_email}/${name}`,
     needs: 'write',
     summary: suspended ? 'Suspend a client with all its sites' : 'Lift the suspension of a client and all its sites',
-    params: () => z.object(path),
-    returns: () => writtenOf(client).extend({ suspended: z.number().int(), sites: z.number().int() }),
+    params: () => z.object(path()),
+    returns: () => writtenOf(client()).extend({ suspended: z.number().int(), sites: z.number().int() }),
     answer: async ({ id_or_email }, ctx: Ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { sites } = await markClient(ctx, id, suspended);

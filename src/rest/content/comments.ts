@@ -2,6 +2,7 @@
 
 import { comment, commentAction, commentStatusFilter, liveErrors } from '../../../schemas/comment.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { actOnComment, actOnCommentsInBulk } from '../../domain/content/comment-actions.js';
 import { listComments, siteComments } from '../../domain/content/comments.js';
 import { missingParams } from '../errors.js';
@@ -11,19 +12,21 @@ import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 import { contentChoice, dayRange } from './params.js';
 
-const query = {
-  status: commentStatusFilter,
+const query = once(() => ({
+  status: commentStatusFilter(),
   keyword: text(255).optional().describe('Only comments whose text contains this.'),
-  ...dayRange,
+  ...dayRange(),
   maximum: int(1, 500).default(50).describe('Comments per site, 1 to 500.'),
-};
+}));
 
-const list = z.object({
-  message: z.string(),
-  total: z.number().int().describe('Comments in this answer; sites do not tell how many more they have.'),
-  data: z.record(z.array(comment)).describe('By URL of the site, newest first.'),
-  errors: liveErrors,
-});
+const list = once(() =>
+  z.object({
+    message: z.string(),
+    total: z.number().int().describe('Comments in this answer; sites do not tell how many more they have.'),
+    data: z.record(z.array(comment())).describe('By URL of the site, newest first.'),
+    errors: liveErrors(),
+  }),
+);
 
 function found(total: number): string {
   return total === 1 ? '1 comment.' : `${total} comments.`;
@@ -40,8 +43,8 @@ export const comments: readonly Route[] = [
     summary: 'Comments of many sites',
     description:
       'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
-    params: () => z.object({ ...contentChoice, ...query }),
-    returns: () => list,
+    params: () => z.object({ ...contentChoice(), ...query() }),
+    returns: list,
     async answer({ websites, groups, clients, ...asked }, ctx) {
       const { data, total, errors } = await listComments(ctx, { websites, groups, clients }, asked);
       return { message: found(total), total, data, errors };
@@ -54,8 +57,8 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     summary: 'Comments of one site',
-    params: () => z.object({ ...sitePath, ...query }),
-    returns: () => list,
+    params: () => z.object({ ...sitePath(), ...query() }),
+    returns: list,
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { data, total, errors } = await siteComments(ctx, site, asked);
@@ -72,9 +75,9 @@ export const comments: readonly Route[] = [
     description:
       'A step whose aim is reached already succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
-    params: () => z.object({ ...sitePath, id_comment: int(1), action: commentAction }),
+    params: () => z.object({ ...sitePath(), id_comment: int(1), action: commentAction() }),
     returns: () =>
-      writtenOf(z.object({ comment_id: z.number().int(), action: commentAction, comment_status: z.string() })),
+      writtenOf(z.object({ comment_id: z.number().int(), action: commentAction(), comment_status: z.string() })),
     async answer({ id_or_domain, id_comment, action }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { comment_id, comment_status, changed } = await actOnComment(ctx, site, id_comment, action);
@@ -93,13 +96,13 @@ export const comments: readonly Route[] = [
     description: 'Each comment has its own outcome; the call fails only when not one succeeded.',
     params: () =>
       z.object({
-        ...sitePath,
-        action: commentAction,
+        ...sitePath(),
+        action: commentAction(),
         comment_ids: ids(500).describe('Comma-separated ids, at most 500.'),
       }),
     returns: () =>
       writtenOf(z.object({ processed: z.number().int(), comment_ids: z.array(z.number().int()) })).extend({
-        errors: liveErrors,
+        errors: liveErrors(),
       }),
     async answer({ id_or_domain, action, comment_ids }, ctx) {
       if (comment_ids.length === 0) throw missingParams(['comment_ids']);

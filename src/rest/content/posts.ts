@@ -12,6 +12,7 @@ import {
   SEARCH_ON,
 } from '../../../schemas/post.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { createPost } from '../../domain/content/post-create.js';
 import { editPost } from '../../domain/content/post-edit.js';
 import { changePostStatus, deletePost, type StatusChange } from '../../domain/content/post-status.js';
@@ -23,14 +24,14 @@ import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 import { contentChoice, dayRange } from './params.js';
 
-const postPath = { ...sitePath, post_id: int(1) };
+const postPath = once(() => ({ ...sitePath(), post_id: int(1) }));
 const where = { post_id: /^\d+$/ };
 
 const NO_IMAGE = 'The post was created without its featured image: the site could not download it.';
 
-const written = z.object({ message: z.string(), data: postRef });
+const written = once(() => z.object({ message: z.string(), data: postRef() }));
 
-const moved = writtenOf(z.object({ post_id: z.number().int(), post_status: z.string() }));
+const moved = once(() => writtenOf(z.object({ post_id: z.number().int(), post_status: z.string() })));
 
 const STATES: Readonly<Record<string, string>> = { publish: 'published', draft: 'a draft', trash: 'in the trash' };
 
@@ -51,7 +52,7 @@ export const posts: readonly Route[] = [
       'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
     params: () =>
       z.object({
-        ...contentChoice,
+        ...contentChoice(),
         search: text(255).optional().describe('Only posts that contain this.'),
         search_on: z
           .preprocess(
@@ -61,7 +62,7 @@ export const posts: readonly Route[] = [
           .default('Title and Body')
           .describe('Where it is searched.'),
         status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; without: all but trash.'),
-        ...dayRange,
+        ...dayRange(),
         maximum: int(1, 200).default(50).describe('Posts per site, 1 to 200.'),
         post_type: z
           .string()
@@ -72,8 +73,8 @@ export const posts: readonly Route[] = [
     returns: () =>
       z.object({
         total: z.number().int().describe('Posts in this answer; sites do not tell how many more they have.'),
-        data: z.record(z.array(postItem)).describe('By URL of the site, newest first.'),
-        errors: liveErrors,
+        data: z.record(z.array(postItem())).describe('By URL of the site, newest first.'),
+        errors: liveErrors(),
       }),
     async answer({ websites, groups, clients, ...asked }, ctx) {
       const { data, total, errors } = await listPosts(ctx, { websites, groups, clients }, asked);
@@ -87,8 +88,8 @@ export const posts: readonly Route[] = [
     live: true,
     summary: 'One post of a site, whole',
     where,
-    params: () => z.object(postPath),
-    returns: () => z.object({ data: postDetail }),
+    params: () => z.object(postPath()),
+    returns: () => z.object({ data: postDetail() }),
     async answer({ id_or_domain, post_id }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getPost(ctx, site, post_id), site: simpleSite(site) };
@@ -102,8 +103,8 @@ export const posts: readonly Route[] = [
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
     where,
-    params: () => z.object({ ...postPath, status: z.enum(POST_STEPS) }),
-    returns: () => moved,
+    params: () => z.object({ ...postPath(), status: z.enum(POST_STEPS) }),
+    returns: moved,
     async answer({ id_or_domain, post_id, status }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await changePostStatus(ctx, site, post_id, status);
@@ -121,8 +122,8 @@ export const posts: readonly Route[] = [
     description:
       'Only the fields sent change. Refused with 409 while somebody has the post open in the editor of the site. The sticky mark can be set, not taken off.',
     where,
-    params: () => postChange.extend(postPath),
-    returns: () => written,
+    params: () => postChange().extend(postPath()),
+    returns: written,
     async answer({ id_or_domain, post_id, ...change }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await editPost(ctx, site, post_id, change);
@@ -136,8 +137,8 @@ export const posts: readonly Route[] = [
     live: true,
     body: 'required',
     summary: 'Create a post',
-    params: () => newPost.extend(sitePath),
-    returns: () => written,
+    params: () => newPost().extend(sitePath()),
+    returns: written,
     async answer({ id_or_domain, ...post }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { without_image, ...data } = await createPost(ctx, site, post);
@@ -152,8 +153,8 @@ export const posts: readonly Route[] = [
     live: true,
     summary: 'Move a post to the trash, or delete it for good',
     where,
-    params: () => z.object({ ...postPath, force: flag().default(false).describe('True deletes for good.') }),
-    returns: () => moved,
+    params: () => z.object({ ...postPath(), force: flag().default(false).describe('True deletes for good.') }),
+    returns: moved,
     async answer({ id_or_domain, post_id, force }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const change = await deletePost(ctx, site, post_id, force);

@@ -2,6 +2,7 @@
 
 import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import {
   addCost,
   type CostChange,
@@ -18,24 +19,26 @@ import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const MODULE = 'cost-tracker';
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const path = { cost_id: int(1).describe('Id of a cost.') };
+const path = once(() => ({ cost_id: int(1).describe('Id of a cost.') }));
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 
 /** Targets may be comma lists here, as everywhere in this interface. */
 const covered = (what: string) =>
   cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the present ones.`);
-const targets = { sites: covered('sites'), groups: covered('tags'), clients: covered('clients') };
+const targets = once(() => ({ sites: covered('sites'), groups: covered('tags'), clients: covered('clients') }));
 
 /** What of a cost may be empty. */
-const { url, product_type, payment_method, renewal_type, last_renewal, note } = costChange.shape;
-const emptiable = {
-  url: cleared.text(url),
-  product_type: cleared.text(product_type),
-  payment_method: cleared.text(payment_method),
-  renewal_type: cleared.value(renewal_type),
-  last_renewal: cleared.value(last_renewal),
-  note: cleared.text(note),
-};
+const emptiable = once(() => {
+  const { url, product_type, payment_method, renewal_type, last_renewal, note } = costChange().shape;
+  return {
+    url: cleared.text(url),
+    product_type: cleared.text(product_type),
+    payment_method: cleared.text(payment_method),
+    renewal_type: cleared.value(renewal_type),
+    last_renewal: cleared.value(last_renewal),
+    note: cleared.text(note),
+  };
+});
 
 export const costs: readonly Route[] = [
   route({
@@ -46,7 +49,7 @@ export const costs: readonly Route[] = [
     summary: 'List costs',
     params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleCost] },
-    returns: () => listOf(costRecord),
+    returns: () => listOf(costRecord()),
     answer: async ({ page, per_page }, ctx) => {
       const { items, total } = await listCosts(ctx, page, per_page);
       return { total, page, per_page, data: items };
@@ -59,9 +62,9 @@ export const costs: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Create a cost',
-    params: () => z.object({ ...newCost.shape, ...targets }),
+    params: () => z.object({ ...newCost().shape, ...targets() }),
     example: { message: 'The cost was added.', data: exampleCost },
-    returns: () => writtenOf(costRecord),
+    returns: () => writtenOf(costRecord()),
     answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
   }),
   route({
@@ -71,8 +74,8 @@ export const costs: readonly Route[] = [
     module: MODULE,
     where,
     summary: 'Read a cost',
-    params: () => z.object(path),
-    returns: () => recordOf(costRecord),
+    params: () => z.object(path()),
+    returns: () => recordOf(costRecord()),
     answer: async ({ cost_id }, ctx) => ({ data: requireCost(await getCost(ctx, cost_id), cost_id) }),
   }),
   route({
@@ -84,8 +87,8 @@ export const costs: readonly Route[] = [
     where,
     summary: 'Change a cost',
     description: 'What is absent keeps its value; null or "" clears what may be empty.',
-    params: () => z.object({ ...costChange.shape, ...emptiable, ...targets, ...path }),
-    returns: () => writtenOf(costRecord),
+    params: () => z.object({ ...costChange().shape, ...emptiable(), ...targets(), ...path() }),
+    returns: () => writtenOf(costRecord()),
     answer: async ({ cost_id, ...change }, ctx) => ({
       message: 'The cost was changed.',
       data: requireCost(await updateCost(ctx, cost_id, change as CostChange), cost_id),
@@ -98,8 +101,8 @@ export const costs: readonly Route[] = [
     module: MODULE,
     where,
     summary: 'Delete a cost',
-    params: () => z.object(path),
-    returns: () => writtenOf(costRecord),
+    params: () => z.object(path()),
+    returns: () => writtenOf(costRecord()),
     answer: async ({ cost_id }, ctx) => ({
       message: 'The cost was deleted.',
       data: requireCost(await deleteCost(ctx, cost_id), cost_id),

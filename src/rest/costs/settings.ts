@@ -2,6 +2,7 @@
 
 import { COST_TRACKER, editShape, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import {
   addPaymentMethod,
@@ -33,38 +34,42 @@ async function answerOf(ctx: Ctx, { values, notes }: GroupView) {
   };
 }
 
-const productType = z.record(z.object({ title: z.string(), color: z.string(), icon: z.string() })).describe('By slug.');
-const paymentMethod = z.record(z.string()).describe('Title by slug.');
-const listed = { slug: z.string(), title: z.string(), custom: z.boolean() };
-const costSettingsShape = {
+const productType = once(() =>
+  z.record(z.object({ title: z.string(), color: z.string(), icon: z.string() })).describe('By slug.'),
+);
+const paymentMethod = once(() => z.record(z.string()).describe('Title by slug.'));
+const listed = once(() => ({ slug: z.string(), title: z.string(), custom: z.boolean() }));
+const costSettingsShape = once(() => ({
   data: z
     .object({
       ...valuesShape(COST_TRACKER).shape,
-      product_categories: z.array(z.object({ ...listed, color: z.string(), icon: z.string() })),
+      product_categories: z.array(z.object({ ...listed(), color: z.string(), icon: z.string() })),
       payment_methods: z.record(z.string()),
-      payment_method_list: z.array(z.object(listed)),
+      payment_method_list: z.array(z.object(listed())),
     })
     .describe('The settings beside both lists.'),
   meta: z.object({ notes: z.record(z.string()) }),
-};
+}));
 
-const title = z
-  .string()
-  .trim()
-  .min(1)
-  .max(100)
-  .regex(/^\P{Cc}*$/u, 'must not contain control characters');
+const title = once(() =>
+  z
+    .string()
+    .trim()
+    .min(1)
+    .max(100)
+    .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
+);
 const look = (about: string) =>
   z
     .preprocess((value) => (value === '' ? null : value), z.string().trim().max(80).nullable())
     .optional()
     .describe(about);
-const typeFields = {
+const typeFields = once(() => ({
   color: look('#RRGGBB; standard #34424D.'),
   icon: look('type:name; standard "deficon:folder open".'),
-};
+}));
 const TYPE_CODES = { color: 'invalid_color', icon: 'invalid_icon' };
-const slugPath = { slug: z.string().min(1).max(100).describe('Slug; it stays when the title changes.') };
+const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; it stays when the title changes.') }));
 
 export const costSettings: readonly Route[] = [
   route({
@@ -74,7 +79,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Cost tracker settings, product types and payment methods',
     params: () => z.object({}),
-    returns: () => z.object(costSettingsShape),
+    returns: () => z.object(costSettingsShape()),
     answer: async (_params, ctx) => answerOf(ctx, await readSettings(ctx, 'cost-tracker')),
   }),
   route({
@@ -87,7 +92,7 @@ export const costSettings: readonly Route[] = [
     description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
     params: () => editShape(COST_TRACKER),
     inner: { currency: 'invalid_currency' },
-    returns: () => z.object({ message: z.string(), ...costSettingsShape }),
+    returns: () => z.object({ message: z.string(), ...costSettingsShape() }),
     async answer(change, ctx) {
       const view = await editSettings(ctx, 'cost-tracker', change);
       const message = changedMessage('The cost tracker settings were changed.', change, view.notes);
@@ -101,9 +106,9 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Add a product type',
-    params: () => z.object({ title, ...typeFields }),
+    params: () => z.object({ title: title(), ...typeFields() }),
     inner: TYPE_CODES,
-    returns: () => writtenOf(productType),
+    returns: () => writtenOf(productType()),
     async answer(input, ctx) {
       return { message: 'The product type was added.', data: await addProductType(ctx, input) };
     },
@@ -116,9 +121,9 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Change a product type',
     description: 'Of a built-in one colour and icon may change, not the title.',
-    params: () => z.object({ ...slugPath, title: title.optional(), ...typeFields }),
+    params: () => z.object({ ...slugPath(), title: title().optional(), ...typeFields() }),
     inner: TYPE_CODES,
-    returns: () => writtenOf(productType),
+    returns: () => writtenOf(productType()),
     async answer({ slug, ...change }, ctx) {
       return { message: 'The product type was changed.', data: await editProductType(ctx, slug, change) };
     },
@@ -130,7 +135,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a product type',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: () => z.object(slugPath),
+    params: () => z.object(slugPath()),
     returns: () => z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deleteProductType(ctx, slug);
@@ -144,8 +149,8 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Add a payment method',
-    params: () => z.object({ title }),
-    returns: () => writtenOf(paymentMethod),
+    params: () => z.object({ title: title() }),
+    returns: () => writtenOf(paymentMethod()),
     async answer(input, ctx) {
       return { message: 'The payment method was added.', data: await addPaymentMethod(ctx, input.title) };
     },
@@ -158,8 +163,8 @@ export const costSettings: readonly Route[] = [
     body: 'required',
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',
-    params: () => z.object({ ...slugPath, title }),
-    returns: () => writtenOf(paymentMethod),
+    params: () => z.object({ ...slugPath(), title: title() }),
+    returns: () => writtenOf(paymentMethod()),
     async answer({ slug, title: name }, ctx) {
       return { message: 'The payment method was changed.', data: await editPaymentMethod(ctx, slug, name) };
     },
@@ -171,7 +176,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a payment method',
     description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: () => z.object(slugPath),
+    params: () => z.object(slugPath()),
     returns: () => z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
       await deletePaymentMethod(ctx, slug);

@@ -22,7 +22,7 @@ export const fleet: readonly Route[] = [
     needs: 'read',
     summary: 'What needs a person now, worst first',
     params: () => z.object({ cases: int(1, 50).default(5).describe('Of each matter at most.') }),
-    returns: () => recordOf(attentionShape),
+    returns: () => recordOf(attentionShape()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
   }),
@@ -56,7 +56,7 @@ export const fleet: readonly Route[] = [
         ...paging(50, 500),
       }),
     returns: () =>
-      searchAnswer
+      searchAnswer()
         .omit({ groups: true, total_groups: true })
         .required({ columns: true, rows: true })
         .extend({ pages: z.number().int() }),
@@ -78,7 +78,7 @@ export const fleet: readonly Route[] = [
         search: text(255).default('').describe('Part of the slug or name, in any case.'),
         ...paging(50, 200),
       }),
-    returns: () => listOf(offeredItemShape),
+    returns: () => listOf(offeredItemShape()),
     answer: async ({ type, level, search, page, per_page }, ctx) => {
       const { items, total } = await offeredItems(ctx, { types: type, levels: level, search }, page, per_page);
       return { total, page, per_page, data: items };
@@ -95,7 +95,7 @@ export const fleet: readonly Route[] = [
         slug: text(512, 1).describe('Exact slug.'),
         ...paging(50, 500),
       }),
-    returns: () => listOf(offeredSiteShape),
+    returns: () => listOf(offeredSiteShape()),
     answer: async ({ type, slug, page, per_page }, ctx) => {
       const { items, total } = await offeredSites(ctx, type, slug, page, per_page);
       return { total, page, per_page, data: items };

@@ -3,6 +3,7 @@
 import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import { cancelJob, isJobId, jobStatus } from '../../domain/jobs/jobs.js';
 import { listJobs } from '../../domain/jobs/list.js';
 import { flag, paging } from '../params.js';
@@ -14,9 +15,9 @@ import { listOf } from '../schemas/records.js';
 const POLL_S = 30;
 
 /** `total` is of sites, the pages are of items. */
-const shown = jobStatusShape.extend({ pages: z.number().int().optional().describe('Of the items.') });
+const shown = once(() => jobStatusShape().extend({ pages: z.number().int().optional().describe('Of the items.') }));
 
-function withPages<T extends z.output<typeof jobStatusShape>>(job: T): T & { pages?: number } {
+function withPages<T extends z.output<ReturnType<typeof jobStatusShape>>>(job: T): T & { pages?: number } {
   const { items_total, per_page } = job;
   if (items_total === undefined || per_page === undefined) return job;
   return { ...job, pages: Math.ceil(items_total / per_page) };
@@ -36,7 +37,7 @@ export const jobs: readonly Route[] = [
       'Kept for 24 hours after the job ended. What a tool does with all sites is among them; its status is read below /settings/tools.',
     params: () =>
       z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
-    returns: () => listOf(jobEntryShape).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
+    returns: () => listOf(jobEntryShape()).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ open, page, per_page }, ctx) => {
       const { items, total, running } = await listJobs(ctx, open, page, per_page);
@@ -52,7 +53,7 @@ export const jobs: readonly Route[] = [
     description:
       'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
     params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
-    returns: () => shown,
+    returns: shown,
     headers: ({ status, ...job }) => ({
       ...countsOfItems(job),
       'Cache-Control': 'no-store',
@@ -71,7 +72,7 @@ export const jobs: readonly Route[] = [
     description:
       'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
     params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
-    returns: () => shown.extend({ message: z.string() }),
+    returns: () => shown().extend({ message: z.string() }),
     headers: countsOfItems,
     answer: async ({ job_id }, ctx) => {
       requireJobId(job_id);

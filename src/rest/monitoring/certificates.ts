@@ -27,7 +27,7 @@ export const ssl: readonly Route[] = [
         exclude: ids().optional().describe('All but these sites.'),
         ...paging(1000, 1000),
       }),
-    returns: () => mapOf(certificateShape, 'site id'),
+    returns: () => mapOf(certificateShape(), 'site id'),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listCertificates(ctx, filter, page, per_page);
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
@@ -39,8 +39,8 @@ export const ssl: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Certificate of one site, as last seen',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(certificateShape),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(certificateShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getCertificate(ctx, site.id), site: simpleSite(site) };
@@ -55,8 +55,8 @@ export const ssl: readonly Route[] = [
     summary: 'Look at the certificate of a site now',
     description:
       'The certificate is read even when nothing trusts it. A server that cannot be reached is a result: error says why, and what was seen before is kept.',
-    params: () => z.object(sitePath),
-    returns: () => writtenOf(certificateShape),
+    params: () => z.object(sitePath()),
+    returns: () => writtenOf(certificateShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await checkCertificate(ctx, site.id);

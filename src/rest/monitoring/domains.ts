@@ -1,6 +1,7 @@
 /** Routes of the domain monitor (REST §6.6). Entering dates by hand, which the routes document lacks, stands at the end. */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { checkDomain, enterDomain, getDomain, listDomains } from '../../domain/monitoring/domains.js';
 import { cleared, csv, day, ids, paging, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -27,7 +28,7 @@ export const domains: readonly Route[] = [
         exclude: ids().optional().describe('All but these sites.'),
         ...paging(1000, 1000),
       }),
-    returns: () => mapOf(domainShape, 'site id'),
+    returns: () => mapOf(domainShape(), 'site id'),
     async answer({ page, per_page, ...filter }, ctx) {
       const { items, total } = await listDomains(ctx, filter, page, per_page);
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
@@ -39,8 +40,8 @@ export const domains: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Domain of one site, as last looked up',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(domainShape),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(domainShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await getDomain(ctx, site.id), site: simpleSite(site) };
@@ -55,8 +56,8 @@ export const domains: readonly Route[] = [
     summary: 'Look a domain up now',
     description:
       'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where no registry can be asked, 502 when the registry gives no answer; what is known is kept then.',
-    params: () => z.object(sitePath),
-    returns: () => writtenOf(domainShape),
+    params: () => z.object(sitePath()),
+    returns: () => writtenOf(domainShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await checkDomain(ctx, site);
@@ -65,10 +66,12 @@ export const domains: readonly Route[] = [
   }),
 ];
 
-const instant = z
-  .preprocess((value) => (value === '' ? null : value), day().nullable())
-  .transform((value) => (value === null ? null : Date.parse(`${value}T00:00:00Z`)))
-  .optional();
+const instant = once(() =>
+  z
+    .preprocess((value) => (value === '' ? null : value), day().nullable())
+    .transform((value) => (value === null ? null : Date.parse(`${value}T00:00:00Z`)))
+    .optional(),
+);
 
 export const domainsExtra: readonly Route[] = [
   route({
@@ -82,12 +85,12 @@ export const domainsExtra: readonly Route[] = [
       'For registries that tell nothing. A later answer of the registry takes the place of what was entered.',
     params: () =>
       z.object({
-        ...sitePath,
-        expiry_date: instant.describe('YYYY-MM-DD; null clears.'),
-        creation_date: instant.describe('YYYY-MM-DD; null clears.'),
+        ...sitePath(),
+        expiry_date: instant().describe('YYYY-MM-DD; null clears.'),
+        creation_date: instant().describe('YYYY-MM-DD; null clears.'),
         registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
       }),
-    returns: () => writtenOf(domainShape),
+    returns: () => writtenOf(domainShape()),
     async answer({ id_or_domain, ...dates }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { message: 'The dates were kept.', data: await enterDomain(ctx, site, dates), site: simpleSite(site) };

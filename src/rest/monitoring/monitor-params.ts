@@ -10,11 +10,12 @@ import {
 } from '../../../schemas/monitoring.js';
 import { onOff } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { csv, ids, int, paging, text } from '../params.js';
 
 const WORDS = ['up', 'down', 'pending', 'first', 'unknown', 'paused'] as const;
 
-export const filter = {
+export const filter = once(() => ({
   status: csv(z.enum(WORDS))
     .default([])
     .describe(
@@ -23,15 +24,17 @@ export const filter = {
   search: text(255).optional().describe('Part of name or URL.'),
   include: ids().optional().describe('Only these sites.'),
   exclude: ids().optional().describe('All but these sites.'),
-};
-export const listParams = z.object({ ...filter, ...paging(20, 200) });
+}));
+export const listParams = once(() => z.object({ ...filter(), ...paging(20, 200) }));
 
 const BEAT_CODES: Readonly<Record<string, number>> = { down: 0, up: 1, pending: 2, first: 3 };
-export const beatStatus = z.preprocess((value) => {
-  const word = typeof value === 'string' ? value.toLowerCase() : value;
-  if (typeof word === 'string' && Object.hasOwn(BEAT_CODES, word)) return BEAT_CODES[word];
-  return typeof word === 'string' && /^\d$/.test(word) ? Number(word) : value;
-}, z.number().int().min(0).max(3));
+export const beatStatus = once(() =>
+  z.preprocess((value) => {
+    const word = typeof value === 'string' ? value.toLowerCase() : value;
+    if (typeof word === 'string' && Object.hasOwn(BEAT_CODES, word)) return BEAT_CODES[word];
+    return typeof word === 'string' && /^\d$/.test(word) ? Number(word) : value;
+  }, z.number().int().min(0).max(3)),
+);
 
 /** A global value; null or "" goes back to the standard. */
 function common<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
@@ -62,12 +65,10 @@ const ABOUT = {
   expected_status: 'HTTP codes that count as up, comma list or array.',
   keyword: 'The word of the keyword type, in any case.',
 };
-const keyword = monitorKeyword;
-
-export const ownSettings = {
-  active: own(onOff, ABOUT.active),
-  interval: own(interval, ABOUT.interval),
-  timeout: own(timeout, ABOUT.timeout),
+export const ownSettings = once(() => ({
+  active: own(onOff(), ABOUT.active),
+  interval: own(interval(), ABOUT.interval),
+  timeout: own(timeout(), ABOUT.timeout),
   maxretries: own(
     z.preprocess((value) => (value === -1 || value === '-1' ? null : value), retries(10).nullable()) as z.ZodType<
       number | null,
@@ -81,19 +82,19 @@ export const ownSettings = {
   expected_status: own(
     z.preprocess(
       (value) => (typeof value === 'string' && value.includes('useglobal') ? null : value),
-      statusCodes.nullable(),
+      statusCodes().nullable(),
     ),
     ABOUT.expected_status,
   ),
-  keyword: own(keyword, ABOUT.keyword),
-};
-export const commonSettings = {
-  active: common(onOff, ABOUT.active),
-  interval: common(interval, ABOUT.interval),
-  timeout: common(timeout, ABOUT.timeout),
+  keyword: own(monitorKeyword(), ABOUT.keyword),
+}));
+export const commonSettings = once(() => ({
+  active: common(onOff(), ABOUT.active),
+  interval: common(interval(), ABOUT.interval),
+  timeout: common(timeout(), ABOUT.timeout),
   maxretries: common(retries(1), ABOUT.maxretries),
   type: common(z.enum(MONITOR_TYPES), ABOUT.type),
   method: common(z.enum(MONITOR_METHODS), ABOUT.method),
-  expected_status: common(statusCodes, ABOUT.expected_status),
-  keyword: common(keyword, ABOUT.keyword),
-};
+  expected_status: common(statusCodes(), ABOUT.expected_status),
+  keyword: common(monitorKeyword(), ABOUT.keyword),
+}));

@@ -2,6 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { listAlerts } from '../../domain/monitoring/alerts.js';
 import { checkMonitor, editMonitor, editMonitorDefaults } from '../../domain/monitoring/edit.js';
@@ -53,12 +54,14 @@ const SETTING_CODES = {
   expected_status: 'invalid_status_code',
 };
 
-const beatMeta = z.object({
-  page: z.number().int(),
-  per_page: z.number().int(),
-  total: z.number().int(),
-  total_pages: z.number().int(),
-});
+const beatMeta = once(() =>
+  z.object({
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+    total_pages: z.number().int(),
+  }),
+);
 
 export const monitors: readonly Route[] = [
   route({
@@ -66,8 +69,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors',
     needs: 'read',
     summary: 'Monitors with their figures',
-    params: () => listParams,
-    returns: () => listOf(monitorShape),
+    params: listParams,
+    returns: () => listOf(monitorShape()),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitors(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -78,8 +81,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/basic',
     needs: 'read',
     summary: 'Monitors with their state only',
-    params: () => listParams,
-    returns: () => listOf(monitorBasicShape),
+    params: listParams,
+    returns: () => listOf(monitorBasicShape()),
     async answer({ page, per_page, ...query }, ctx) {
       const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
       return { total, data: items, page, per_page };
@@ -90,8 +93,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/count',
     needs: 'read',
     summary: 'Number of monitors',
-    params: () => z.object(filter),
-    returns: () => countShape,
+    params: () => z.object(filter()),
+    returns: countShape,
     async answer(query, ctx) {
       const count = await countMonitors(ctx, query);
       return { total: count, count };
@@ -102,8 +105,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}',
     needs: 'read',
     summary: 'One monitor: settings, figures, beats of the last 24 hours',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(monitorDetailShape),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(monitorDetailShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitor(ctx, site.id), site: simpleSite(site) };
@@ -114,8 +117,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/basic',
     needs: 'read',
     summary: 'State of one monitor',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(monitorBasicShape),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(monitorBasicShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       return { data: await getMonitorBasic(ctx, site.id), site: simpleSite(site) };
@@ -128,14 +131,16 @@ export const monitors: readonly Route[] = [
     summary: 'Beats of one monitor, newest first',
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
         since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
         limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
-        status: csv(beatStatus).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
+        status: csv(beatStatus())
+          .default([])
+          .describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
         page: int(1).default(1).describe('Page, from 1.'),
       }),
-    returns: () => listOf(beatShape).extend({ meta: beatMeta }),
+    returns: () => listOf(beatShape()).extend({ meta: beatMeta() }),
     async answer({ id_or_domain, ...query }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, meta } = await listBeats(ctx, site.id, query);
@@ -147,8 +152,8 @@ export const monitors: readonly Route[] = [
     path: '/monitors/{id_or_domain}/incidents',
     needs: 'read',
     summary: 'Incidents of one monitor, newest first',
-    params: () => z.object({ ...sitePath, ...paging(20, 200) }),
-    returns: () => listOf(incidentShape),
+    params: () => z.object({ ...sitePath(), ...paging(20, 200) }),
+    returns: () => listOf(incidentShape()),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const { items, total } = await listIncidents(ctx, site.id, page, per_page);
@@ -162,10 +167,10 @@ export const monitors: readonly Route[] = [
     summary: 'Number of incidents of one monitor',
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
       }),
-    returns: () => countShape,
+    returns: countShape,
     async answer({ id_or_domain, period }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const count = await countIncidents(ctx, site.id, period);
@@ -179,8 +184,8 @@ export const monitors: readonly Route[] = [
     live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes a minute at most.',
-    params: () => z.object(sitePath),
-    returns: () => writtenOf(monitorCheckShape),
+    params: () => z.object(sitePath()),
+    returns: () => writtenOf(monitorCheckShape()),
     async answer({ id_or_domain }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await checkMonitor(ctx, site.id);
@@ -195,9 +200,9 @@ export const monitors: readonly Route[] = [
     body: 'required',
     summary: 'Change the settings of one monitor',
     description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
-    params: () => z.object({ ...sitePath, ...ownSettings }),
+    params: () => z.object({ ...sitePath(), ...ownSettings() }),
     inner: SETTING_CODES,
-    returns: () => writtenOf(monitorOwnShape),
+    returns: () => writtenOf(monitorOwnShape()),
     async answer({ id_or_domain, ...change }, ctx) {
       const site = await monitored(ctx, id_or_domain);
       const data = await editMonitor(ctx, site.id, change);
@@ -211,9 +216,9 @@ export const monitors: readonly Route[] = [
     body: 'required',
     summary: 'Change the global monitor settings',
     description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
-    params: () => z.object(commonSettings),
+    params: () => z.object(commonSettings()),
     inner: SETTING_CODES,
-    returns: () => writtenOf(monitorSettingsShape),
+    returns: () => writtenOf(monitorSettingsShape()),
     async answer(change, ctx) {
       return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };
     },
@@ -227,7 +232,7 @@ export const alertsExtra: readonly Route[] = [
     needs: 'read',
     summary: 'Alerts of monitors, certificates and domains, newest first',
     params: () => z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
-    returns: () => listOf(alertShape),
+    returns: () => listOf(alertShape()),
     async answer({ include, page, per_page }, ctx) {
       const { items, total } = await listAlerts(ctx, include, page, per_page);
       return { total, data: items, page, per_page };
@@ -246,7 +251,7 @@ export const alertsExtra: readonly Route[] = [
         days: int(1, 3660).optional().describe('Only those that began within so many days.'),
         ...paging(20, 200),
       }),
-    returns: () => listOf(fleetIncidentShape),
+    returns: () => listOf(fleetIncidentShape()),
     async answer({ include, page, per_page, ...filter }, ctx) {
       const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page);
       return { total, data: items, page, per_page };
@@ -265,7 +270,7 @@ export const alertsExtra: readonly Route[] = [
         acknowledged: flag().default(true).describe('0 takes it back.'),
         note: text(500).optional().describe('What is known of it.'),
       }),
-    returns: () => writtenOf(fleetIncidentShape),
+    returns: () => writtenOf(fleetIncidentShape()),
     async answer({ incident_id, ...mark }, ctx) {
       const data = await acknowledgeIncident(ctx, incident_id, mark);
       return {

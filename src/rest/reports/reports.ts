@@ -2,6 +2,7 @@
 
 import { REPORT_FORMATS, SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { DEFAULT_SEGMENTS, reportAnswer, wholeReport } from '../../domain/reports/answer.js';
 import { addRecord, removeRecords } from '../../domain/reports/records.js';
 import { csv, day, sitePath, text } from '../params.js';
@@ -12,10 +13,10 @@ import { simpleSite, siteOf } from '../sites/references.js';
 
 const MODULE = 'pro-reports' as const;
 
-const range = {
+const range = once(() => ({
   start_date: day().describe('First day, YYYY-MM-DD, in the time zone of the dashboard.'),
   end_date: day().describe('Last day, included.'),
-};
+}));
 
 function segmentRow(segment: Segment): Route {
   const actions = SEGMENTS[segment];
@@ -30,8 +31,8 @@ function segmentRow(segment: Segment): Route {
       'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
     params: () =>
       z.object({
-        ...sitePath,
-        ...range,
+        ...sitePath(),
+        ...range(),
         action: text(200)
           .optional()
           .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
@@ -48,7 +49,7 @@ function segmentRow(segment: Segment): Route {
 
 export const reports: readonly Route[] = SEGMENT_NAMES.map(segmentRow);
 
-const segmentParam = z.enum(SEGMENT_NAMES);
+const segmentParam = once(() => z.enum(SEGMENT_NAMES));
 
 export const reportsExtra: readonly Route[] = [
   route({
@@ -61,9 +62,9 @@ export const reportsExtra: readonly Route[] = [
     description: 'Segments that nothing feeds are left out; as JSON they are named in errors.',
     params: () =>
       z.object({
-        ...sitePath,
-        ...range,
-        segments: csv(segmentParam, SEGMENT_NAMES.length)
+        ...sitePath(),
+        ...range(),
+        segments: csv(segmentParam(), SEGMENT_NAMES.length)
           .optional()
           .describe(`Left out: ${DEFAULT_SEGMENTS.join(', ')}.`),
         format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
@@ -87,13 +88,13 @@ export const reportsExtra: readonly Route[] = [
       'For segments about tools that this service does not run: backups, scanners, shop, analytics. Members of values are the plain keys of the segment.',
     params: () =>
       z.object({
-        ...sitePath,
-        segment: segmentParam,
+        ...sitePath(),
+        segment: segmentParam(),
         action: text(60).optional().describe('Of a segment with rows; it has one.'),
         at: text(40).optional().describe('When, ISO 8601; left out, now.'),
         values: z.record(z.unknown()).describe('Members by plain key.'),
       }),
-    returns: () => writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite),
+    returns: () => writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite()),
     answer: async ({ id_or_domain, ...record }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const data = await addRecord(ctx, site, record);
@@ -106,8 +107,8 @@ export const reportsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     summary: 'Forget all records of a segment of the site',
-    params: () => z.object({ ...sitePath, segment: segmentParam }),
-    returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite),
+    params: () => z.object({ ...sitePath(), segment: segmentParam() }),
+    returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite()),
     answer: async ({ id_or_domain, segment }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const removed = await removeRecords(ctx, site, segment);

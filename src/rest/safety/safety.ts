@@ -37,8 +37,8 @@ export const safetyExtra: readonly Route[] = [
     live: true,
     summary: 'Ask a site for its guard',
     description: 'The guard keeps copies of plugins and themes, and puts back what breaks the site.',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(siteGuard),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(siteGuard()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await guardOf(ctx, site.id), site: simpleSite(site) };
@@ -52,13 +52,13 @@ export const safetyExtra: readonly Route[] = [
     description: 'One must-use plugin, written by the MainWP Child plugin. With dry_run it only tells how.',
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         allow_login: flag()
           .optional()
           .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
         dry_run: flag().default(false),
       }),
-    returns: () => writtenOf(guardInstall).extend(withSite),
+    returns: () => writtenOf(guardInstall()).extend(withSite()),
     async answer({ id_or_domain, allow_login, dry_run }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await installGuard(ctx, site.id, allow_login, dry_run);
@@ -71,8 +71,8 @@ export const safetyExtra: readonly Route[] = [
     path: GUARD,
     needs: 'write',
     summary: 'Remove the guard of a site with the copies it keeps',
-    params: () => z.object(sitePath),
-    returns: () => writtenOf(removedGuard).extend(withSite),
+    params: () => z.object(sitePath()),
+    returns: () => writtenOf(removedGuard()).extend(withSite()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await removeGuard(ctx, site.id);
@@ -89,12 +89,12 @@ export const safetyExtra: readonly Route[] = [
     fails: [409],
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         user: text(200, 1)
           .optional()
           .describe('Login name of an administrator. Default: the one the site is connected by.'),
       }),
-    returns: () => writtenOf(adminLogin).extend(withSite),
+    returns: () => writtenOf(adminLogin()).extend(withSite()),
     async answer({ id_or_domain, user }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await loginTo(ctx, site.id, user);
@@ -107,8 +107,8 @@ export const safetyExtra: readonly Route[] = [
     needs: 'read',
     live: true,
     summary: 'List the copies that the guard of a site keeps',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(siteSnapshots),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(siteSnapshots()),
     async answer({ id_or_domain }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       return { data: await snapshotsOf(ctx, site.id), site: simpleSite(site) };
@@ -120,8 +120,8 @@ export const safetyExtra: readonly Route[] = [
     needs: 'read',
     summary: 'List what was updated on a site under protection, step by step',
     description: 'Also while it happens. The guard is as it was last seen: the site is not asked.',
-    params: () => z.object({ ...sitePath, ...paging(20, 100) }),
-    returns: () => listOf(safeChangeShape).extend({ guard: siteGuard, ...withSite }),
+    params: () => z.object({ ...sitePath(), ...paging(20, 100) }),
+    returns: () => listOf(safeChangeShape()).extend({ guard: siteGuard(), ...withSite() }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
@@ -138,7 +138,7 @@ export const safetyExtra: readonly Route[] = [
     description: 'Looks at the site before and after. Without a guard the protection is weaker; dry_run tells.',
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
           .default([])
           .describe('Default: all.'),
@@ -147,12 +147,12 @@ export const safetyExtra: readonly Route[] = [
           .enum(['keep', 'roll_back'])
           .default('keep')
           .describe('When pages look different, but not broken.'),
-        least_protection: protection.default('reinstall').describe('Items with less are left as they are.'),
+        least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
         paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
         dry_run: flag().default(false),
       }),
     returns: () =>
-      writtenOf(safeUpdate.omit({ errors: true })).extend({ ...withSite, errors: safeUpdate.shape.errors }),
+      writtenOf(safeUpdate().omit({ errors: true })).extend({ ...withSite(), errors: safeUpdate().shape.errors }),
     async answer({ id_or_domain, slug, ...input }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { errors, ...data } = await safeUpdateSite(ctx, site.id, { ...input, specific_items: slug });
@@ -170,13 +170,13 @@ export const safetyExtra: readonly Route[] = [
     description: 'Names an update by change_id, or the item by type and slug.',
     params: () =>
       z.object({
-        ...sitePath,
+        ...sitePath(),
         change_id: text(100).optional().describe('Of an update or snapshot.'),
-        type: itemType.optional(),
+        type: itemType().optional(),
         slug: text(512).optional().describe('Exact slug.'),
         to_version: text(100).optional().describe('Default: the version before the last update.'),
       }),
-    returns: () => writtenOf(rolledBack).extend(withSite),
+    returns: () => writtenOf(rolledBack()).extend(withSite()),
     async answer({ id_or_domain, ...input }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await rollBack(ctx, { ...input, site_id_or_domain: site.id });
@@ -199,7 +199,7 @@ export const safetyExtra: readonly Route[] = [
         page: z.number().int(),
         per_page: z.number().int(),
         pages: z.number().int(),
-        data: z.array(quarantinedVersion),
+        data: z.array(quarantinedVersion()),
       }),
     async answer({ include_lifted, page, per_page }, ctx) {
       const { versions, total } = await quarantinedVersions(ctx, include_lifted, page, per_page);
@@ -218,7 +218,7 @@ export const safetyExtra: readonly Route[] = [
         slug: text(512, 1).describe('Exact slug.'),
         version: text(100, 1).describe('Exact version.'),
       }),
-    returns: () => writtenOf(quarantinedVersion),
+    returns: () => writtenOf(quarantinedVersion()),
     async answer({ type, slug, version }, ctx) {
       return { message: 'The version passes again.', data: await liftQuarantine(ctx, type, slug, version) };
     },

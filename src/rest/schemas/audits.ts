@@ -2,13 +2,14 @@
 
 import { AUDIT_ENGINES, AUDIT_SCHEDULES, AUDIT_STRATEGIES } from '../../../schemas/audit.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 
 const int = () => z.number().int();
 const score = () => int().min(0).max(100).nullable().describe('0 to 100; null when it was not measured.');
 const moment = () => z.string().datetime();
 const engine = () => z.enum(['lighthouse', 'pagespeed']);
 
-const scores = { seo: score(), accessibility: score(), best_practices: score() };
+const scores = once(() => ({ seo: score(), accessibility: score(), best_practices: score() }));
 
 const figure = (unit: 'ms' | '', what: string) =>
   z
@@ -21,73 +22,83 @@ const figure = (unit: 'ms' | '', what: string) =>
     .optional()
     .describe(`${what}; absent when it was not measured.`);
 
-const strategyResult = z
-  .object({
-    score: score().describe('Performance, 0 to 100; null when it was not measured.'),
-    ...scores,
-    lab_data: z.object({
-      first_contentful_paint: figure('ms', 'First content is drawn'),
-      largest_contentful_paint: figure('ms', 'The largest content is drawn'),
-      speed_index: figure('ms', 'How fast the page fills'),
-      total_blocking_time: figure('ms', 'Time in which the page does not react'),
-      cumulative_layout_shift: figure('', 'How much the content moves while it loads'),
-      time_to_interactive: figure('ms', 'The page reacts'),
-    }),
-    others_data: z
-      .array(
-        z.object({
-          id: z.string(),
-          title: z.string(),
-          description: z.string(),
-          score: z.number().min(0).max(1),
-          display_value: z.string(),
-          group: z.string(),
-        }),
-      )
-      .describe('What the page did not pass, worst first.'),
-    last_modified: moment().describe('When it was measured.'),
-    response_code: int().nullable().describe('HTTP status of the page.'),
-    engine: engine(),
-  })
-  .nullable();
+const strategyResult = once(() =>
+  z
+    .object({
+      score: score().describe('Performance, 0 to 100; null when it was not measured.'),
+      ...scores(),
+      lab_data: z.object({
+        first_contentful_paint: figure('ms', 'First content is drawn'),
+        largest_contentful_paint: figure('ms', 'The largest content is drawn'),
+        speed_index: figure('ms', 'How fast the page fills'),
+        total_blocking_time: figure('ms', 'Time in which the page does not react'),
+        cumulative_layout_shift: figure('', 'How much the content moves while it loads'),
+        time_to_interactive: figure('ms', 'The page reacts'),
+      }),
+      others_data: z
+        .array(
+          z.object({
+            id: z.string(),
+            title: z.string(),
+            description: z.string(),
+            score: z.number().min(0).max(1),
+            display_value: z.string(),
+            group: z.string(),
+          }),
+        )
+        .describe('What the page did not pass, worst first.'),
+      last_modified: moment().describe('When it was measured.'),
+      response_code: int().nullable().describe('HTTP status of the page.'),
+      engine: engine(),
+    })
+    .nullable(),
+);
 
-export const auditResultShape = z.object({
-  id: int().describe('Id of the site.'),
-  url: z.string(),
-  name: z.string(),
-  desktop: strategyResult.describe('The newest result; null = none, or not asked for.'),
-  mobile: strategyResult.describe('The same, for a phone.'),
-  status: z
-    .enum(['pending', 'running', 'completed', 'failed'])
-    .nullable()
-    .describe('Of the newest audit; null = never audited.'),
-  error: z.string().nullable().describe('Why the newest audit brought no result.'),
-  strategy: z.enum(AUDIT_STRATEGIES).describe('In force for the site.'),
-  schedule: z.enum(AUDIT_SCHEDULES).describe('In force for the site.'),
-  override: z.boolean().describe('The site has a setting of its own.'),
-});
+export const auditResultShape = once(() =>
+  z.object({
+    id: int().describe('Id of the site.'),
+    url: z.string(),
+    name: z.string(),
+    desktop: strategyResult().describe('The newest result; null = none, or not asked for.'),
+    mobile: strategyResult().describe('The same, for a phone.'),
+    status: z
+      .enum(['pending', 'running', 'completed', 'failed'])
+      .nullable()
+      .describe('Of the newest audit; null = never audited.'),
+    error: z.string().nullable().describe('Why the newest audit brought no result.'),
+    strategy: z.enum(AUDIT_STRATEGIES).describe('In force for the site.'),
+    schedule: z.enum(AUDIT_SCHEDULES).describe('In force for the site.'),
+    override: z.boolean().describe('The site has a setting of its own.'),
+  }),
+);
 
-export const auditDetailShape = auditResultShape.extend({
-  history: z
-    .array(z.object({ at: moment(), strategy: z.enum(['desktop', 'mobile']), performance: score(), ...scores }))
-    .describe('Scores of completed audits, newest first.'),
-});
+export const auditDetailShape = once(() =>
+  auditResultShape().extend({
+    history: z
+      .array(z.object({ at: moment(), strategy: z.enum(['desktop', 'mobile']), performance: score(), ...scores() }))
+      .describe('Scores of completed audits, newest first.'),
+  }),
+);
 
-export const auditSettingsShape = z.object({
-  engine: z.enum(AUDIT_ENGINES),
-  api_key: z.string().describe('**** and the last four characters; "" = none is set.'),
-  language: z.string(),
-  strategy: z.enum(AUDIT_STRATEGIES),
-  schedule: z.enum(AUDIT_SCHEDULES),
-  threshold: int().min(0).max(100).describe('A performance score below this raises an alert; 0 = never.'),
-  engine_in_use: engine().nullable().describe('What an audit would run with now; null = none can run.'),
-  lighthouse: z.string().describe('available, or what to do so that it is.'),
-});
+export const auditSettingsShape = once(() =>
+  z.object({
+    engine: z.enum(AUDIT_ENGINES),
+    api_key: z.string().describe('**** and the last four characters; "" = none is set.'),
+    language: z.string(),
+    strategy: z.enum(AUDIT_STRATEGIES),
+    schedule: z.enum(AUDIT_SCHEDULES),
+    threshold: int().min(0).max(100).describe('A performance score below this raises an alert; 0 = never.'),
+    engine_in_use: engine().nullable().describe('What an audit would run with now; null = none can run.'),
+    lighthouse: z.string().describe('available, or what to do so that it is.'),
+  }),
+);
 
-export const auditsQueuedShape = z.object({
-  message: z.string(),
-  total: int(),
-  data: z.record(z.enum(['queued', 'skipped'])).describe('By site id.'),
-});
+export const auditsQueuedShape = once(() =>
+  z.object({
+    message: z.string(),
+    total: int(),
+    data: z.record(z.enum(['queued', 'skipped'])).describe('By site id.'),
+  }),
+);
 
-export const auditQueuedShape = z.object({ status: z.literal('queued'), already_queued: z.boolean() });
+export const auditQueuedShape = once(() => z.object({ status: z.literal('queued'), already_queued: z.boolean() }));

@@ -2,6 +2,7 @@
 
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { withSite } from './records.js';
 import { segmentShape } from './report-segments.js';
 import type { ReportedValue, SectionShape, SegmentShape } from './report-values.js';
@@ -74,15 +75,15 @@ function normalShape({ sections, byAction, figures }: SegmentShape) {
   });
 }
 
-const range = {
+const range = once(() => ({
   start_date: z.string().date(),
   end_date: z.string().date(),
   generated_at: moment(),
   time_zone: z.string(),
   as_of: moment().nullable().describe('When the site was last synced; null = never.'),
   truncated: z.boolean().describe('There is more than the 10,000 rows of one answer.'),
-};
-const notes = z.array(z.string()).describe('What a reader must know.');
+}));
+const notes = once(() => z.array(z.string()).describe('What a reader must know.'));
 
 function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny): z.ZodTypeAny {
   const names = Object.keys(shape.sections);
@@ -90,33 +91,35 @@ function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny):
   const name = names.length === 0 ? z.string() : anyOf(names.map((one) => z.literal(one)));
   const section = z.object({ name, title: z.string(), count: int().min(0) });
   return z.object({
-    ...range,
+    ...range(),
     action: z.string().describe(actions ? 'As it was asked for, or all.' : 'all.'),
     format,
     sections: names.length === 0 ? none(section) : z.array(section).min(1),
-    notes,
+    notes: notes(),
   });
 }
 
 /** Of one segment, as data: `raw` has bracketed tokens, `normal` and `json` plain keys. */
 export function segmentAnswer(segment: Segment): z.ZodTypeAny {
   const shape = segmentShape(segment);
-  const raw = z.object({ data: rawShape(shape), meta: metaShape(segment, shape, z.literal('raw')), ...withSite });
+  const raw = z.object({ data: rawShape(shape), meta: metaShape(segment, shape, z.literal('raw')), ...withSite() });
   const normal = z.object({
     total: int().min(0).describe('Rows.'),
     data: normalShape(shape),
     meta: metaShape(segment, shape, z.enum(['normal', 'json'])),
-    ...withSite,
+    ...withSite(),
   });
   return z.union([raw, normal]);
 }
 
 /** Several segments as JSON. */
 export function wholeReportAnswer(): z.ZodTypeAny {
-  const data = SEGMENT_NAMES.map((segment) => [segment, normalShape(segmentShape(segment)).extend({ notes })] as const);
+  const data = SEGMENT_NAMES.map(
+    (segment) => [segment, normalShape(segmentShape(segment)).extend({ notes: notes() })] as const,
+  );
   return z.object({
     data: z.object(Object.fromEntries(data)).partial().describe('By segment.'),
-    meta: z.object({ ...range, format: z.literal('json') }),
+    meta: z.object({ ...range(), format: z.literal('json') }),
     errors: z
       .array(
         z.object({
@@ -126,6 +129,6 @@ export function wholeReportAnswer(): z.ZodTypeAny {
         }),
       )
       .describe('Segments that nothing feeds.'),
-    ...withSite,
+    ...withSite(),
   });
 }

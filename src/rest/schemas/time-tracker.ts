@@ -8,6 +8,7 @@ import {
   TIMER_MODES,
 } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { listOf } from './records.js';
 
 const int = () => z.number().int();
@@ -16,98 +17,112 @@ const price = () => z.number().min(0);
 const moment = () => z.string().datetime();
 const day = () => z.string().date();
 
-export const taskShape = z.object({
-  id: int(),
-  title: z.string(),
-  description: z.string(),
-  client_id: int().nullable(),
-  site_ids: z.array(int()),
-  bucket_id: int().nullable(),
-  timer_mode: z.enum(TIMER_MODES),
-  status: z.enum(TASK_STATUSES),
-  payment_status: z.enum(PAYMENT_STATUSES),
-  hourly_price: price(),
-  duration_seconds: seconds().describe('Seconds worked, a running timer up to now.'),
-  billable_seconds: seconds().describe('The same after rounding.'),
-  total_price: price().describe('Billable hours at the hourly price.'),
-  remaining_seconds: int()
-    .nullable()
-    .describe('What a count_down has left, negative once it is used up; null for a count_up.'),
-  started_at: moment().nullable(),
-  completed_at: moment().nullable(),
-  created_at: moment(),
-  updated_at: moment(),
-});
+export const taskShape = once(() =>
+  z.object({
+    id: int(),
+    title: z.string(),
+    description: z.string(),
+    client_id: int().nullable(),
+    site_ids: z.array(int()),
+    bucket_id: int().nullable(),
+    timer_mode: z.enum(TIMER_MODES),
+    status: z.enum(TASK_STATUSES),
+    payment_status: z.enum(PAYMENT_STATUSES),
+    hourly_price: price(),
+    duration_seconds: seconds().describe('Seconds worked, a running timer up to now.'),
+    billable_seconds: seconds().describe('The same after rounding.'),
+    total_price: price().describe('Billable hours at the hourly price.'),
+    remaining_seconds: int()
+      .nullable()
+      .describe('What a count_down has left, negative once it is used up; null for a count_up.'),
+    started_at: moment().nullable(),
+    completed_at: moment().nullable(),
+    created_at: moment(),
+    updated_at: moment(),
+  }),
+);
 
-export const taskDetailShape = taskShape.extend({
-  entries: z
-    .array(
-      z.object({
-        id: int(),
-        started_at: moment(),
-        ended_at: moment().nullable().describe('null while it runs.'),
-        seconds: seconds(),
-      }),
-    )
-    .describe('Spans of time, oldest first.'),
-});
+export const taskDetailShape = once(() =>
+  taskShape().extend({
+    entries: z
+      .array(
+        z.object({
+          id: int(),
+          started_at: moment(),
+          ended_at: moment().nullable().describe('null while it runs.'),
+          seconds: seconds(),
+        }),
+      )
+      .describe('Spans of time, oldest first.'),
+  }),
+);
 
-export const tasksShape = listOf(taskShape).extend({
-  summary: z
-    .object({ duration_seconds: seconds(), billable_seconds: seconds(), total_price: price() })
-    .describe('Over all matches.'),
-});
+export const tasksShape = once(() =>
+  listOf(taskShape()).extend({
+    summary: z
+      .object({ duration_seconds: seconds(), billable_seconds: seconds(), total_price: price() })
+      .describe('Over all matches.'),
+  }),
+);
 
-export const timeSettingsShape = z.object({
-  timer_mode: z.enum(TIMER_MODES),
-  currency_symbol: z.string(),
-  currency_position: settingFields.currency_position.unwrap(),
-  thousand_separator: z.string().length(1),
-  decimal_separator: z.string().length(1),
-  decimals: int().min(0).max(4),
-  rounding_enabled: z.boolean(),
-  rounding_direction: settingFields.rounding_direction.unwrap(),
-  rounding_minutes: z
-    .union([z.literal(1), z.literal(5), z.literal(6), z.literal(10), z.literal(15), z.literal(30), z.literal(60)])
-    .describe('Minutes that the time of a task is rounded to.'),
-  hourly_price: price(),
-  source: z.enum(['global', 'client']).describe('client: the client has settings of its own.'),
-});
+export const timeSettingsShape = once(() =>
+  z.object({
+    timer_mode: z.enum(TIMER_MODES),
+    currency_symbol: z.string(),
+    currency_position: settingFields().currency_position.unwrap(),
+    thousand_separator: z.string().length(1),
+    decimal_separator: z.string().length(1),
+    decimals: int().min(0).max(4),
+    rounding_enabled: z.boolean(),
+    rounding_direction: settingFields().rounding_direction.unwrap(),
+    rounding_minutes: z
+      .union([z.literal(1), z.literal(5), z.literal(6), z.literal(10), z.literal(15), z.literal(30), z.literal(60)])
+      .describe('Minutes that the time of a task is rounded to.'),
+    hourly_price: price(),
+    source: z.enum(['global', 'client']).describe('client: the client has settings of its own.'),
+  }),
+);
 
-export const trackerClientShape = z.object({
-  id: int(),
-  name: z.string(),
-  email: z.string(),
-  status: z.enum(['active', 'suspended']),
-  settings_source: z.enum(['global', 'client']),
-  tasks_count: int().min(0),
-  running_tasks: int().min(0),
-  duration_seconds: seconds(),
-  billable_seconds: seconds(),
-  billed_total: price().describe('Of tasks that were sent to the client; dropped ones are left out.'),
-  unbilled_total: price().describe('Of tasks whose payment_status is unbilled or draft.'),
-  buckets_count: int().min(0).describe('Buckets that serve the client.'),
-  last_activity_at: moment().nullable(),
-});
+export const trackerClientShape = once(() =>
+  z.object({
+    id: int(),
+    name: z.string(),
+    email: z.string(),
+    status: z.enum(['active', 'suspended']),
+    settings_source: z.enum(['global', 'client']),
+    tasks_count: int().min(0),
+    running_tasks: int().min(0),
+    duration_seconds: seconds(),
+    billable_seconds: seconds(),
+    billed_total: price().describe('Of tasks that were sent to the client; dropped ones are left out.'),
+    unbilled_total: price().describe('Of tasks whose payment_status is unbilled or draft.'),
+    buckets_count: int().min(0).describe('Buckets that serve the client.'),
+    last_activity_at: moment().nullable(),
+  }),
+);
 
-export const bucketShape = z.object({
-  id: int(),
-  title: z.string(),
-  description: z.string(),
-  client_ids: z.array(int()).describe('Clients it serves; none = every client.'),
-  hours: z.number().positive().describe('Hours of one period.'),
-  recurrence: z.enum(RECURRENCES),
-  hourly_price: price().describe('0 = as the settings say.'),
-  used_seconds: seconds().describe('Billable seconds in the present period.'),
-  remaining_seconds: int().describe('Seconds left of the period, negative when more was used.'),
-  overage_seconds: seconds().describe('Seconds used beyond the hours.'),
-  period_start: day().nullable().describe('First day of the present period; null = it has no periods.'),
-  period_end: day().nullable().describe('Last day, included.'),
-  tasks_count: int().min(0),
-  created_at: moment(),
-  updated_at: moment(),
-});
+export const bucketShape = once(() =>
+  z.object({
+    id: int(),
+    title: z.string(),
+    description: z.string(),
+    client_ids: z.array(int()).describe('Clients it serves; none = every client.'),
+    hours: z.number().positive().describe('Hours of one period.'),
+    recurrence: z.enum(RECURRENCES),
+    hourly_price: price().describe('0 = as the settings say.'),
+    used_seconds: seconds().describe('Billable seconds in the present period.'),
+    remaining_seconds: int().describe('Seconds left of the period, negative when more was used.'),
+    overage_seconds: seconds().describe('Seconds used beyond the hours.'),
+    period_start: day().nullable().describe('First day of the present period; null = it has no periods.'),
+    period_end: day().nullable().describe('Last day, included.'),
+    tasks_count: int().min(0),
+    created_at: moment(),
+    updated_at: moment(),
+  }),
+);
 
-export const bucketDetailShape = bucketShape.extend({ tasks: z.array(int()).describe('Ids of its tasks.') });
+export const bucketDetailShape = once(() =>
+  bucketShape().extend({ tasks: z.array(int()).describe('Ids of its tasks.') }),
+);
 
-export const deletedShape = z.object({ id: int() });
+export const deletedShape = once(() => z.object({ id: int() }));

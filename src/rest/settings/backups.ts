@@ -2,6 +2,7 @@
 
 import { parseUrl } from '../../../schemas/url.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../domain/settings/backups.js';
 import { int01 } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -20,12 +21,14 @@ const option = (max: number) =>
     )
     .optional();
 
-const login = z.object({
-  label: z.string(),
-  enabled: z.boolean(),
-  options: z.record(z.string()),
-  secrets: z.record(z.string()).describe('Masked.'),
-});
+const login = once(() =>
+  z.object({
+    label: z.string(),
+    enabled: z.boolean(),
+    options: z.record(z.string()),
+    secrets: z.record(z.string()).describe('Masked.'),
+  }),
+);
 
 export const backups: readonly Route[] = [
   route({
@@ -37,7 +40,7 @@ export const backups: readonly Route[] = [
     params: () => z.object({}),
     returns: () =>
       z.object({
-        data: z.object({ api_backups: z.record(login).describe('By slug of the provider.') }),
+        data: z.object({ api_backups: z.record(login()).describe('By slug of the provider.') }),
         meta: z.object({ notes: z.record(z.string()) }),
       }),
     async answer(_params, ctx) {
@@ -77,7 +80,7 @@ export const backups: readonly Route[] = [
           .optional()
           .describe('Write-only.'),
       }),
-    returns: () => z.object({ message: z.string(), data: z.record(login).describe('By slug of the provider.') }),
+    returns: () => z.object({ message: z.string(), data: z.record(login()).describe('By slug of the provider.') }),
     async answer({ api_slug, ...change }, ctx) {
       const data = await editBackup(ctx, api_slug, change);
       return { message: 'The login was changed.', data: { [api_slug]: data } };

@@ -4,6 +4,7 @@ import { mailChange, mailSetting } from '../../../schemas/mail.js';
 import { MONITORING } from '../../../schemas/monitoring.js';
 import { ADVANCED, editShape, GENERAL, INSIGHTS, TOOLS, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { editMail, listMails } from '../../domain/mail/settings.js';
 import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
 import { costSettings } from '../costs/settings.js';
@@ -20,10 +21,10 @@ function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }
 
-const groupReturns = (data: z.AnyZodObject) => ({
+const groupReturns = (data: () => z.AnyZodObject) => ({
   returns: () =>
     z.object({
-      data,
+      data: data(),
       meta: z
         .object({ notes: z.record(z.string()) })
         .optional()
@@ -31,22 +32,22 @@ const groupReturns = (data: z.AnyZodObject) => ({
     }),
 });
 
-const generalReturns = groupReturns(
+const generalReturns = groupReturns(() =>
   valuesShape(GENERAL).extend({
     svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
   }),
 );
-const advancedReturns = groupReturns(valuesShape(ADVANCED));
-const monitoringReturns = groupReturns(
+const advancedReturns = groupReturns(() => valuesShape(ADVANCED));
+const monitoringReturns = groupReturns(() =>
   valuesShape(MONITORING).extend({
     svc_uptime_monitoring_interval_label: z.string(),
     svc_uptime_monitoring_timeout_label: z.string(),
   }),
 );
-const insightsReturns = groupReturns(valuesShape(INSIGHTS));
-const toolsReturns = groupReturns(valuesShape(TOOLS));
+const insightsReturns = groupReturns(() => valuesShape(INSIGHTS));
+const toolsReturns = groupReturns(() => valuesShape(TOOLS));
 
-const none = z.object({});
+const none = once(() => z.object({}));
 
 const general = [
   route({
@@ -54,7 +55,7 @@ const general = [
     path: '/settings/general',
     needs: 'read',
     summary: 'General settings',
-    params: () => none,
+    params: none,
     ...generalReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'general')),
   }),
@@ -84,7 +85,7 @@ const advanced = [
     path: '/settings/advanced',
     needs: 'read',
     summary: 'Advanced settings: how sites are contacted',
-    params: () => none,
+    params: none,
     ...advancedReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'advanced')),
   }),
@@ -114,7 +115,7 @@ const monitoring = [
     path: '/settings/monitoring',
     needs: 'read',
     summary: 'Monitoring settings',
-    params: () => none,
+    params: none,
     ...monitoringReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'monitoring')),
   }),
@@ -143,8 +144,8 @@ const emails = [
     path: '/settings/emails',
     needs: 'read',
     summary: 'Mails that the service can send',
-    params: () => none,
-    returns: () => z.object({ total: z.number().int(), data: z.array(mailSetting) }),
+    params: none,
+    returns: () => z.object({ total: z.number().int(), data: z.array(mailSetting()) }),
     async answer(_params, ctx) {
       const data = await listMails(ctx);
       return { total: data.length, data };
@@ -157,8 +158,8 @@ const emails = [
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,
-    params: () => z.object({ mail_type: z.string().max(60), ...mailChange }),
-    returns: () => z.object({ data: mailSetting }),
+    params: () => z.object({ mail_type: z.string().max(60), ...mailChange() }),
+    returns: () => z.object({ data: mailSetting() }),
     async answer({ mail_type, ...change }, ctx) {
       return { message: 'The mail was changed.', data: await editMail(ctx, mail_type, change) };
     },
@@ -171,7 +172,7 @@ const insights = [
     path: '/settings/dashboard-insights',
     needs: 'read',
     summary: 'Dashboard insights settings',
-    params: () => none,
+    params: none,
     ...insightsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'dashboard-insights')),
   }),
@@ -200,7 +201,7 @@ const tools = [
     path: '/settings/tools',
     needs: 'read',
     summary: 'Tools settings',
-    params: () => none,
+    params: none,
     ...toolsReturns,
     answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'tools')),
   }),

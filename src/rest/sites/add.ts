@@ -3,6 +3,7 @@
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { addSite } from '../../domain/sites/connection.js';
 import { editSite } from '../../domain/sites/edit.js';
@@ -11,21 +12,23 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { flag, ids, int, text } from '../params.js';
 
-export const addSiteParams = z.object({
-  url: text(2048, 1).describe('Address of the site, http or https.'),
-  admin: text(255, 1).describe('Login name of an administrator of the site.'),
-  name: siteName.optional().describe('Default: the title of the site, or the host of its address.'),
-  adminpassword: text(1024).optional().describe('Used once for the handshake, never stored.'),
-  uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
-  ssl_verify: flag().default(true).describe('Check the certificate of the site.'),
-  force_use_ipv4: int(0, 2).default(2).describe('0 no, 1 yes, 2 as the global setting says.'),
-  http_user: text(255).optional().describe('User of the HTTP login in front of the site.'),
-  http_pass: text(1024).optional().describe('Password of that login.'),
-  groupids: ids(100).optional().describe('Ids of tags, comma-separated.'),
-  client_id: int(0).nullable().optional().describe('Id of the client; 0 for none.'),
-});
+export const addSiteParams = once(() =>
+  z.object({
+    url: text(2048, 1).describe('Address of the site, http or https.'),
+    admin: text(255, 1).describe('Login name of an administrator of the site.'),
+    name: siteName().optional().describe('Default: the title of the site, or the host of its address.'),
+    adminpassword: text(1024).optional().describe('Used once for the handshake, never stored.'),
+    uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
+    ssl_verify: flag().default(true).describe('Check the certificate of the site.'),
+    force_use_ipv4: int(0, 2).default(2).describe('0 no, 1 yes, 2 as the global setting says.'),
+    http_user: text(255).optional().describe('User of the HTTP login in front of the site.'),
+    http_pass: text(1024).optional().describe('Password of that login.'),
+    groupids: ids(100).optional().describe('Ids of tags, comma-separated.'),
+    client_id: int(0).nullable().optional().describe('Id of the client; 0 for none.'),
+  }),
+);
 
-export type AddSiteParams = z.output<typeof addSiteParams>;
+export type AddSiteParams = z.output<ReturnType<typeof addSiteParams>>;
 
 /** Throws the codes of the operation, except where REST has its own. */
 export async function connectSite(ctx: Ctx, params: AddSiteParams): Promise<SiteRow> {

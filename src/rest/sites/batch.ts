@@ -3,6 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import { bounded } from '../../../schemas/zod-internals.js';
 import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -30,69 +31,77 @@ const items = (what: string) => bounded(z.array(z.unknown())).optional().describ
 const siteIds = (what: string) => items(`Site ids to ${what}.`);
 
 /** Items are judged one by one when their turn comes: a bad one must not stop the others. */
-export const siteBatchParams = z.object({
-  create: items('Objects with the parameters of POST /sites/add.'),
-  update: items('Objects with id and the parameters of …/edit.'),
-  delete: siteIds('remove'),
-  sync: siteIds('synchronise'),
-  reconnect: siteIds('reconnect'),
-  disconnect: siteIds('disconnect'),
-  suspend: siteIds('suspend'),
-  unsuspend: siteIds('lift the suspension of'),
-  check: siteIds('check'),
-});
+export const siteBatchParams = once(() =>
+  z.object({
+    create: items('Objects with the parameters of POST /sites/add.'),
+    update: items('Objects with id and the parameters of …/edit.'),
+    delete: siteIds('remove'),
+    sync: siteIds('synchronise'),
+    reconnect: siteIds('reconnect'),
+    disconnect: siteIds('disconnect'),
+    suspend: siteIds('suspend'),
+    unsuspend: siteIds('lift the suspension of'),
+    check: siteIds('check'),
+  }),
+);
 
-const result = z.object({
-  id: z.number().int().describe('0 where the item names no site.'),
-  success: z.union([z.literal(0), z.literal(1)]),
-  message: z.string().optional(),
-  error: z.object({ code: z.string(), message: z.string(), data: errorDataShape }).optional(),
-});
+const result = once(() =>
+  z.object({
+    id: z.number().int().describe('0 where the item names no site.'),
+    success: z.union([z.literal(0), z.literal(1)]),
+    message: z.string().optional(),
+    error: z.object({ code: z.string(), message: z.string(), data: errorDataShape() }).optional(),
+  }),
+);
 
 /** Only the groups that were sent appear. */
-export const batchAnswer = z.object({
-  message: z.string(),
-  ...mapShape(siteBatchParams.shape, () => z.array(result).optional()),
-});
+export const batchAnswer = once(() =>
+  z.object({
+    message: z.string(),
+    ...mapShape(siteBatchParams().shape, () => z.array(result()).optional()),
+  }),
+);
 
 function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): Record<K, T> {
   return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
 }
 
 /** The groups as they are described: what an item has to look like is judged when its turn comes. */
-export const describedBatch = z.object({
-  ...mapShape(siteBatchParams.shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
-  create: z.array(addSiteParams).optional().describe('Sites to add.'),
-  update: z
-    .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields }))
-    .optional()
-    .describe('Changes, each with the id of its site.'),
-});
+export const describedBatch = once(() =>
+  z.object({
+    ...mapShape(siteBatchParams().shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
+    create: z.array(addSiteParams()).optional().describe('Sites to add.'),
+    update: z
+      .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields() }))
+      .optional()
+      .describe('Changes, each with the id of its site.'),
+  }),
+);
 
-type Groups = z.output<typeof siteBatchParams>;
+type Groups = z.output<ReturnType<typeof siteBatchParams>>;
 type GroupName = keyof Groups;
 type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
 
-const createItem = addSiteParams.strict();
-const editItem = z.object({ id: z.unknown(), ...editSiteFields }).strict();
+const createItem = once(() => addSiteParams().strict());
+const editItem = once(() => z.object({ id: z.unknown(), ...editSiteFields() }).strict());
 
 /** The other spellings are those of the rows of one site. */
 function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
   return { aliases: aliasesOf('/sites/', Object.keys(item.shape as object)), inner: {}, nullIsAbsent };
 }
-const CREATE_NAMING = namingOf(createItem, true);
-const EDIT_NAMING = namingOf(editItem, false);
+const createNaming = once(() => namingOf(createItem(), true));
+const editNaming = once(() => namingOf(editItem(), false));
 
 /** In the order they run. Changes of records run one after the other, so that the last of two wins. */
 const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   create: {
     atOnce: AT_ONCE,
-    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(createItem, item, CREATE_NAMING))).id }),
+    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(createItem(), item, createNaming()))).id }),
   },
   update: {
     atOnce: 1,
     run: async (ctx, item) => {
-      const { id, ...edit } = parseFields(editItem, item, EDIT_NAMING);
+      const { id, ...edit } = parseFields(editItem(), item, editNaming());
       const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
       const { message, meta } = editAnswer(edit);
       return { id: site.id, ...(meta === undefined ? {} : { message }) };

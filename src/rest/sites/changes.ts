@@ -33,7 +33,7 @@ export const siteChanges = route({
   summary: 'List changes that were made on the site itself, or through this service',
   params: () =>
     z.object({
-      ...sitePath,
+      ...sitePath(),
       source: z
         .enum(CHANGE_SOURCES)
         .default('wpadmin')
@@ -55,7 +55,7 @@ export const siteChanges = route({
       per_page: z.number().int().optional(),
       pages: z.number().int().optional(),
       data: z
-        .union([z.array(changeShape), z.object({ total: z.number().int() })])
+        .union([z.array(changeShape()), z.object({ total: z.number().int() })])
         .describe('With total_count its number.'),
     }),
   answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {

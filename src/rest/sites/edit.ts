@@ -5,6 +5,7 @@ import { email } from '../../../schemas/email.js';
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { editSite, type SiteEdit } from '../../domain/sites/edit.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -18,8 +19,8 @@ const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
 /** All optional; what is absent keeps its value. */
-export const editSiteFields = {
-  name: siteName.pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
+export const editSiteFields = once(() => ({
+  name: siteName().pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
   url: text(2048, 1).optional().describe('New address. Taken when the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
@@ -47,7 +48,7 @@ export const editSiteFields = {
     .nullable()
     .optional()
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
-};
+}));
 
 /** Settings that are kept for other programs and change nothing here, and why. */
 const IDLE = {
@@ -64,8 +65,8 @@ export function editAnswer(params: EditSiteParams) {
   return sent.length === 0 ? { message } : { message, meta: { notes } };
 }
 
-const editSiteParams = z.object(editSiteFields);
-export type EditSiteParams = z.output<typeof editSiteParams>;
+const editSiteParams = once(() => z.object(editSiteFields()));
+export type EditSiteParams = z.output<ReturnType<typeof editSiteParams>>;
 
 /** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and as `verifyMove`. */
 export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {

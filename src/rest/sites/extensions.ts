@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
 import { abandonedCheckedAt, abandonedItems } from '../../domain/sites/findings.js';
@@ -24,15 +25,15 @@ const MAX = 200;
 const WHOLE = 10_000;
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 
-const listFilters = {
+const listFilters = once(() => ({
   status: z.enum(['any', 'active', 'inactive']).default('any'),
   search: text(255).optional().describe('Part of the name or slug, in any case.'),
   ...openPaging(MAX),
-};
+}));
 
-const slugParam = {
+const slugParam = once(() => ({
   slug: slugs().describe('One slug or a comma-separated list; folder/file.php of plugins, the folder of themes.'),
-};
+}));
 
 const akismet = { slug: examplePlugin.slug, name: examplePlugin.name, version: examplePlugin.version };
 
@@ -70,9 +71,9 @@ function listRoute(kind: Kind): Route {
     needs: 'read',
     summary: `List the ${kind}s of a site`,
     description: 'As of the last sync.',
-    params: () => z.object({ ...sitePath, ...listFilters, ...own }),
+    params: () => z.object({ ...sitePath(), ...listFilters(), ...own }),
     example: { total: 1, data: [kind === 'plugin' ? examplePlugin : exampleTheme], site: exampleSite },
-    returns: () => pagedOrWhole(z.array(kind === 'plugin' ? pluginShape : themeShape)),
+    returns: () => pagedOrWhole(z.array(kind === 'plugin' ? pluginShape() : themeShape())),
     answer: async (asked, ctx) => {
       const found = await siteOf(ctx, asked.id_or_domain);
       const rows = await installedExtensions(ctx, found.id, kind);
@@ -93,9 +94,9 @@ function abandonedRoute(kind: Kind): Route {
     needs: 'read',
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
-    params: () => z.object({ ...sitePath, ...listFilters }),
+    params: () => z.object({ ...sitePath(), ...listFilters() }),
     returns: () =>
-      pagedOrWhole(z.record(abandonedShape).describe('By slug.')).extend({
+      pagedOrWhole(z.record(abandonedShape()).describe('By slug.')).extend({
         checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
       }),
     answer: async (asked, ctx) => {
@@ -123,9 +124,9 @@ function pluginAction(action: keyof typeof DONE): Route {
     fails: [504],
     summary: `${word} plugins of a site`,
     description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
-    params: () => z.object({ ...sitePath, ...slugParam }),
+    params: () => z.object({ ...sitePath(), ...slugParam() }),
     example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site: exampleSite },
-    returns: () => writtenOf(z.array(namedShape)).extend({ errors: slugErrors }),
+    returns: () => writtenOf(z.array(namedShape())).extend({ errors: slugErrors() }),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
@@ -170,8 +171,8 @@ export const siteExtensions: readonly Route[] = [
     live: true,
     fails: [504],
     summary: 'Switch the theme of a site',
-    params: () => z.object({ ...sitePath, ...slugParam }),
-    returns: () => writtenOf(z.object({ activate: namedShape, deactivate: namedShape.nullable() })),
+    params: () => z.object({ ...sitePath(), ...slugParam() }),
+    returns: () => writtenOf(z.object({ activate: namedShape(), deactivate: namedShape().nullable() })),
     answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);
       const [wanted, ...more] = slug;
@@ -194,10 +195,10 @@ export const siteExtensions: readonly Route[] = [
     fails: [504],
     summary: 'Delete themes of a site',
     description: 'The active theme and its parent are refused and reported in data.error.',
-    params: () => z.object({ ...sitePath, ...slugParam }),
+    params: () => z.object({ ...sitePath(), ...slugParam() }),
     returns: () =>
-      writtenOf(z.object({ delete: z.array(namedShape), error: slugErrors.optional() })).extend({
-        errors: slugErrors,
+      writtenOf(z.object({ delete: z.array(namedShape()), error: slugErrors().optional() })).extend({
+        errors: slugErrors(),
       }),
     answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
       const found = await siteOf(ctx, id_or_domain);

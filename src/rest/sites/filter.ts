@@ -2,6 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { type ResolveError, type Selection, selectionOf } from '../../domain/sites/resolve.js';
 import { allSites } from '../../domain/sites/sites.js';
@@ -11,15 +12,17 @@ import { csv, ids, text } from '../params.js';
 
 const STATUSES = ['any', 'connected', 'disconnected', 'suspended', 'available_update'] as const;
 
-export const siteFilter = {
+export const siteFilter = once(() => ({
   include: ids().optional().describe('Only these site ids, comma-separated.'),
   exclude: ids().optional().describe('Not these site ids, comma-separated.'),
   status: csv(z.enum(STATUSES))
     .optional()
     .describe('any, connected, disconnected, suspended, available_update; a comma list matches any of them.'),
-};
+}));
 
-export const siteSearch = { search: text(255).optional().describe('Part of the id, name or URL, in any case.') };
+export const siteSearch = once(() => ({
+  search: text(255).optional().describe('Part of the id, name or URL, in any case.'),
+}));
 
 interface Asked {
   include?: readonly number[] | undefined;
@@ -45,10 +48,10 @@ export function listFilter({ include, exclude, status = [], search }: Asked): Si
   };
 }
 
-export const siteChoice = {
+export const siteChoice = once(() => ({
   include: ids().optional().describe('Only these site ids, comma-separated. Default: every site that fits.'),
   exclude: ids().optional().describe('Not these site ids, comma-separated.'),
-};
+}));
 
 /**
  * The sites a multi-site route works on. A filter that was sent but matches no site is refused with `svc_invalid_input`: read as

@@ -1,6 +1,7 @@
 /** Routes that run one action on many sites: results keyed by site id, or a queued job (REST §3.7, §6.2). */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import type { JobHandler } from '../../domain/jobs/handlers.js';
 import type { Selection } from '../../domain/sites/resolve.js';
@@ -26,13 +27,15 @@ interface MultiSiteAction<P extends object, R> {
   extra?(result: R): object;
 }
 
-const multiSiteAnswer = z.object({
-  message: z.string(),
-  total: z.number().int(),
-  dry_run: z.boolean().optional(),
-  data: z.record(actedSite).optional().describe('By site id; absent when the work was queued.'),
-  ...queuedShape,
-});
+const multiSiteAnswer = once(() =>
+  z.object({
+    message: z.string(),
+    total: z.number().int(),
+    dry_run: z.boolean().optional(),
+    data: z.record(actedSite()).optional().describe('By site id; absent when the work was queued.'),
+    ...queuedShape(),
+  }),
+);
 
 export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R>): Route {
   return route({
@@ -44,7 +47,7 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
     description: `${action.description} Calls on very many sites answer "queued": true with a job.`,
     params: () =>
       z.object({
-        ...siteChoice,
+        ...siteChoice(),
         dry_run: flag().default(false).describe('true: names the sites that would be touched and does nothing.'),
       }),
     example: {
@@ -53,7 +56,7 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
       data: { 1: { result: 'success', id: 1, name: 'Example', url: 'https://example.com/', status: 'connected' } },
       errors: [],
     },
-    returns: () => multiSiteAnswer,
+    returns: multiSiteAnswer,
     answer: async ({ dry_run, ...asked }, ctx) => {
       const selection = await action.choose(ctx, asked);
       return dry_run ? preview(selection) : act(ctx, action, selection);

@@ -1,6 +1,7 @@
 /** Routes of one site (REST §6.3); its plugins and themes: extensions.ts. */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import { getSiteClient } from '../../domain/clients/clients.js';
 import type { Ctx } from '../../domain/context.js';
 import { siteCostRecords } from '../../domain/costs/site-costs.js';
@@ -34,9 +35,11 @@ import { siteExtensions } from './extensions.js';
 import { simpleSite, siteOf } from './references.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const markedShape = writtenOf(simpleSiteShape).extend({ suspended: z.union([z.literal(0), z.literal(1)]) });
+const markedShape = once(() =>
+  writtenOf(simpleSiteShape()).extend({ suspended: z.union([z.literal(0), z.literal(1)]) }),
+);
 const marked = (suspended: 0 | 1) => ({
-  returns: () => markedShape,
+  returns: markedShape,
   example: {
     message: '…',
     suspended,
@@ -55,10 +58,10 @@ function action(
     on: ACT,
     path: `/sites/{id_or_domain}/${name}`,
     needs: 'write',
-    returns: () => writtenOf(simpleSiteShape),
+    returns: () => writtenOf(simpleSiteShape()),
     example: { message: '…', data: exampleSite },
     ...facts,
-    params: () => z.object(sitePath),
+    params: () => z.object(sitePath()),
     answer: async ({ id_or_domain }, ctx) => act(ctx, await siteOf(ctx, id_or_domain)),
   });
 }
@@ -69,9 +72,9 @@ export const site: readonly Route[] = [
     path: '/sites/{id_or_domain}',
     needs: 'read',
     summary: 'Read a site',
-    params: () => z.object({ ...sitePath, with_tags: flag().default(true) }),
+    params: () => z.object({ ...sitePath(), with_tags: flag().default(true) }),
     example: { data: exampleFullSite },
-    returns: () => recordOf(siteShape),
+    returns: () => recordOf(siteShape()),
     answer: async ({ id_or_domain, with_tags }, ctx) => ({
       data: await siteRecord(ctx, await siteOf(ctx, id_or_domain), with_tags),
     }),
@@ -83,10 +86,10 @@ export const site: readonly Route[] = [
     body: 'required',
     summary: 'Change the settings of a site',
     description: 'What is absent keeps its value; null, or "" for text, clears it.',
-    params: () => z.object({ ...sitePath, ...editSiteFields }),
+    params: () => z.object({ ...sitePath(), ...editSiteFields() }),
     example: { message: 'The site was changed.', data: exampleFullSite, group_updated: true },
     returns: () =>
-      writtenOf(siteShape).extend({
+      writtenOf(siteShape()).extend({
         group_updated: z.boolean().optional(),
         group_message: z.string().optional(),
         meta: z
@@ -111,7 +114,7 @@ export const site: readonly Route[] = [
       example: { message: 'The site was synchronised.', data: exampleFullSite },
       summary: 'Fetch fresh data from a site',
       description: 'Also from one that is disconnected or was down.',
-      returns: () => writtenOf(siteShape),
+      returns: () => writtenOf(siteShape()),
     },
     async (ctx, found) => ({
       message: 'The site was synchronised.',
@@ -125,8 +128,8 @@ export const site: readonly Route[] = [
     live: true,
     summary: 'Check the security of a site',
     description: 'Asks the site now. Y is good, N an issue; the _UNABLE forms cannot be changed by the child plugin.',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(securityShape),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(securityShape()),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       return { data: await scanSecurity(ctx, found), site: simpleSite(found) };
@@ -199,7 +202,7 @@ export const site: readonly Route[] = [
       },
       summary: 'Check whether a site answers',
       description: 'A site that does not answer is a result: http_code 0.',
-      returns: () => writtenOf(visitShape),
+      returns: () => writtenOf(visitShape()),
     },
     async (ctx, found) => {
       const { site: now, check } = await checkOne(ctx, found);
@@ -223,9 +226,9 @@ export const site: readonly Route[] = [
     live: true,
     summary: 'Remove a site from this service',
     description: 'With its history, for good. The child plugin is switched off where the site can be reached.',
-    params: () => z.object(sitePath),
+    params: () => z.object(sitePath()),
     example: { message: 'The site was removed.', data: exampleSite },
-    returns: () => writtenOf(simpleSiteShape),
+    returns: () => writtenOf(simpleSiteShape()),
     answer: async ({ id_or_domain }, ctx) => {
       const { site: gone, childConfirmed } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
       const message = childConfirmed
@@ -239,8 +242,8 @@ export const site: readonly Route[] = [
     path: '/sites/{id_or_domain}/client',
     needs: 'read',
     summary: 'Read the client of a site',
-    params: () => z.object(sitePath),
-    returns: () => recordOf(clientOfSite),
+    params: () => z.object(sitePath()),
+    returns: () => recordOf(clientOfSite()),
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       const { client } = await getSiteClient(ctx, found.id);
@@ -256,8 +259,8 @@ export const site: readonly Route[] = [
     module: 'cost-tracker',
     summary: 'List the costs of a site',
     description: 'Keyed by cost id; amount is the share of this site.',
-    params: () => z.object(sitePath),
-    returns: () => siteCostsShape,
+    params: () => z.object(sitePath()),
+    returns: siteCostsShape,
     answer: async ({ id_or_domain }, ctx) => {
       const found = await siteOf(ctx, id_or_domain);
       const { costs, ...totals } = await siteCostRecords(ctx, found);

@@ -1,6 +1,7 @@
 /** Routes of the list of sites and of actions on many (REST §6.2). */
 
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import {
   checkHandler,
   disconnectHandler,
@@ -20,10 +21,10 @@ import { batchAnswer, describedBatch, runBatch, siteBatchParams } from './batch.
 import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
 import { multiSiteRoute } from './multi-site.js';
 
-const ORDER = {
+const order = once(() => ({
   orderby: z.enum(['name', 'url', 'id', 'last_sync']).default('name').describe('What the list is sorted by.'),
   order: z.enum(['asc', 'desc']).default('asc'),
-};
+}));
 
 /** Most sites of one list. */
 const MAX = 100;
@@ -38,15 +39,15 @@ export const sites: readonly Route[] = [
     params: () =>
       z.object({
         ...openPaging(MAX),
-        ...byCursor,
-        ...siteSearch,
-        ...siteFilter,
-        ...ORDER,
+        ...byCursor(),
+        ...siteSearch(),
+        ...siteFilter(),
+        ...order(),
         with_tags: flag().default(true),
         full_data: flag().default(true).describe('false: id, name, url, status and client_id only.'),
       }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: () => cursorListOf(siteOfList),
+    returns: () => cursorListOf(siteOfList()),
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx, fields) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -59,9 +60,9 @@ export const sites: readonly Route[] = [
     path: '/sites/basic',
     needs: 'read',
     summary: 'List sites, identifying fields only',
-    params: () => z.object({ ...openPaging(MAX), ...byCursor, ...siteSearch, ...siteFilter, ...ORDER }),
+    params: () => z.object({ ...openPaging(MAX), ...byCursor(), ...siteSearch(), ...siteFilter(), ...order() }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
-    returns: () => cursorListOf(simpleSiteShape),
+    returns: () => cursorListOf(simpleSiteShape()),
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
@@ -74,9 +75,9 @@ export const sites: readonly Route[] = [
     path: '/sites/count',
     needs: 'read',
     summary: 'Count sites',
-    params: () => z.object({ ...siteSearch, ...siteFilter }),
+    params: () => z.object({ ...siteSearch(), ...siteFilter() }),
     example: { total: 25, count: 25 },
-    returns: () => countShape,
+    returns: countShape,
     answer: async (asked, ctx) => {
       const count = await countRecords(ctx, listFilter(asked));
       return { total: count, count };
@@ -136,9 +137,9 @@ export const sites: readonly Route[] = [
     fails: [404],
     summary: 'Connect a site',
     description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
-    params: () => addSiteParams,
+    params: addSiteParams,
     example: { message: 'The site was added.', data: exampleFullSite },
-    returns: () => writtenOf(siteShape),
+    returns: () => writtenOf(siteShape()),
     answer: async (params, ctx) => {
       const site = await connectSite(ctx, params);
       return { message: 'The site was added.', data: await siteRecord(ctx, site) };
@@ -153,14 +154,14 @@ export const sites: readonly Route[] = [
     summary: 'Create, change, delete and act on sites in one call',
     description:
       'At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result stands at the index of its item.',
-    params: () => siteBatchParams,
-    described: () => describedBatch,
+    params: siteBatchParams,
+    described: describedBatch,
     example: {
       message: '2 of 2 items succeeded.',
       create: [{ id: 4, success: 1 }],
       delete: [{ id: 3, success: 1 }],
     },
-    returns: () => batchAnswer,
+    returns: batchAnswer,
     answer: (groups, ctx) => runBatch(ctx, groups),
   }),
 ];

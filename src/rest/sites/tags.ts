@@ -3,6 +3,7 @@
 import { siteOfOwner } from '../../../schemas/site.js';
 import { tag, tagColorInput, tagListItem, tagNameInput } from '../../../schemas/tag.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import {
   addTag,
   deleteTag,
@@ -18,16 +19,18 @@ import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-const path = { tag_id: int(1).describe('Id of a tag.') };
+const path = once(() => ({ tag_id: int(1).describe('Id of a tag.') }));
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
-const color = cleared.value(tagColorInput.nullable().optional()).describe('#RRGGBB; null or "" is none.');
+const color = once(() => cleared.value(tagColorInput().nullable().optional()).describe('#RRGGBB; null or "" is none.'));
 
-const clientOfTag = z.object({
-  id: z.number().int(),
-  name: z.string(),
-  email: z.string(),
-  sites_with_tag: z.number().int(),
-});
+const clientOfTag = once(() =>
+  z.object({
+    id: z.number().int(),
+    name: z.string(),
+    email: z.string(),
+    sites_with_tag: z.number().int(),
+  }),
+);
 
 export const tags: readonly Route[] = [
   route({
@@ -43,7 +46,7 @@ export const tags: readonly Route[] = [
         exclude: ids().optional(),
       }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedTag] },
-    returns: () => listOf(tagListItem),
+    returns: () => listOf(tagListItem()),
     answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
       const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
       return { total, page, per_page, data: items };
@@ -55,9 +58,9 @@ export const tags: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Create a tag',
-    params: () => z.object({ name: tagNameInput, color }),
+    params: () => z.object({ name: tagNameInput(), color: color() }),
     example: { message: 'The tag was added.', data: exampleTag },
-    returns: () => writtenOf(tag),
+    returns: () => writtenOf(tag()),
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
   }),
   route({
@@ -66,8 +69,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'Read a tag',
-    params: () => z.object(path),
-    returns: () => recordOf(tag),
+    params: () => z.object(path()),
+    returns: () => recordOf(tag()),
     answer: async ({ tag_id }, ctx) => ({ data: await getTag(ctx, tag_id) }),
   }),
   route({
@@ -77,8 +80,8 @@ export const tags: readonly Route[] = [
     body: 'required',
     where,
     summary: 'Change a tag',
-    params: () => z.object({ ...path, name: tagNameInput.optional(), color }),
-    returns: () => writtenOf(tag),
+    params: () => z.object({ ...path(), name: tagNameInput().optional(), color: color() }),
+    returns: () => writtenOf(tag()),
     answer: async ({ tag_id, ...change }, ctx) => ({
       message: 'The tag was changed.',
       data: await updateTag(ctx, tag_id, change),
@@ -91,7 +94,7 @@ export const tags: readonly Route[] = [
     where,
     summary: 'Delete a tag',
     description: 'Its sites stay.',
-    params: () => z.object(path),
+    params: () => z.object(path()),
     returns: () => writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ tag_id }, ctx) => {
       const { tag_name } = await deleteTag(ctx, tag_id);
@@ -104,8 +107,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'List the sites of a tag',
-    params: () => z.object({ ...path, ...paging(20, 100) }),
-    returns: () => listOf(siteOfOwner),
+    params: () => z.object({ ...path(), ...paging(20, 100) }),
+    returns: () => listOf(siteOfOwner()),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { sites, total } = await listTagSites(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: sites };
@@ -117,8 +120,8 @@ export const tags: readonly Route[] = [
     needs: 'read',
     where,
     summary: 'List the clients with a site of a tag',
-    params: () => z.object({ ...path, ...paging(20, 100) }),
-    returns: () => listOf(clientOfTag),
+    params: () => z.object({ ...path(), ...paging(20, 100) }),
+    returns: () => listOf(clientOfTag()),
     answer: async ({ tag_id, page, per_page }, ctx) => {
       const { clients, total } = await listTagClients(ctx, tag_id, page, per_page);
       return { total, page, per_page, data: clients };

@@ -19,8 +19,8 @@ export const timeTrackerExtra: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a task with its time',
     where: { task_id: DIGITS.task_id },
-    params: () => z.object(taskPath),
-    returns: () => writtenOf(deletedShape),
+    params: () => z.object(taskPath()),
+    returns: () => writtenOf(deletedShape()),
     answer: async ({ task_id }, ctx) => {
       await deleteTask(ctx, task_id);
       return { message: 'The task was deleted.', data: { id: task_id } };
@@ -36,11 +36,11 @@ export const timeTrackerExtra: readonly Route[] = [
     summary: 'Add a bucket of hours',
     params: () =>
       z.object({
-        ...z.object(bucketFields).partial().shape,
-        title: bucketFields.title,
-        hours: bucketFields.hours,
+        ...z.object(bucketFields()).partial().shape,
+        title: bucketFields().title,
+        hours: bucketFields().hours,
       }),
-    returns: () => writtenOf(bucketShape),
+    returns: () => writtenOf(bucketShape()),
     answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
   }),
   route({
@@ -51,8 +51,8 @@ export const timeTrackerExtra: readonly Route[] = [
     body: 'required',
     summary: 'Change a bucket',
     where: { bucket_id: DIGITS.bucket_id },
-    params: () => z.object({ ...z.object(bucketFields).partial().shape, ...bucketPath }),
-    returns: () => writtenOf(bucketShape),
+    params: () => z.object({ ...z.object(bucketFields()).partial().shape, ...bucketPath() }),
+    returns: () => writtenOf(bucketShape()),
     answer: async ({ bucket_id, ...change }, ctx) => ({
       message: 'The bucket was changed.',
       data: await changeBucket(ctx, bucket_id, change),
@@ -65,8 +65,8 @@ export const timeTrackerExtra: readonly Route[] = [
     module: MODULE,
     summary: 'Delete a bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
-    params: () => z.object(bucketPath),
-    returns: () => writtenOf(deletedShape),
+    params: () => z.object(bucketPath()),
+    returns: () => writtenOf(deletedShape()),
     answer: async ({ bucket_id }, ctx) => {
       await deleteBucket(ctx, bucket_id);
       return { message: 'The bucket was deleted. Its tasks stay.', data: { id: bucket_id } };
@@ -79,8 +79,8 @@ export const timeTrackerExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change the global settings',
-    params: () => z.object(settingFields).partial(),
-    returns: () => writtenOf(timeSettingsShape),
+    params: () => z.object(settingFields()).partial(),
+    returns: () => writtenOf(timeSettingsShape()),
     answer: async (change, ctx) => ({
       message: 'The settings were changed.',
       data: await changeTimeSettings(ctx, null, change),
@@ -93,8 +93,8 @@ export const timeTrackerExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change what a client has otherwise; null goes back to the global setting',
-    params: () => z.object(settingFields).partial().extend(clientPath),
-    returns: () => writtenOf(timeSettingsShape),
+    params: () => z.object(settingFields()).partial().extend(clientPath()),
+    returns: () => writtenOf(timeSettingsShape()),
     answer: async ({ id_or_email, ...change }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { message: 'The settings of the client were changed.', data: await changeTimeSettings(ctx, id, change) };

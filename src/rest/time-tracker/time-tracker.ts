@@ -2,6 +2,7 @@
 
 import { PAYMENT_STATUSES, RECURRENCES, TASK_ORDERS, TASK_STATUSES, taskFields } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { getBucket, listBuckets } from '../../domain/time-tracker/buckets.js';
 import { getTrackerClient, listTrackerClients } from '../../domain/time-tracker/clients.js';
@@ -27,14 +28,14 @@ import { simpleSite, siteOf } from '../sites/references.js';
 export const TIME_MODULE = 'time-tracker' as const;
 const MODULE = TIME_MODULE;
 
-export const clientPath = {
+export const clientPath = once(() => ({
   id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
-};
-export const taskPath = { task_id: int(1).describe('Id of the task.') };
-export const bucketPath = { bucket_id: int(1).describe('Id of the bucket.') };
+}));
+export const taskPath = once(() => ({ task_id: int(1).describe('Id of the task.') }));
+export const bucketPath = once(() => ({ bucket_id: int(1).describe('Id of the bucket.') }));
 export const DIGITS = { task_id: /^\d+$/, bucket_id: /^\d+$/ };
 
-const taskFilters = {
+const taskFilters = once(() => ({
   status: csv(z.enum(TASK_STATUSES)).optional().describe('Comma list; any of them.'),
   payment_status: csv(z.enum(PAYMENT_STATUSES)).optional().describe('Comma list; any of them.'),
   dtsstart: day().optional().describe('With dtsstop: tasks with time between the two days, both inclusive.'),
@@ -46,10 +47,10 @@ const taskFilters = {
   ...paging(20, 100),
   order: z.enum(['asc', 'desc']).default('desc'),
   orderby: z.enum(TASK_ORDERS).default('created_at'),
-};
-const listParams = z.object(taskFilters);
+}));
+const listParams = once(() => z.object(taskFilters()));
 
-async function tasksAnswer(ctx: Ctx, params: z.output<typeof listParams>) {
+async function tasksAnswer(ctx: Ctx, params: z.output<ReturnType<typeof listParams>>) {
   const { dtsstart, dtsstop, page, per_page, order, orderby, ...filter } = params;
   const at = { page, perPage: per_page, order, orderby };
   const { items, summary, ...paged } = await listTasksOfDays(ctx, filter, { dtsstart, dtsstop }, at);
@@ -64,8 +65,8 @@ function timerRow(step: TimerStep, summary: string, message: string): Route {
     module: MODULE,
     summary,
     where: { task_id: DIGITS.task_id },
-    params: () => z.object(taskPath),
-    returns: () => writtenOf(taskShape),
+    params: () => z.object(taskPath()),
+    returns: () => writtenOf(taskShape()),
     answer: async ({ task_id }, ctx) => {
       const task = await stepTimer(ctx, task_id, step);
       return { message, data: await taskView(ctx, task) };
@@ -80,8 +81,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks, with the sums over all matches',
-    params: () => listParams,
-    returns: () => tasksShape,
+    params: listParams,
+    returns: tasksShape,
     answer: (params, ctx) => tasksAnswer(ctx, params),
   }),
   route({
@@ -91,7 +92,7 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'Global settings of the time tracker',
     params: () => z.object({}),
-    returns: () => recordOf(timeSettingsShape),
+    returns: () => recordOf(timeSettingsShape()),
     answer: async (_params, ctx) => ({ data: await timeSettings(ctx, null) }),
   }),
   route({
@@ -101,8 +102,8 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'One task with its entries',
     where: { task_id: DIGITS.task_id },
-    params: () => z.object(taskPath),
-    returns: () => recordOf(taskDetailShape),
+    params: () => z.object(taskPath()),
+    returns: () => recordOf(taskDetailShape()),
     answer: async ({ task_id }, ctx) => ({ data: await getTask(ctx, task_id) }),
   }),
   route({
@@ -116,11 +117,11 @@ export const time: readonly Route[] = [
     description: 'With start, its timer runs immediately. Time that is logged by duration_seconds makes a paused task.',
     params: () =>
       z.object({
-        ...z.object(taskFields).partial().shape,
-        title: taskFields.title,
+        ...z.object(taskFields()).partial().shape,
+        title: taskFields().title,
         start: flag().default(false).describe('True starts the timer immediately.'),
       }),
-    returns: () => writtenOf(taskShape),
+    returns: () => writtenOf(taskShape()),
     answer: async ({ start, ...input }, ctx) => {
       const added = await addTask(ctx, input);
       const task = start ? await stepTimer(ctx, added.id, 'start') : added;
@@ -140,8 +141,8 @@ export const time: readonly Route[] = [
     description:
       'A running task keeps its timer_mode and bucket_id; of a completed one only title, description, payment_status and hourly_price change.',
     where: { task_id: DIGITS.task_id },
-    params: () => z.object({ ...z.object(taskFields).partial().shape, ...taskPath }),
-    returns: () => writtenOf(taskShape),
+    params: () => z.object({ ...z.object(taskFields()).partial().shape, ...taskPath() }),
+    returns: () => writtenOf(taskShape()),
     answer: async ({ task_id, ...change }, ctx) => {
       const task = await changeTask(ctx, task_id, change);
       return { message: 'The task was changed.', data: await taskView(ctx, task) };
@@ -163,7 +164,7 @@ export const time: readonly Route[] = [
         exclude: ids().optional(),
         ...paging(20, 100),
       }),
-    returns: () => listOf(trackerClientShape),
+    returns: () => listOf(trackerClientShape()),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listTrackerClients(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -175,8 +176,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'One client with what was worked for it',
-    params: () => z.object(clientPath),
-    returns: () => recordOf(trackerClientShape),
+    params: () => z.object(clientPath()),
+    returns: () => recordOf(trackerClientShape()),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await getTrackerClient(ctx, id) };
@@ -188,8 +189,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Settings in force for a client',
-    params: () => z.object(clientPath),
-    returns: () => recordOf(timeSettingsShape),
+    params: () => z.object(clientPath()),
+    returns: () => recordOf(timeSettingsShape()),
     answer: async ({ id_or_email }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return { data: await timeSettings(ctx, id) };
@@ -201,8 +202,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks of a client',
-    params: () => listParams.omit({ client_id: true }).extend(clientPath),
-    returns: () => tasksShape,
+    params: () => listParams().omit({ client_id: true }).extend(clientPath()),
+    returns: tasksShape,
     answer: async ({ id_or_email, ...params }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       return tasksAnswer(ctx, { ...params, client_id: id });
@@ -214,8 +215,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Buckets that serve a client',
-    params: () => z.object({ ...clientPath, ...paging(20, 100) }),
-    returns: () => listOf(bucketShape),
+    params: () => z.object({ ...clientPath(), ...paging(20, 100) }),
+    returns: () => listOf(bucketShape()),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
       const { items, ...paged } = await listBuckets(ctx, { client_id: id }, page, per_page);
@@ -228,8 +229,8 @@ export const time: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     summary: 'Tasks for a site',
-    params: () => listParams.omit({ site_id: true }).extend(sitePath),
-    returns: () => tasksShape.extend(withSite),
+    params: () => listParams().omit({ site_id: true }).extend(sitePath()),
+    returns: () => tasksShape().extend(withSite()),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: simpleSite(site) };
@@ -248,7 +249,7 @@ export const time: readonly Route[] = [
         recurrence: z.enum(RECURRENCES).optional(),
         ...paging(20, 100),
       }),
-    returns: () => listOf(bucketShape),
+    returns: () => listOf(bucketShape()),
     answer: async ({ page, per_page, ...filter }, ctx) => {
       const { items, ...paged } = await listBuckets(ctx, filter, page, per_page);
       return { ...paged, data: items };
@@ -261,8 +262,8 @@ export const time: readonly Route[] = [
     module: MODULE,
     summary: 'One bucket with the ids of its tasks',
     where: { bucket_id: DIGITS.bucket_id },
-    params: () => z.object(bucketPath),
-    returns: () => recordOf(bucketDetailShape),
+    params: () => z.object(bucketPath()),
+    returns: () => recordOf(bucketDetailShape()),
     answer: async ({ bucket_id }, ctx) => ({ data: await getBucket(ctx, bucket_id) }),
   }),
 ];

@@ -2,6 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { setTypeIgnored } from '../../domain/updates/by-type.js';
@@ -15,10 +16,12 @@ import { slugErrors, writtenOf } from '../schemas/records.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 
-const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.');
+const slugParam = once(() =>
+  slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.'),
+);
 
 function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
-  const slugOf = type === 'wp' ? {} : { slug: slugParam };
+  const slugOf = type === 'wp' ? {} : { slug: slugParam() };
   return route({
     on: ignore ? ['POST', 'PUT', 'PATCH'] : 'DELETE',
     path: `/updates/{id_or_domain}/ignore/${type}`,
@@ -28,8 +31,9 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       type === 'wp'
         ? 'All versions, until taken back.'
         : 'The named slugs in every version; without slug every one of the type.',
-    params: () => z.object({ ...sitePath, ...slugOf }),
-    returns: () => writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors.optional() }),
+    params: () => z.object({ ...sitePath(), ...slugOf }),
+    returns: () =>
+      writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors().optional() }),
     answer: async (asked, ctx): Promise<RouteAnswer> => {
       const site = await siteOf(ctx, asked.id_or_domain);
       const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;

@@ -3,6 +3,7 @@
 import { LEVELS } from '../../../schemas/search.js';
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
@@ -26,32 +27,40 @@ import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 /** The operations say core. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
-const typeList = csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES])));
-const types = typeList.default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
+const typeList = once(() => csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES]))));
+const types = once(() =>
+  typeList().default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.'),
+);
 /** Of a write: a list that was sent but is empty must not mean everything. */
-const typesToRun = typeList
-  .refine((list) => list.length > 0, 'names no type')
-  .optional()
-  .describe('all, wp, plugins, themes, translations, comma-separated. Default all.');
-const ignorable = csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
-  .default([])
-  .describe('all, wp, plugins, themes, comma-separated. Default all.');
+const typesToRun = once(() =>
+  typeList()
+    .refine((list) => list.length > 0, 'names no type')
+    .optional()
+    .describe('all, wp, plugins, themes, translations, comma-separated. Default all.'),
+);
+const ignorable = once(() =>
+  csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
+    .default([])
+    .describe('all, wp, plugins, themes, comma-separated. Default all.'),
+);
 /** Filters of what is updated. Of a write: a list that was sent but is empty must not mean everything. */
 const filled = <T extends z.ZodTypeAny>(list: T) =>
   list.refine((members: unknown[]) => members.length > 0, 'holds nothing').optional();
-const ofItems = {
+const ofItems = once(() => ({
   slug: filled(slugs()).describe('Only these: slugs or names, comma-separated.'),
   exclude_slugs: filled(slugs()).describe('Not these: slugs or names, comma-separated.'),
   level: filled(csv(z.enum(LEVELS))).describe(
     'patch, minor, major, comma-separated: which number of the version changes.',
   ),
-};
-const ofSites = {
+}));
+const ofSites = once(() => ({
   tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
   client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
-};
-const search = text(255).optional().describe('Part of the slug or name, in any case.');
-const slugParam = slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.');
+}));
+const search = once(() => text(255).optional().describe('Part of the slug or name, in any case.'));
+const slugParam = once(() =>
+  slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.'),
+);
 
 const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
@@ -71,16 +80,16 @@ export const updates: readonly Route[] = [
       'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed, marked by site_status. Pages are of sites.',
     params: () =>
       z.object({
-        type: types,
-        search,
+        type: types(),
+        search: search(),
         include: ids().optional(),
         exclude: ids().optional(),
-        ...ofItems,
-        ...ofSites,
+        ...ofItems(),
+        ...ofSites(),
         ...paging(PAGE.standard, PAGE.max),
       }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
-    returns: () => mapOf(offersOfSite, 'site id'),
+    returns: () => mapOf(offersOfSite(), 'site id'),
     revision: (ctx) => ctx.store.siteUpdates.revision(),
     answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
       const asked = { types: typesOf(type), search: part, include, exclude, filters };
@@ -93,9 +102,9 @@ export const updates: readonly Route[] = [
     path: '/updates/{id_or_domain}',
     needs: 'read',
     summary: 'List updates on offer for one site',
-    params: () => z.object({ ...sitePath, type: types, search }),
+    params: () => z.object({ ...sitePath(), type: types(), search: search() }),
     example: { total: 1, data: listed },
-    returns: () => z.object({ total: z.number().int(), data: z.record(offersOfSite).describe('By site id.') }),
+    returns: () => z.object({ total: z.number().int(), data: z.record(offersOfSite()).describe('By site id.') }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const asked = { types: typesOf(type), search: part, include: [site.id] };
@@ -108,8 +117,8 @@ export const updates: readonly Route[] = [
     path: '/updates/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on every site',
-    params: () => z.object({ type: ignorable, search }),
-    returns: () => recordOf(ignoredByTypeShape),
+    params: () => z.object({ type: ignorable(), search: search() }),
+    returns: () => recordOf(ignoredByTypeShape()),
     answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
   }),
   route({
@@ -118,8 +127,9 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates that are ignored on one site',
     description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
-    params: () => z.object({ ...sitePath, type: ignorable, search }),
-    returns: () => recordOf(ignoredByTypeShape).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
+    params: () => z.object({ ...sitePath(), type: ignorable(), search: search() }),
+    returns: () =>
+      recordOf(ignoredByTypeShape()).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
     answer: async ({ id_or_domain, type, search: part }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       return {
@@ -138,16 +148,16 @@ export const updates: readonly Route[] = [
     description: 'Ignored offers are left alone. On very many sites as a job.',
     params: () =>
       z.object({
-        type: typesToRun,
-        search,
-        ...ofItems,
-        ...ofSites,
-        ...siteChoice,
+        type: typesToRun(),
+        search: search(),
+        ...ofItems(),
+        ...ofSites(),
+        ...siteChoice(),
         dry_run: flag()
           .default(false)
           .describe('true: tells what would be updated where, as last synced, and does nothing.'),
       }),
-    returns: () => updateRunShape,
+    returns: updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
       if (dry_run) return preview(ctx, { include, exclude }, type, filters);
       const narrowing = await narrowingOf(ctx, filters);
@@ -166,8 +176,8 @@ export const updates: readonly Route[] = [
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
-    params: () => z.object({ ...sitePath, search, ...ofItems }),
-    returns: () => updateRunShape,
+    params: () => z.object({ ...sitePath(), search: search(), ...ofItems() }),
+    returns: updateRunShape,
     answer: async ({ id_or_domain, ...filters }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const narrowing = await narrowingOf(ctx, filters);
@@ -186,8 +196,8 @@ export const updates: readonly Route[] = [
     fails: [504],
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
-    params: () => z.object(sitePath),
-    returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides),
+    params: () => z.object(sitePath()),
+    returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
     answer: async ({ id_or_domain }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
@@ -260,8 +270,8 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     fails: [504],
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
-    params: () => z.object({ ...sitePath, slug: slugParam }),
-    returns: () => writtenOf(z.record(slugResult).describe('By slug.')).extend(besides),
+    params: () => z.object({ ...sitePath(), slug: slugParam() }),
+    returns: () => writtenOf(z.record(slugResult()).describe('By slug.')).extend(besides()),
     answer: async ({ id_or_domain, slug }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);

@@ -7,6 +7,7 @@ import {
   vulnerabilityNotice,
 } from '../../../schemas/vulnerability.js';
 import { z } from '../../../schemas/zod.js';
+import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { listVulnerabilities } from '../../domain/vulnerabilities/list.js';
 import { csv, flag, ids, paging, sitePath, text } from '../params.js';
@@ -14,27 +15,29 @@ import { type Route, route } from '../route.js';
 import { withSite } from '../schemas/records.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 
-const filters = {
+const filters = once(() => ({
   severity: csv(z.enum(SEVERITIES)).default([]).describe('critical, high, medium, low, none, comma-separated.'),
   slug: text(255, 1).optional().describe('Slug or name; WordPress itself is called wordpress.'),
   fixed: flag().optional().describe('Whether a fixed version is known.'),
-};
-const ofSites = {
+}));
+const ofSites = once(() => ({
   tag_ids: ids().default([]).describe('Sites with any of these tags, comma-separated.'),
   client_ids: ids().default([]).describe('Sites of any of these clients, comma-separated.'),
-};
+}));
 
 const count = () => z.number().int();
-const answered = z.object({
-  total: count(),
-  page: count(),
-  per_page: count(),
-  pages: count(),
-  data: z.array(knownVulnerability),
-  by_severity: z.record(count()).describe('Of all pages.'),
-  ...vulnerabilityFacts,
-  notices: z.array(vulnerabilityNotice).describe('Copyright and licence texts of the entries shown.'),
-});
+const answered = once(() =>
+  z.object({
+    total: count(),
+    page: count(),
+    per_page: count(),
+    pages: count(),
+    data: z.array(knownVulnerability()),
+    by_severity: z.record(count()).describe('Of all pages.'),
+    ...vulnerabilityFacts(),
+    notices: z.array(vulnerabilityNotice()).describe('Copyright and licence texts of the entries shown.'),
+  }),
+);
 
 async function answerOf(ctx: Ctx, asked: Parameters<typeof listVulnerabilities>[1]) {
   const { vulnerabilities, ...facts } = await listVulnerabilities(ctx, asked);
@@ -50,8 +53,8 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     summary: 'List known vulnerabilities of what is installed',
     description:
       'The worst first, each once for a plugin, theme or core. Without a feed nothing is known; note says so.',
-    params: () => z.object({ ...filters, ...ofSites, ...paging(50, 200) }),
-    returns: () => answered,
+    params: () => z.object({ ...filters(), ...ofSites(), ...paging(50, 200) }),
+    returns: answered,
     answer: (asked, ctx) => answerOf(ctx, asked),
   }),
   route({
@@ -59,8 +62,8 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     path: '/sites/{id_or_domain}/vulnerabilities',
     needs: 'read',
     summary: 'List known vulnerabilities of what one site has',
-    params: () => z.object({ ...sitePath, ...filters, ...paging(50, 200) }),
-    returns: () => answered.extend(withSite),
+    params: () => z.object({ ...sitePath(), ...filters(), ...paging(50, 200) }),
+    returns: () => answered().extend(withSite()),
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const answer = await answerOf(ctx, { ...asked, tag_ids: [], client_ids: [], site_id_or_domain: site.id });

@@ -160,7 +160,9 @@ export function createVulnerabilities(db: Db) {
         installsOf(
           join([
             fragment(
-              'SELECT DISTINCT w.package_id, w.version FROM vulnerable_version w JOIN vulnerability x ON x.id = w.vulnerability_id WHERE 1',
+              `SELECT DISTINCT w.package_id, w.version FROM vulnerable_version w${
+                filter.severities.length === 0 ? '' : ' JOIN vulnerability x ON x.id = w.vulnerability_id'
+              } WHERE 1`,
             ),
             findings,
           ]),
