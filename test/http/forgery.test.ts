@@ -5,15 +5,13 @@
 
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { type Browser, type BrowserContext, chromium } from 'playwright-core';
+import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { cheapHash } from '../support/cheap-hash.js';
+import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
-const executablePath = await findBrowser(null);
-const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 const LOGIN = { username: 'ada', password: 'pass' };
 const RUN = '/wp-json/wp-abilities/v1/abilities/svc/update-all-v1/run';
 
@@ -57,7 +55,7 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
       response.setHeader('content-type', 'text/html').end(`<!doctype html>${PAGES[name]?.() ?? ''}`);
     });
     await new Promise<void>((resolve) => evil.listen(0, resolve));
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox', '--disable-gpu'] });
+    browser = await launchChromium();
   });
   afterAll(async () => {
     await browser.close();

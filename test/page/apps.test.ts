@@ -5,15 +5,13 @@ import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } f
 import { Client, type ClientOptions } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { build } from 'esbuild';
-import { type Browser, chromium, type FrameLocator, type Page } from 'playwright-core';
+import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { initializeParams, sessionFacts } from '../../src/mcp/session-ids.js';
+import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
-const executablePath = await findBrowser(null);
-const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 const VIEWS: Record<string, string> = {
   'svc-get-fleet-brief-v1': 'ui://sitefleet/brief',
   'svc-get-batch-job-status-v1': 'ui://sitefleet/job',
@@ -124,7 +122,7 @@ describe.skipIf(executablePath === null)(`a view in the reference host${missing}
       logLevel: 'error',
     });
     const script = outputFiles[0]?.text ?? '';
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium();
     page = await browser.newPage({ baseURL: listener.url });
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));
     page.on('pageerror', (error) => complaints.push(String(error)));

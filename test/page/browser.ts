@@ -2,30 +2,16 @@
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { buildPage } from '../../web/build.mjs';
 import { cheapHash } from '../support/cheap-hash.js';
+import { launchChromium } from '../support/chromium.js';
 import type { TestApp } from '../support/harness.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
-export const executablePath = await findBrowser(null);
-/** For the title of what is skipped without a browser. */
-export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
-
 export const PASSWORD = 'correct horse';
-const ARGS = [
-  '--headless',
-  '--no-sandbox',
-  '--disable-gpu',
-  '--disable-quic',
-  '--no-first-run',
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-];
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Built from the sources, so that no test sees an older page. */
@@ -56,7 +42,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
   let listener: HttpListener = await listen(http, { host: '127.0.0.1', port: 0 });
   const { url } = listener;
   app.service.setBaseUrl(url);
-  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS });
+  const browser = await launchChromium();
   const password_hash = cheapHash(PASSWORD);
   const complaints: string[] = [];
   let users = 0;

@@ -2,14 +2,13 @@
 
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { type Receiver, receiver } from '../support/receiver.js';
 import {
   builtPage,
-  executablePath,
   expectToFit,
   logIn,
-  missing,
   PASSWORD,
   painted,
   type ServedPage,

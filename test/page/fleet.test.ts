@@ -1,8 +1,9 @@
 /** A fleet that is larger than a page, in a real browser: searching, choosing all, and a job watched while it runs. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
-import { builtPage, executablePath, missing, type ServedPage, servePage } from './browser.js';
+import { builtPage, type ServedPage, servePage } from './browser.js';
 
 /** More than are worked on within one call. */
 const SITES = 205;

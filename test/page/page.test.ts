@@ -6,18 +6,9 @@ import type { Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { executablePath, missing } from '../support/chromium.js';
 import { ADMIN } from '../support/harness.js';
-import {
-  builtPage,
-  executablePath,
-  expectToFit,
-  logIn,
-  missing,
-  painted,
-  type ServedPage,
-  seriousFindings,
-  servePage,
-} from './browser.js';
+import { builtPage, expectToFit, logIn, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 let app: SafetyApp;
 let served: ServedPage;

@@ -1,17 +1,15 @@
 /** `/docs` in a real browser: everything is listed, calls can be tried out with the session, and nothing comes from elsewhere. */
 
 import { Validator } from '@seriousme/openapi-schema-validator';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { findBrowser } from '../../src/audit/browser.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { operations } from '../../tools/index.js';
 import { cheapHash } from '../support/cheap-hash.js';
+import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
-const executablePath = await findBrowser(null);
-const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 const LOGIN = { username: 'ada', password: 'correct horse' };
 
 let app: TestApp;
@@ -68,7 +66,7 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
   const complaints: string[] = [];
   const hosts = new Set<string>();
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: executablePath ?? '', args: ['--no-sandbox'] });
+    browser = await launchChromium();
     context = await browser.newContext({ baseURL: listener.url });
     page = await context.newPage();
     page.on('console', (message) => message.type() === 'error' && complaints.push(message.text()));

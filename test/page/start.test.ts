@@ -1,8 +1,9 @@
 /** The first start in a real browser: three questions, and a fleet of one site. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
-import { builtPage, executablePath, missing, type ServedPage, servePage } from './browser.js';
+import { builtPage, type ServedPage, servePage } from './browser.js';
 
 let app: TestApp;
 let served: ServedPage;

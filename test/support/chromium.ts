@@ -1,0 +1,24 @@
+/** Chromium of this machine, for tests that need a real browser. */
+
+import { type Browser, chromium } from 'playwright-core';
+import { findBrowser } from '../../src/audit/browser.js';
+
+export const executablePath = await findBrowser(null);
+/** For the title of what is skipped without a browser. */
+export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+
+const ARGS = [
+  '--headless',
+  '--no-sandbox',
+  // Without a screen a processor would play the graphics card.
+  '--disable-gpu',
+  '--disable-quic',
+  '--no-first-run',
+  '--disable-background-networking',
+  '--disable-component-update',
+  '--disable-sync',
+];
+
+export function launchChromium(): Promise<Browser> {
+  return chromium.launch({ executablePath: executablePath ?? '', args: ARGS });
+}
