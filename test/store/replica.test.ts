@@ -322,7 +322,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
     expect(await turnOf(replica.db)).toBe(await turnOf(writer));
     await replica.close();
     // What a killed process left, in whatever state.
-    for (const ending of ['', '-wal', '-client_wal_index'])
+    for (const ending of ['', '-wal', '-client_wal_index', '-journal'])
       writeFileSync(`${replica.file}-0123abcd${ending}`, 'left behind');
     writeFileSync(`${replica.file}-mine`, 'of somebody else');
     const next = open({ file: replica.file });

@@ -23,7 +23,8 @@ export interface ReplicaFiles {
 
 /** What libSQL keeps beside a replica, under its name with these endings. */
 const ENDINGS = ['', '-wal', '-shm', '-client_wal_index', '-info'];
-const OURS = new RegExp(`^-[0-9a-f]{8}(${ENDINGS.join('|')})$`);
+/** Before a replica writes ahead it has a journal, for a moment in which it may be closed or killed. */
+const OURS = new RegExp(`^-[0-9a-f]{8}(${[...ENDINGS, '-journal'].join('|')})$`);
 
 /**
  * Takes a name for the replicas of this process, for as long as it lives: the operating system lifts the lock of one that
