@@ -7,6 +7,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node';
  * keep the processors busy. Only the speed of a run depends on this list.
  */
 const LONGEST = [
+  'types/types',
   'guard/guard',
   'store/guards',
   'safety/kills',
