@@ -15,7 +15,7 @@ import { SHIFTS, shiftOf } from './shifts.js';
  * are made and compared by one clock only. Everything else runs, so that a new test is in without being named.
  */
 const WITHOUT_DATES = [
-  'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,validation}/**',
+  'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,types,validation}/**',
   // A browser under libfaketime stands still.
   'test/page/**',
   'test/safety/kills.test.ts',
