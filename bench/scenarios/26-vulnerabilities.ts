@@ -107,6 +107,8 @@ export const scenario: Scenario = {
     clearInterval(watch);
     utimesSync(feed, 1, 1);
     const again = await read();
+    // As the schedule does within ten minutes.
+    await writer.store.statistics.refresh();
     await writer.stop();
 
     const service = await openService(db, { vulnerability_feed: feed });

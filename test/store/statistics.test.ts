@@ -39,6 +39,11 @@ it('are taken when a large fleet has doubled, and plans go by them', async () =>
   expect(await searchParts(db)).toBe(1);
   expect(await statistics.refresh()).toBe(false);
 
+  await db.run("INSERT INTO vulnerability (id, uid, digest, title) VALUES (1, 'a', '', 'A')");
+  await db.run("INSERT INTO vulnerable_version (package_id, version, vulnerability_id) VALUES (0, '1.0', 1)");
+  expect(await statistics.refresh()).toBe(true);
+  expect(await statistics.refresh()).toBe(false);
+
   await db.run('DELETE FROM site WHERE id > 600');
   expect(await statistics.refresh()).toBe(false);
   await db.run('DELETE FROM site_extension WHERE site_id > 100');

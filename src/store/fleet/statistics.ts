@@ -13,8 +13,8 @@ const GROWN = 2;
 /** Rows that are looked at in each index. */
 const ROWS_PER_INDEX = 1_000;
 
-/** Tables that grow with the fleet, one way or the other. */
-const TABLES = ['site', 'site_extension', 'site_update'] as const;
+/** Tables that grow with the fleet, one way or the other, and with what a feed knows of it. */
+const TABLES = ['site', 'site_extension', 'site_update', 'vulnerable_version'] as const;
 
 export function createStatistics(db: Db) {
   return {
