@@ -27,7 +27,7 @@ export const auditSettings = once(() => ({
     .describe('Language of titles and descriptions.'),
   strategy: auditStrategy().nullable(),
   schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('How often every site is audited by itself.'),
-  threshold: int(0, 100).nullable().describe('A performance score below this is told of; 0 = never.'),
+  threshold: int(0, 100).nullable().describe('A performance score below this raises an alert; 0 = never.'),
 }));
 
 export const auditChoice = once(() => ({

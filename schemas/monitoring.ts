@@ -139,5 +139,5 @@ export const MONITORING = {
   svc_uptime_monitoring_down_confirmation_check: field(onOff, 1, 'Check once more before a site counts as down.'),
   svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'The word of the keyword type.'),
   svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not tell of bad site health.'),
-  svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is told of.'),
+  svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is reported.'),
 } satisfies Fields;

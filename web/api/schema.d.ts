@@ -75,7 +75,7 @@ export interface paths {
                  */
                 host: string;
                 /**
-                 * Kinds of alerts it is told of; empty for all.
+                 * Kinds of alerts it receives; empty for all.
                  */
                 kinds: (
                   | 'monitor.down'
@@ -94,7 +94,7 @@ export interface paths {
                   | 'backup.failed'
                 )[];
                 /**
-                 * Ids of the sites it is told of; empty for all.
+                 * Ids of the sites whose alerts it receives; empty for all.
                  */
                 sites: number[];
                 /**
@@ -146,7 +146,7 @@ export interface paths {
                  */
                 host: string;
                 /**
-                 * Kinds of alerts it is told of; empty for all.
+                 * Kinds of alerts it receives; empty for all.
                  */
                 kinds: (
                   | 'monitor.down'
@@ -165,7 +165,7 @@ export interface paths {
                   | 'backup.failed'
                 )[];
                 /**
-                 * Ids of the sites it is told of; empty for all.
+                 * Ids of the sites whose alerts it receives; empty for all.
                  */
                 sites: number[];
                 /**
@@ -219,7 +219,7 @@ export interface paths {
                  */
                 host: string;
                 /**
-                 * Kinds of alerts it is told of; empty for all.
+                 * Kinds of alerts it receives; empty for all.
                  */
                 kinds: (
                   | 'monitor.down'
@@ -238,7 +238,7 @@ export interface paths {
                   | 'backup.failed'
                 )[];
                 /**
-                 * Ids of the sites it is told of; empty for all.
+                 * Ids of the sites whose alerts it receives; empty for all.
                  */
                 sites: number[];
                 /**
@@ -1514,7 +1514,7 @@ export interface paths {
                  */
                 svc_disable_sites_health_monitoring: 0 | 1;
                 /**
-                 * Health score below which a site is told of.
+                 * Health score below which a site is reported.
                  */
                 svc_sitehealth_threshold: 80 | 100;
                 svc_uptime_monitoring_interval_label: string;
@@ -1595,7 +1595,7 @@ export interface paths {
                  */
                 svc_disable_sites_health_monitoring: 0 | 1;
                 /**
-                 * Health score below which a site is told of.
+                 * Health score below which a site is reported.
                  */
                 svc_sitehealth_threshold: 80 | 100;
                 svc_uptime_monitoring_interval_label: string;
@@ -3628,7 +3628,7 @@ export interface Alert {
   site_id: number;
   time: string;
   /**
-   * A mail or message that tells of it went out. false as well when nobody was to get one.
+   * Whether a mail or message about it was sent. Also false when it had no recipient.
    */
   delivered: boolean;
   delivered_at: string | null;

@@ -39,8 +39,8 @@ const target = once(() => ({
 }));
 
 const wants = once(() => ({
-  kinds: cleared.list(csv(kind(), 50)).optional().describe('Kinds of alerts it is told of; empty for all.'),
-  sites: cleared.list(ids()).optional().describe('Ids of the sites it is told of; empty for all.'),
+  kinds: cleared.list(csv(kind(), 50)).optional().describe('Kinds of alerts it receives; empty for all.'),
+  sites: cleared.list(ids()).optional().describe('Ids of the sites whose alerts it receives; empty for all.'),
   quiet_from: time().describe(
     'Beginning of the quiet hours, HH:MM in the time zone of the general settings. What comes meanwhile is sent at their end.',
   ),

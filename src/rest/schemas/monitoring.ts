@@ -167,7 +167,7 @@ export const alertShape = once(() =>
     time: z.string(),
     delivered: z
       .boolean()
-      .describe('A mail or message that tells of it went out. false as well when nobody was to get one.'),
+      .describe('Whether a mail or message about it was sent. Also false when it had no recipient.'),
     delivered_at: textOrNull(),
     facts: z.record(z.union([scalar(), z.array(scalar())])).describe('By kind.'),
   }),
