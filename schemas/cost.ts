@@ -81,24 +81,25 @@ const costFields = once(() => ({
 const coverage = once(() => ({ sites: targets('sites'), groups: targets('tags'), clients: targets('clients') }));
 
 /** A new cost. Left out, it is an active subscription whose price applies to each covered site. */
-export const newCost = once(() =>
-  z
+export const newCost = once(() => {
+  const fields = costFields();
+  return z
     .object({
-      name: costFields().name,
-      price: costFields().price,
-      url: costFields().url.default(''),
-      type: costFields().type.default('subscription'),
-      product_type: costFields().product_type.default(''),
-      license_type: costFields().license_type.default('single_site'),
-      cost_status: costFields().cost_status.default('active'),
-      payment_method: costFields().payment_method.default(''),
-      renewal_type: costFields().renewal_type.default(null),
-      last_renewal: costFields().last_renewal.default(null),
-      note: costFields().note.default(''),
+      name: fields.name,
+      price: fields.price,
+      url: fields.url.default(''),
+      type: fields.type.default('subscription'),
+      product_type: fields.product_type.default(''),
+      license_type: fields.license_type.default('single_site'),
+      cost_status: fields.cost_status.default('active'),
+      payment_method: fields.payment_method.default(''),
+      renewal_type: fields.renewal_type.default(null),
+      last_renewal: fields.last_renewal.default(null),
+      note: fields.note.default(''),
       ...coverage(),
     })
-    .strict(),
-);
+    .strict();
+});
 
 /** Only the given fields change. */
 export const costChange = once(() =>

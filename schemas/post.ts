@@ -171,17 +171,18 @@ export const newPost = once(() =>
 export type NewPost = z.output<ReturnType<typeof newPost>>;
 
 /** Only the given fields change; null or "" clears a text. */
-export const postChange = once(() =>
-  postFields()
+export const postChange = once(() => {
+  const fields = postFields();
+  return fields
     .extend({
-      post_title: postFields().shape.post_title.nullable(),
-      post_content: postFields().shape.post_content.nullable(),
-      post_excerpt: postFields().shape.post_excerpt.nullable(),
-      post_password: postFields().shape.post_password.nullable(),
-      post_tags: postFields().shape.post_tags.nullable(),
+      post_title: fields.shape.post_title.nullable(),
+      post_content: fields.shape.post_content.nullable(),
+      post_excerpt: fields.shape.post_excerpt.nullable(),
+      post_password: fields.shape.post_password.nullable(),
+      post_tags: fields.shape.post_tags.nullable(),
     })
-    .partial(),
-);
+    .partial();
+});
 export type PostChange = z.output<ReturnType<typeof postChange>>;
 
 /** Fields that WordPress changes on their own and leaves the rest of the post as it is. */
