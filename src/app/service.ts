@@ -8,6 +8,7 @@ import type { SessionChange, Sessions } from '../auth/sessions.js';
 import { databaseFile } from '../config/config.js';
 import { passingVault, vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
+import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
 import { asServiceError, withoutStorageDetail } from '../core/errors.js';
@@ -173,7 +174,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
           return await inline.withCtx(taskCaller(caller), (context) =>
             target.call(input, withOperation(context, target.id)),
           );
-        if (!target.engine) return await target.call(input, ctx(caller));
+        if (!target.engine) return await target.call(input, readOnlyContext(uninterrupted(caller, baseUrl)));
         return (await run({ task: 'call', payload: { id: target.id, input } }, caller)) as Awaited<
           ReturnType<typeof target.call>
         >;
@@ -389,6 +390,15 @@ async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAcces
   const audience = config.oauth_audience ?? `${config.base_url}/mcp`;
   const { oauth_read_scope: read_scope, oauth_write_scope: write_scope } = config;
   return { verifyAccessToken: createTokenVerifier({ issuer, jwks_url, audience, read_scope, write_scope, clock }) };
+}
+
+/**
+ * The caller of a read of the database, which is over before it could be cancelled: signals that are made when they are looked
+ * at cost more than many an answer, and a spread looks at them.
+ */
+function uninterrupted(caller: Caller & Partial<TaskCaller>, baseUrl: string): TaskCaller {
+  const { actor, request_id, base_url = baseUrl, progress } = caller;
+  return { actor, request_id, base_url, progress, signal: UNINTERRUPTED };
 }
 
 function systemCaller(): Caller {
