@@ -1,7 +1,7 @@
-/** Splits stdin into lines and refuses what is no JSON-RPC message, is too long, or is JSON beyond the bounds of `core/json.ts`. */
+/** Reads JSON-RPC messages from stdin, one a line, and refuses what is none, is too long, or is JSON beyond the bounds of `core/json.ts`. */
 
 import { Transform, type TransformCallback } from 'node:stream';
-import { JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
+import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { jsonProblem } from '../core/json.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 
@@ -15,15 +15,15 @@ const INVALID_REQUEST = -32600;
 /** Answers a line that is not passed on: error code, reason, and the id of the request when it is readable. */
 export type Refuse = (code: number, message: string, id: string | number | null) => void;
 
-/** Passes whole lines on that hold one message, and refuses the others. */
-export class LineFilter extends Transform {
+/** Bytes in, messages out. */
+export class MessageReader extends Transform {
   readonly #refuse: Refuse;
   /** Chunks of the line that has not ended yet. */
   #parts: Buffer[] = [];
   #size = 0;
 
   constructor(refuse: Refuse) {
-    super();
+    super({ readableObjectMode: true });
     this.#refuse = refuse;
   }
 
@@ -68,9 +68,13 @@ export class LineFilter extends Transform {
     else if (Array.isArray(message))
       this.#refuse(INVALID_REQUEST, 'The line is a batch: send each message on a line of its own.', null);
     else if (holdsLongLists(message)) this.#refuse(INVALID_REQUEST, `The line ${LISTS_TOO_LONG}.`, idOf(message));
-    else if (!JSONRPCMessageSchema.safeParse(message).success)
-      this.#refuse(INVALID_REQUEST, 'The line is not a JSON-RPC 2.0 message.', idOf(message));
-    else this.push(line);
+    else this.#pass(message);
+  }
+
+  #pass(value: unknown): void {
+    const { success, data } = JSONRPCMessageSchema.safeParse(value);
+    if (success) this.push(data satisfies JSONRPCMessage);
+    else this.#refuse(INVALID_REQUEST, 'The line is not a JSON-RPC 2.0 message.', idOf(value));
   }
 }
 

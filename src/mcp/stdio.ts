@@ -1,13 +1,14 @@
 /** MCP over stdin and stdout, for both eras. Nothing else may write to stdout while it runs. */
 
 import type { Readable, Writable } from 'node:stream';
-import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
-import type { Server, Transport } from '@modelcontextprotocol/server';
+import type { Transport as ModernTransport, Server } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
+import { messageText } from './message-text.js';
 import { createMcpServer } from './server-2025.js';
-import { LineFilter } from './stdio-lines.js';
+import { MessageReader } from './stdio-lines.js';
 import { subscribeAll, subscribedUris } from './subscriptions.js';
 
 export interface StdioParts {
@@ -29,20 +30,20 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   const { core, actor, signal, stdin = process.stdin, stdout = process.stdout } = parts;
   // Each response that waits for a slow reader listens for `drain`.
   stdout.setMaxListeners(0);
-  const lines = stdin.pipe(new LineFilter((code, message, id) => stdout.write(errorLine(id, code, message))));
+  const messages = stdin.pipe(new MessageReader((code, message, id) => stdout.write(errorLine(id, code, message))));
   // A pipe ends with its source, but not when the source is destroyed.
-  stdin.once('close', () => lines.end());
-  const transport = new StdioTransport(lines, stdout);
+  stdin.once('close', () => messages.end());
+  const transport = new StdioTransport(messages, stdout);
   const subscriptions = new Subscriptions(core, actor);
   transport.onIncoming = (message) => subscriptions.onIncomingMessage(message);
   const stopped = new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
-  const ended = new Promise<void>((resolve) => void lines.once('end', resolve));
+  const ended = new Promise<void>((resolve) => void messages.once('end', resolve));
   // The client is gone, so further responses have no reader.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
-  const first = await Promise.race([firstMessage(lines), ended, broken, stopped]);
+  const first = await Promise.race([firstMessage(messages), ended, broken, stopped]);
   const server = await startServer(first, parts, transport, subscriptions);
   const drainMs = parts.drainMs ?? DRAIN_MS;
   await Promise.race([ended, broken, stopped]);
@@ -51,7 +52,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   if (signal.aborted) await transport.cancelOpen();
   subscriptions.close();
   await server.close();
-  stdin.unpipe(lines);
+  stdin.unpipe(messages);
   stdin.pause();
 }
 
@@ -88,40 +89,24 @@ async function startServer(
       return createMcpServer(core, () => actor) as unknown as Server;
     },
     // The transports of both SDKs have the same interface.
-    { transport: transport as unknown as Transport, onerror },
+    { transport: transport as unknown as ModernTransport, onerror },
   );
 }
 
-/** A longer first line is not `initialize`. */
-const MAX_FIRST_LINE = 64 * 1024;
-
-/** Peeks at the first line as JSON and leaves it in the stream; undefined for invalid JSON, or when the stream ends. */
-function firstMessage(stdin: Readable): Promise<unknown> {
-  const chunks: Buffer[] = [];
+/** Looks at the first message and leaves it in the stream; undefined when the stream ends without one. */
+function firstMessage(messages: Readable): Promise<JSONRPCMessage | undefined> {
   return new Promise((resolve) => {
-    const readFirstLine = () => {
-      for (let chunk = stdin.read() as Buffer | null; chunk !== null; chunk = stdin.read() as Buffer | null) {
-        chunks.push(Buffer.from(chunk));
-      }
-      const all = Buffer.concat(chunks);
-      const end = all.indexOf('\n');
-      if (end < 0 && all.length < MAX_FIRST_LINE && !stdin.readableEnded) return;
-      stdin.off('readable', readFirstLine);
-      stdin.off('end', readFirstLine);
-      if (!stdin.readableEnded && all.length > 0) stdin.unshift(all);
-      resolve(parsed(all.toString('utf8', 0, Math.max(end, 0))));
+    const look = () => {
+      const first = messages.read() as JSONRPCMessage | null;
+      if (first === null && !messages.readableEnded) return;
+      messages.off('readable', look);
+      messages.off('end', look);
+      if (first !== null) messages.unshift(first);
+      resolve(first ?? undefined);
     };
-    stdin.on('readable', readFirstLine);
-    stdin.on('end', readFirstLine);
+    messages.on('readable', look);
+    messages.on('end', look);
   });
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 /** Subscriptions of a client of 2026-07-28. The SDK answers `subscriptions/listen` itself, without calling a handler. */
@@ -159,29 +144,50 @@ function errorLine(id: RequestId | null, code: number, message: string): string 
 }
 
 /** Tracks unanswered requests, so that a script may write its calls, close stdin and read the responses. */
-class StdioTransport extends StdioServerTransport {
+class StdioTransport implements Transport {
+  onmessage?: (message: JSONRPCMessage) => void;
+  onclose?: () => void;
+  onerror?: (error: Error) => void;
   onIncoming: ((message: JSONRPCMessage) => void) | undefined;
+  readonly #messages: Readable;
+  readonly #stdout: Writable;
   /** Ids of requests without a response. */
   readonly #open = new Set<RequestId>();
   #whenIdle: (() => void) | undefined;
 
-  /** The server has set its handlers before it starts the transport. */
-  override start(): Promise<void> {
-    const handle = this.onmessage;
-    this.onmessage = (message: JSONRPCMessage) => {
-      // A subscription has no response while it is open.
-      if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen')
-        this.#open.add(message.id);
-      if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
-      this.onIncoming?.(message);
-      handle?.(message);
-    };
-    return super.start();
+  /** @param messages of the client, parsed; @param stdout where it reads ours, one a line */
+  constructor(messages: Readable, stdout: Writable) {
+    this.#messages = messages;
+    this.#stdout = stdout;
   }
 
-  override async send(message: JSONRPCMessage): Promise<void> {
-    await super.send(message);
+  async start(): Promise<void> {
+    this.#messages.on('data', this.#receive);
+  }
+
+  readonly #receive = (message: JSONRPCMessage): void => {
+    // A subscription has no response while it is open.
+    if ('method' in message && 'id' in message && message.method !== 'subscriptions/listen') this.#open.add(message.id);
+    if ('method' in message && message.method === 'notifications/cancelled') this.#cancelled(message.params);
+    this.onIncoming?.(message);
+    try {
+      this.onmessage?.(message);
+    } catch (error) {
+      this.onerror?.(error as Error);
+    }
+  };
+
+  /** Resolves when the message is written, or when a client that reads slowly takes more. */
+  async send(message: JSONRPCMessage): Promise<void> {
+    const isTaken = this.#stdout.write(`${messageText(message)}\n`);
+    if (!isTaken) await new Promise<void>((resolve) => void this.#stdout.once('drain', resolve));
     if (!('method' in message) && message.id !== undefined) this.#done(message.id);
+  }
+
+  async close(): Promise<void> {
+    this.#messages.off('data', this.#receive);
+    this.#messages.pause();
+    this.onclose?.();
   }
 
   /** Resolves when every request is answered, after `ms`, or with `over`. */
@@ -199,7 +205,7 @@ class StdioTransport extends StdioServerTransport {
   /** Cancels all open requests as their client would: closing the connection alone lets calls go on. */
   async cancelOpen(): Promise<void> {
     for (const requestId of [...this.#open]) {
-      this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
+      this.#receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });
     }
     await new Promise((resolve) => setImmediate(resolve));
   }

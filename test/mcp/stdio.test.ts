@@ -152,6 +152,25 @@ describe('sitefleet stdio', () => {
     expect(code).toBe(0);
   }, 30_000);
 
+  it.each([
+    ['2025-11-25', {}],
+    ['2026-07-28', { _meta: meta }],
+  ])('lists the same tools each time, under the id of each request (%s)', async (_era, params) => {
+    const ids = [1, 2, '"tools":[]'];
+    const initialize = {
+      method: 'initialize',
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
+    };
+    const greeting = '_meta' in params ? [] : [{ id: 0, ...initialize }, { method: 'notifications/initialized' }];
+    const requests = ids.map((id) => ({ id, method: 'tools/list', params }));
+    const { lines } = await talk('listed', [...greeting, ...requests]);
+    const listed = lines.map((line) => JSON.parse(line) as Answer).filter(({ id }) => ids.includes(id as never));
+    expect(listed.map(({ id }) => id).sort()).toEqual([...ids].sort());
+    const [first, ...more] = listed.map(({ result }) => result);
+    expect(first?.tools).toContainEqual(expect.objectContaining({ name: 'svc-count-sites-v1' }));
+    for (const result of more) expect(result).toEqual(first);
+  });
+
   it('refuses what is not of either era without falling over', async () => {
     const { code, lines } = await talk('odd', [
       {
