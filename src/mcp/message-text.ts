@@ -3,14 +3,21 @@
  * each response anew, it would be most of what `tools/list` costs.
  */
 
-import type { JSONRPCMessage } from '@modelcontextprotocol/sdk/types.js';
+import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 
 /** By the list itself: the registry makes one for each set of rights. */
 const texts = new WeakMap<object, string>();
 
+/** Whether a message is the response to `tools/list`. */
+export function isToolList(
+  message: JSONRPCMessage,
+): message is JSONRPCResultResponse & { result: { tools: object[] } } {
+  return 'result' in message && Array.isArray(message.result.tools);
+}
+
 /** A message as JSON. */
 export function messageText(message: JSONRPCMessage): string {
-  if (!('result' in message) || !Array.isArray(message.result.tools)) return JSON.stringify(message);
+  if (!isToolList(message)) return JSON.stringify(message);
   const { tools } = message.result;
   let text = texts.get(tools);
   if (text === undefined) {

@@ -13,12 +13,17 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { rpcError } from './http-errors.js';
+import { isToolList, messageText } from './message-text.js';
 
 /** One HTTP request of the session. */
 class Exchange {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** JSON-RPC requests in its body that have no response yet. */
   readonly unanswered = new Set<RequestId>();
+  /** Its response is JSON and holds one message. */
+  answersOnce = false;
+  /** The body of its response, where that is known better than by serializing it. */
+  text: string | undefined;
 
   constructor(sessionId: string, enableJsonResponse: boolean) {
     this.transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
@@ -73,6 +78,7 @@ export class SessionTransport implements Transport {
    */
   async post(request: Request, body: unknown, stream: boolean): Promise<Response> {
     const exchange = this.#begin(!stream);
+    exchange.answersOnce = !stream && !Array.isArray(body);
     exchange.transport.onmessage = (message, extra) => {
       if (isJSONRPCRequest(message)) {
         exchange.unanswered.add(message.id);
@@ -83,7 +89,8 @@ export class SessionTransport implements Transport {
     // This is how handlers learn of a client that hung up: the SDK passes nothing else of the request on.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
-    return this.#deliver(exchange, response);
+    const { text } = exchange;
+    return this.#deliver(exchange, text === undefined ? response : new Response(text, response));
   }
 
   /** Handles the GET that listens to the session; one at a time. */
@@ -123,8 +130,14 @@ export class SessionTransport implements Transport {
     }
     const exchange = this.#byRequest.get(id);
     if (exchange === undefined) throw new Error(`No connection established for request ID: ${String(id)}`);
+    // The SDK is spared what `post` puts in the place of its text.
+    let sent = message;
+    if (exchange.answersOnce && isResponse && isToolList(message)) {
+      exchange.text = messageText(message);
+      sent = { ...message, result: {} };
+    }
     try {
-      await exchange.transport.send(message, isResponse ? undefined : { relatedRequestId: id });
+      await exchange.transport.send(sent, isResponse ? undefined : { relatedRequestId: id });
     } finally {
       if (isResponse) this.#answered(id, exchange);
     }
