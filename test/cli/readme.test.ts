@@ -123,7 +123,7 @@ describe('calls', () => {
   });
 
   it('narrow and widen a connection as the table says', async () => {
-    const [, table = ''] = /\| By address, header, or command line([\s\S]*?)\n\n/.exec(readme) ?? [];
+    const [, table = ''] = /\| Address, header or command line([\s\S]*?)\n\n/.exec(readme) ?? [];
     const tools = (query: string, header: Record<string, string> = {}) => {
       const headers = { authorization: `Bearer ${server.api_key}`, ...header };
       return listed(new StreamableHTTPClientTransport(new URL(`${server.mcp}${query}`), { requestInit: { headers } }));
