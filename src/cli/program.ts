@@ -23,7 +23,7 @@ const program = new Command('sitefleet')
 
 program
   .command('demo')
-  .description('try it: starts a simulated fleet, connects it and serves it; leaves nothing behind')
+  .description('try it out: run a simulated fleet, connected and served; leaves nothing behind')
   .option('--sites <n>', 'how many sites', wholeNumber(1, 10_000), 25)
   .addOption(hostOption())
   .addOption(portOption())
@@ -36,7 +36,7 @@ program
 
 program
   .command('serve')
-  .description('HTTP: MCP, operations and REST; runs the schedule')
+  .description('serve MCP, operations and REST over HTTP, and run the schedule')
   .addOption(hostOption())
   .addOption(portOption())
   .option('--json', 'one line of JSON with addresses, and logins on the first start, once ready')
@@ -47,7 +47,7 @@ program
 
 program
   .command('work')
-  .description('queued jobs and the schedule only; any number of processes may share a database')
+  .description('run queued jobs and the schedule only; any number of processes may share a database')
   .option('--json', 'one line of JSON, once ready')
   .action(async (options: { json?: boolean }) => {
     const { work } = await import('./work.js');
@@ -56,12 +56,12 @@ program
 
 program
   .command('stdio')
-  .description('MCP on stdin and stdout, for assistants on this machine')
+  .description('serve MCP on stdin and stdout, for assistants on this machine')
   .option(
     '--toolsets <names>',
     'only these groups of tools, comma-separated; lean: a few tools that find and run the others',
   )
-  .option('--readonly', 'only tools that change nothing')
+  .option('--readonly', 'offer only tools that change nothing')
   .action(async (options: { toolsets?: string; readonly?: boolean }) => {
     const { stdio } = await import('./stdio.js');
     await stdio(readConfig(), options);
@@ -75,14 +75,14 @@ program
 
 program
   .command('call')
-  .description('run one operation; "call <operation> --help" says what it takes')
+  .description('run one operation; "call <operation> --help" shows its input')
   .argument('[operation]', 'for example list-sites-v1; "ops" lists them')
   .argument('[input]', 'JSON object, or - for stdin', '{}')
-  .option('--json', 'print JSON, also on a terminal')
-  .option('--table', 'print lists as tables, also where no terminal is')
+  .option('--json', 'print JSON, even on a terminal')
+  .option('--table', 'print lists as tables, even without a terminal')
   // Ours, so that it can be about the operation.
   .helpOption(false)
-  .option('-h, --help', 'what the command, or the operation, takes')
+  .option('-h, --help', 'show help for the command or the operation')
   .action(async (name: string | undefined, input: string, options: CallOptions & { help?: boolean }, self: Command) => {
     if (name === undefined) {
       if (options.help !== true) self.error('error: name an operation; "sitefleet ops" lists them');
@@ -94,7 +94,7 @@ program
 
 program
   .command('brief')
-  .description('what needs a person now, worst first, and what was done')
+  .description('show what needs attention now, worst first, and what was done')
   .option('--since <time>', 'ISO 8601; default: 24 hours ago')
   .option('--json', 'print JSON')
   .action(async (options: { since?: string; json?: boolean }) =>
@@ -103,8 +103,8 @@ program
 
 program
   .command('doctor')
-  .description('look at everything a working service needs; exit code 1 when something fails')
-  .option('--site <site>', 'id, or a part of the name or address, of the site to reach; default: the first one')
+  .description('check everything a working service needs; exit code 1 when something fails')
+  .option('--site <site>', 'site to contact: its id, or part of its name or address; default: the first one')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean; site?: string }) =>
     (await import('./doctor.js')).doctor(readConfig(), options),
@@ -118,19 +118,19 @@ program
 
 program
   .command('migrate')
-  .description('bring the database to the newest schema')
+  .description('migrate the database to the newest schema')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./database.js')).migrateNow(readConfig(), options));
 
 program
   .command('check')
-  .description('look the database over; exit code 1 when something is wrong')
+  .description('check the database; exit code 1 when something is wrong')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./database.js')).check(readConfig(), options));
 
 program
   .command('backup')
-  .description('copy the database into a new file, also while the server runs')
+  .description('back up the database to a new file, even while the server runs')
   .argument('[file]', 'default: a new file in SITEFLEET_BACKUP_DIR')
   .option('--json', 'print JSON')
   .action(async (file: string | undefined, options: { json?: boolean }) =>
@@ -139,9 +139,9 @@ program
 
 program
   .command('restore')
-  .description('put a backup in the place of the database, which is kept beside it; stop the server first')
+  .description('replace the database with a backup, keeping the old one beside it; stop the server first')
   .argument('<file>')
-  .option('--force', 'even when a server seems to run')
+  .option('--force', 'even when a server seems to be running')
   .option('--json', 'print JSON')
   .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
     (await import('./restore.js')).restore(readConfig(), file, options),
@@ -149,10 +149,10 @@ program
 
 program
   .command('rotate-key')
-  .description('seal all stored secrets with a new key; stop the server first')
-  .option('--old-key-stdin', 'with SITEFLEET_SECRET_KEY as the new key: read the old one from stdin')
-  .option('--lost-key', 'the old key is lost: remove what only it can open; the sites must be added again')
-  .option('--force', 'even while a server runs')
+  .description('encrypt all stored secrets with a new key; stop the server first')
+  .option('--old-key-stdin', 'use SITEFLEET_SECRET_KEY as the new key and read the old one from stdin')
+  .option('--lost-key', 'the old key is lost: remove everything it encrypted; the sites must be added again')
+  .option('--force', 'even when a server seems to be running')
   .option('--json', 'print JSON')
   .action(async (options: { oldKeyStdin?: boolean; lostKey?: boolean; force?: boolean; json?: boolean }) => {
     const [{ rotateKey }, { text }] = await Promise.all([import('./rotate-key.js'), import('node:stream/consumers')]);
@@ -164,15 +164,15 @@ program
 
 const imports = program
   .command('import')
-  .description('take over sites from another dashboard, another Sitefleet, or a list');
+  .description('import sites from another dashboard, another Sitefleet, or a list');
 imports
   .command('file', { isDefault: true })
-  .description('take over the sites of a file: a fleet file, or a list in CSV; "import <file>" is enough')
+  .description('import the sites of a fleet file or a CSV list; "import <file>" is enough')
   .argument('<file>', 'fleet.json, sites.csv, or - for stdin')
-  .option('--dry-run', 'show what would come; change and contact nothing')
-  .option('--parallel', 'on trial: sites are only read here until "import finish"')
-  .option('--password-file <file>', 'CSV: the password of all rows that have none, - for stdin')
-  .option('--passphrase-file <file>', 'what the file was sealed by, - for stdin')
+  .option('--dry-run', 'show what would be imported; change and contact nothing')
+  .option('--parallel', 'on trial: only read the sites until "import finish"')
+  .option('--password-file <file>', 'CSV: password for all rows that have none; - for stdin')
+  .option('--passphrase-file <file>', 'passphrase the file was encrypted with; - for stdin')
   .option('--json', 'print JSON')
   .action(async (file: string, options) => (await import('./import.js')).importFrom(readConfig(), file, options));
 imports
@@ -181,43 +181,44 @@ imports
   .action(async () => (await import('./import.js')).printExporter(readConfig()));
 imports
   .command('key')
-  .description('print a key to which another Sitefleet seals its export')
+  .description('print the key for which another Sitefleet encrypts its export')
   .action(async () => (await import('./import.js')).printImportKey(readConfig()));
 imports
   .command('finish')
-  .description('end the trial: the sites are changed from here')
+  .description('end the trial: from now on this Sitefleet may change the sites')
   .option('--dry-run', 'only list the sites on trial')
   .option('--json', 'print JSON')
   .action(async (options) => (await import('./import.js')).finishImport(readConfig(), options));
 
 program
   .command('export')
-  .description('all sites with their keys, sealed for another Sitefleet; or their list in CSV')
+  .description('export all sites with their keys, encrypted for another Sitefleet, or a CSV list')
   .argument('[file]', 'default: standard output')
-  .option('--csv', 'addresses, names, logins and tags, without secrets')
-  .option('--to <pem>', 'seal to the key that "import key" printed on the other side')
-  .option('--passphrase-file <file>', 'seal by a passphrase, - for stdin')
+  .option('--csv', 'export addresses, names, logins and tags, without secrets')
+  .option('--to <pem>', 'encrypt for the key that "import key" printed on the other side')
+  .option('--passphrase-file <file>', 'encrypt with a passphrase; - for stdin')
   .action(async (file: string | undefined, options) =>
     (await import('./export.js')).exportFleet(readConfig(), file, options),
   );
 
-const jobs = program.command('jobs').description('queued work');
+const jobs = program.command('jobs').description('queued jobs');
 jobs
   .command('list')
+  .description('list the newest jobs')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listJobs(readConfig(), options));
 jobs
   .command('watch')
   .description('follow a job until it ends')
   .argument('<id>')
-  .option('--json', 'print JSON once it ended')
+  .option('--json', 'print JSON when it has ended')
   .action(async (id: string, options: { json?: boolean }) =>
     (await import('./jobs.js')).watchJob(readConfig(), id, options),
   );
 
 jobs
   .command('cancel')
-  .description('end a job; what it did stays')
+  .description('cancel a job; what it has done so far stays done')
   .argument('<id>')
   .option('--json', 'print JSON')
   .action(async (id: string, options: { json?: boolean }) =>
@@ -226,36 +227,38 @@ jobs
 
 program
   .command('schedule')
-  .description('what happens by the clock')
+  .description('scheduled tasks')
   .command('list')
+  .description('list the scheduled tasks, with their last and next runs')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listSchedule(readConfig(), options));
 
-const mail = program.command('mail').description('what the service sends');
+const mail = program.command('mail').description('mail that the service sends');
 mail
   .command('preview')
   .description('show a sample of one mail type')
   .argument('<type>', 'a mail type, such as daily_digest or uptime, or an alert kind, such as certificate.expiring')
-  .option('--html', 'the HTML instead of the text')
+  .option('--html', 'print the HTML instead of the text')
   .option('--json', 'print JSON')
   .action(async (type: string, options: { html?: boolean; json?: boolean }) =>
     (await import('./mail.js')).showMail(readConfig(), type, options),
   );
 mail
   .command('outbox')
-  .description('mails that wait, were sent, or failed')
+  .description('list mail that is waiting, was sent, or failed')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./mail.js')).showOutbox(readConfig(), options));
 
-const alert = program.command('alert').description('who is told of alerts');
+const alert = program.command('alert').description('recipients of alerts');
 alert
   .command('list')
+  .description('list the recipients')
   .option('--json', 'print JSON')
   .action(async (options: { json?: boolean }) => (await import('./alert.js')).showRecipients(readConfig(), options));
 alert
   .command('test')
-  .description('send a made-up alert to everybody who would be told; exit code 1 when somebody does not get it')
-  .option('--kind <kind>', 'of the alert, such as certificate.expiring', 'monitor.down')
+  .description('send a test alert to all recipients; exit code 1 when a delivery fails')
+  .option('--kind <kind>', 'kind of the alert, such as certificate.expiring', 'monitor.down')
   .option('--json', 'print JSON')
   .action(async (options: { kind: string; json?: boolean }) =>
     (await import('./alert.js')).testAlerts(readConfig(), options),
@@ -265,7 +268,7 @@ const vulnerabilities = program.command('vulnerabilities').description('the feed
 vulnerabilities
   .command('refresh')
   .description('read the feed now; exit code 1 when it cannot be read')
-  .option('--accept-shorter', 'also when it has become much shorter')
+  .option('--accept-shorter', 'accept the feed even if it has become much shorter')
   .option('--json', 'print JSON')
   .action(async (options: { acceptShorter?: boolean; json?: boolean }) =>
     (await import('./vulnerabilities.js')).refreshFeed(readConfig(), options),
@@ -273,24 +276,25 @@ vulnerabilities
 
 program
   .command('login-link')
-  .description('print an address that logs a person in once, within 15 minutes')
-  .option('--user <name>', 'default: the first user who may change things')
+  .description('print a link that logs a person in once, within 15 minutes')
+  .option('--user <name>', 'default: the first user with the right to change things')
   .option('--json', 'print JSON')
   .action(async (options: { user?: string; json?: boolean }) =>
     (await import('./login-link.js')).showLoginLink(readConfig(), options),
   );
 
-const user = program.command('user').description('who may log in');
+const user = program.command('user').description('users of the page and the API');
 user
   .command('add')
+  .description('add a user')
   .argument('<name>')
   .option('--read-only', 'without the right to change anything')
-  .option('--password-stdin', 'read the password from stdin instead of making one')
+  .option('--password-stdin', 'read the password from stdin instead of generating one')
   .option('--json', 'print JSON')
   .action(async (name: string, options) => (await import('./accounts.js')).addUser(readConfig(), name, options));
 user
   .command('edit')
-  .description('change what a user may; open sessions and login links end')
+  .description('change the rights of a user; ends open sessions and login links')
   .argument('<name>')
   .addOption(new Option('--right <right>', 'write may also read').choices(['read', 'write']))
   .option('--off', 'switch the user off')
@@ -298,23 +302,26 @@ user
   .action(async (name: string, options) => (await import('./accounts.js')).changeUser(readConfig(), name, options));
 user
   .command('password')
-  .description('give a user another password')
+  .description('set a new password for a user')
   .argument('<name>')
-  .option('--password-stdin', 'read the password from stdin instead of making one')
+  .option('--password-stdin', 'read the password from stdin instead of generating one')
   .option('--json', 'print JSON')
   .action(async (name: string, options) => (await import('./accounts.js')).changePassword(readConfig(), name, options));
 user
   .command('list')
+  .description('list the users')
   .option('--json', 'print JSON')
   .action(async (options) => (await import('./accounts.js')).listUsers(readConfig(), options));
 user
   .command('remove')
+  .description('remove a user')
   .argument('<name>')
   .action(async (name: string) => (await import('./accounts.js')).removeUser(readConfig(), name));
 
 const key = program.command('key').description('API keys for REST and MCP');
 key
   .command('add')
+  .description('create a key and print it once')
   .addOption(
     new Option('--scope <scope>', 'what the key may do').choices(['read', 'write', 'read_write']).default('read_write'),
   )
@@ -323,10 +330,12 @@ key
   .action(async (options) => (await import('./accounts.js')).addKey(readConfig(), options));
 key
   .command('list')
+  .description('list the keys')
   .option('--json', 'print JSON')
   .action(async (options) => (await import('./accounts.js')).listKeys(readConfig(), options));
 key
   .command('remove')
+  .description('remove a key')
   .argument('<id>', 'number, or ck_… of a legacy key')
   .action(async (id: string) => (await import('./accounts.js')).removeKey(readConfig(), id));
 
