@@ -171,7 +171,7 @@ describe.skipIf(executablePath === null)(`a view in the reference host${missing}
     expect(app.fleet.site(0).state.plugins.find(({ slug }) => slug === BAD.slug)?.version).toBe(BAD.from);
     await view.getByRole('button', { name: 'Yes, do it' }).click();
     const item = view.locator('.item', { hasText: 'Harbour Forms' });
-    await item.locator('.badge', { hasText: 'put back' }).waitFor({ timeout: 60_000 });
+    await item.locator('.badge', { hasText: 'rolled back' }).waitFor({ timeout: 60_000 });
     expect(app.fleet.site(0).guard?.actions).toContain('arm');
     expect(app.fleet.site(0).state.plugins.find(({ slug }) => slug === BAD.slug)?.version).toBe(BAD.from);
   }, 90_000);

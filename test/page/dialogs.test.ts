@@ -74,7 +74,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
 
   it('make a user with a link, who chooses a password', async () => {
     await view('Access');
-    const people = card('People who log in');
+    const people = card('Users');
     await people.getByRole('button', { name: 'Add user' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Name').fill('a:b');
@@ -83,8 +83,8 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await dialog.getByRole('button', { name: 'Add user', exact: true }).click();
     const link = await dialog.locator('.token').innerText();
     expect(link).toMatch(new RegExp(`^${served.url}/login#[\\w-]{43}$`));
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
-    await people.getByRole('row', { name: 'grace' }).getByText('has a link, no password yet').waitFor();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
+    await people.getByRole('row', { name: 'grace' }).getByText('no password yet, has a link').waitFor();
     expect((await rest('/users')).data).toContainEqual(
       expect.objectContaining({ name: 'grace', right: 'read', has_password: false }),
     );
@@ -120,16 +120,16 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     const name = (await theirs.locator('.account strong').innerText()).trim();
     await view('Access');
     await page.reload();
-    const row = card('People who log in').getByRole('row', { name });
+    const row = card('Users').getByRole('row', { name });
     await row.getByRole('button', { name: `Edit: ${name}` }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Right').selectOption('write');
-    await dialog.getByLabel('Gets in by').selectOption('password');
+    await dialog.getByLabel('Logs in with').selectOption('password');
     await dialog.getByLabel('Password', { exact: true }).fill('short');
     await (await refused('Save', 'Password', /8 to 200/)).fill('battery staple');
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog.waitFor({ state: 'detached' });
-    await row.getByText('may look and change').waitFor();
+    await row.getByText('can edit').waitFor();
     await theirs.getByRole('link', { name: 'Sites', exact: true }).first().click();
     await theirs.getByText('Your session has ended.').waitFor();
     await logIn(theirs, name, 'battery staple');
@@ -137,9 +137,9 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await theirs.context().close();
 
     await row.getByRole('button', { name: `Edit: ${name}` }).click();
-    await dialog.getByLabel('May log in').uncheck();
+    await dialog.getByLabel('Can log in').uncheck();
     await dialog.getByRole('button', { name: 'Save' }).click();
-    await row.getByText('switched off').waitFor();
+    await row.getByText('disabled').waitFor();
     expect((await rest('/users')).data).toContainEqual(
       expect.objectContaining({ name, right: 'write', active: false }),
     );
@@ -160,7 +160,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     );
     for (const { id } of others) await app.service.store.users.remove(id);
     await page.reload();
-    const row = card('People who log in').getByRole('row', { name: own });
+    const row = card('Users').getByRole('row', { name: own });
     await row.getByText('you', { exact: false }).first().waitFor();
     await row.getByRole('button', { name: `Edit: ${own}` }).click();
     const dialog = page.getByRole('dialog');
@@ -175,7 +175,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
 
   it('make a key that works, switch it off, and delete it after asking', async () => {
     await view('Access');
-    const programs = card('Keys of programs');
+    const programs = card('API keys');
     await programs.getByRole('button', { name: 'Add key' }).click();
     const dialog = page.getByRole('dialog');
     await dialog.getByLabel('Used by').fill('x'.repeat(201));
@@ -183,7 +183,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await dialog.getByRole('button', { name: 'Add key', exact: true }).click();
     const made = await dialog.locator('.token').innerText();
     expect((await rest('/sites', made)).status).toBe(200);
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     const row = programs.getByRole('row', { name: 'Reporting' });
     await row.getByText(made.slice(-7)).waitFor();
     await row.getByRole('button', { name: 'Switch off' }).click();
@@ -214,17 +214,17 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
 
   it('make a recipient, which gets a test, and delete it after asking', async () => {
     await view('Settings');
-    const told = card('Who is told');
+    const told = card('Alert recipients');
     await told.getByRole('button', { name: 'Add recipient' }).click();
     const dialog = page.getByRole('dialog');
-    await dialog.getByLabel('By').selectOption('webhook');
+    await dialog.getByLabel('Channel').selectOption('webhook');
     await dialog.getByLabel('Address').fill('ftp://hooks.example/x');
     const address = await refused('Save', 'Address', /not a web address/);
     await address.fill(`${hook.url}/hook`);
-    await dialog.getByLabel('Called').fill('On call');
+    await dialog.getByLabel('Name').fill('On call');
     await dialog.getByRole('button', { name: 'Save' }).click();
     expect(await dialog.locator('.token').innerText()).toMatch(/^whsec_/);
-    await dialog.getByRole('button', { name: 'I have kept it' }).click();
+    await dialog.getByRole('button', { name: 'I have stored it' }).click();
     await told.getByText('On call').waitFor();
     await told.getByRole('button', { name: 'Test: On call' }).click();
     await expect.poll(() => hook.received.map(({ path }) => path)).toEqual(['/hook']);
@@ -242,7 +242,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await expect.poll(() => page.getByLabel('Site', { exact: true }).innerText()).toBe(name);
     await page.getByLabel('First day').fill('2026-11-10');
     await page.getByLabel('Last day').fill('2026-11-01');
-    await page.getByText('Choose a site and two days in order.').waitFor();
+    await page.getByText('Choose a site, a first day and a last day that is not before it.').waitFor();
     expect(await page.getByRole('link', { name: 'Open report' }).count()).toBe(0);
     await page.getByLabel('First day').fill('2026-11-01');
     await page.getByLabel('Last day').fill('2026-11-20');
@@ -259,9 +259,9 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
   it('fit a phone, and say nothing that axe finds serious, in light and dark', async () => {
     await page.setViewportSize({ width: 360, height: 740 });
     for (const [address, heading, button] of [
-      ['/access', 'People who log in', 'Add user'],
-      ['/access', 'Keys of programs', 'Add key'],
-      ['/settings', 'Who is told', 'Add recipient'],
+      ['/access', 'Users', 'Add user'],
+      ['/access', 'API keys', 'Add key'],
+      ['/settings', 'Alert recipients', 'Add recipient'],
     ] as const) {
       await page.goto(`${served.url}${address}`);
       await card(heading).getByRole('button', { name: button }).click();

@@ -44,10 +44,10 @@ describe.skipIf(executablePath === null)(`a large fleet on the page${missing}`, 
   it('syncs all sites that match as one job, and shows how far it is until it has ended', async () => {
     const page = await served.open();
     await page.getByRole('link', { name: 'Sites', exact: true }).first().click();
-    await page.getByRole('checkbox', { name: 'Choose this page' }).check();
-    await page.getByText('50 chosen').waitFor();
-    await page.getByRole('button', { name: `Choose all ${SITES}` }).click();
-    await page.getByText(`${SITES} chosen`).waitFor();
+    await page.getByRole('checkbox', { name: 'Select this page' }).check();
+    await page.getByText('50 selected').waitFor();
+    await page.getByRole('button', { name: `Select all ${SITES}` }).click();
+    await page.getByText(`${SITES} selected`).waitFor();
     await page.getByRole('toolbar').getByRole('button', { name: 'Sync' }).click();
     const bar = page.getByRole('main').locator('.card').getByRole('progressbar');
     await bar.waitFor();

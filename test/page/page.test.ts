@@ -18,7 +18,7 @@ const VIEWS: [string, string][] = [
   ['/', 'Now'],
   ['/sites', 'Sites'],
   ['/sites/1', 'Overview'],
-  ['/sites/1?tab=updates', 'On offer'],
+  ['/sites/1?tab=updates', 'Available'],
   ['/sites/1?tab=inventory', 'Themes'],
   ['/sites/1?tab=uptime', 'Incidents'],
   ['/sites/1?tab=security', 'Security'],
@@ -29,8 +29,8 @@ const VIEWS: [string, string][] = [
   ['/clients', 'Clients'],
   ['/clients?id=1', 'Nordlicht'],
   ['/reports', 'Reports'],
-  ['/access', 'Keys of programs'],
-  ['/settings', 'Who is told'],
+  ['/access', 'API keys'],
+  ['/settings', 'Alert recipients'],
   ['/start', 'Which sites?'],
 ];
 
@@ -91,7 +91,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await page.getByLabel('Search name or address').fill('');
     await expect.poll(() => rows.count()).toBe(4);
     await page.getByRole('combobox', { name: 'Status' }).selectOption('disconnected');
-    await page.getByText('Nothing fits').waitFor();
+    await page.getByText('No matches').waitFor();
     await page.getByRole('button', { name: 'Clear filters' }).click();
     await expect.poll(() => rows.count()).toBe(4);
     await page.context().close();
@@ -104,7 +104,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     const page = await served.open();
-    await visit(page, '/sites/1?tab=updates', 'On offer');
+    await visit(page, '/sites/1?tab=updates', 'Available');
     await page.getByText(`${before} → 99.0`).waitFor();
     await page.getByText('Guarded', { exact: true }).first().waitFor();
     await page.getByRole('button', { name: `Update ${plugin.name}` }).click();
@@ -112,23 +112,23 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await dialog.getByText(plugin.name).waitFor();
     await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
     // The story is told while it happens.
-    await page.getByText('Looking at the site first …').waitFor();
-    await served.running(page.getByText('Put back', { exact: true }).first().waitFor());
+    await page.getByText('Checking the site first …').waitFor();
+    await served.running(page.getByText('Rolled back', { exact: true }).first().waitFor());
     await page.getByText('0 updates were applied, 1 not.').waitFor();
     await page
-      .getByText(/^put back by|put back by/)
+      .getByText(/rolled back by/)
       .first()
       .waitFor();
     expect(plugin.version).toBe(before);
     // All others are kept from it, and a person may let it pass.
     await page.getByRole('link', { name: 'Updates', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Held back' }).waitFor();
-    await page.getByRole('button', { name: 'Let pass' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Let pass' }).click();
+    await page.getByRole('button', { name: 'Release' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
     await page.getByRole('heading', { name: 'Held back' }).waitFor({ state: 'detached' });
     // Now tells of it.
     await page.getByRole('link', { name: 'Now', exact: true }).first().click();
-    await page.getByRole('heading', { name: /Update put back/ }).waitFor();
+    await page.getByRole('heading', { name: /Update rolled back/ }).waitFor();
     await page.context().close();
   });
 
@@ -175,7 +175,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
       return (await fetch('/v2/settings/tools/destroy-sessions', { method: 'POST', headers, body: '{}' })).status;
     });
     expect(status).toBe(200);
-    const row = page.getByRole('row', { name: /End sessions of administrators/ });
+    const row = page.getByRole('row', { name: /End administrator sessions/ });
     await served.running(row.getByText('Waiting', { exact: true }).waitFor());
     const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
     await served.running(Promise.all([runToolJobs(ctx), row.getByText('Done', { exact: true }).waitFor()]));
@@ -197,7 +197,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await (await opened).close();
     await visit(page, '/sites/3', 'Overview');
     await page.getByRole('button', { name: 'Open wp-admin' }).click();
-    const link = page.getByRole('dialog').getByRole('link', { name: 'Go to its login page' });
+    const link = page.getByRole('dialog').getByRole('link', { name: 'Open the login page' });
     expect(await link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
     await page.context().close();
     // The site itself was called, by a tab of its own.
@@ -272,10 +272,10 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     const page = await served.open();
     await visit(page, '/sites', 'Sites');
     await served.away();
-    await page.getByText('Sitefleet does not answer.').waitFor();
+    await page.getByText('Sitefleet is not responding.').waitFor();
     expect(await page.locator('tbody tr').count()).toBe(4);
     await served.back();
-    await page.getByText('Sitefleet does not answer.').waitFor({ state: 'detached' });
+    await page.getByText('Sitefleet is not responding.').waitFor({ state: 'detached' });
     await page.getByRole('combobox', { name: 'Status' }).selectOption('connected');
     await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
     await page.context().close();
@@ -310,11 +310,11 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
     await page
-      .getByRole('checkbox', { name: `Choose ${nameOf(0)}` })
+      .getByRole('checkbox', { name: `Select ${nameOf(0)}` })
       .first()
       .focus();
     await page.keyboard.press('Space');
-    await page.getByText('1 chosen').waitFor();
+    await page.getByText('1 selected').waitFor();
     await page.getByRole('button', { name: 'Suspend' }).focus();
     await page.keyboard.press('Enter');
     await page.getByRole('dialog').waitFor();

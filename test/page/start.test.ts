@@ -18,11 +18,11 @@ describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
   it('asks what to bring, who is told and whether to monitor, and each can be skipped', async () => {
     const page = await served.open();
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
-    for (const title of ['Which sites?', 'Who is told when a site goes down?', 'Monitor them?']) {
+    for (const title of ['Which sites?', 'Who should know when a site goes down?', 'Monitor them?']) {
       await page.getByRole('heading', { name: title }).waitFor();
       await page.getByRole('button', { name: 'Skip' }).click();
     }
-    await page.getByText('No site yet').waitFor();
+    await page.getByText('No sites yet').waitFor();
     expect((await app.call('count-sites')).total).toBe(0);
     await page.context().close();
     expect(served.complaints).toEqual([]);
@@ -39,7 +39,7 @@ describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
     await page.getByRole('alert').waitFor();
     await page.getByLabel('Password of the administrator').fill(password);
     await page.getByRole('button', { name: 'Connect site' }).click();
-    await page.getByRole('button', { name: 'Go on with 1 site' }).click();
+    await page.getByRole('button', { name: 'Continue with 1 site' }).click();
     await page.getByRole('button', { name: 'Skip' }).click();
     await page.getByRole('button', { name: 'Monitor all sites' }).click();
     await page.getByText('1 site, 1 connected').waitFor();
