@@ -26,6 +26,7 @@ import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
 import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
+import { DeferredTools } from './tool-list-bytes.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -150,9 +151,10 @@ async function postStateless(
   actor: Actor,
   body: unknown,
 ): Promise<Response> {
-  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
+  const deferred = new DeferredTools();
+  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor, deferred } };
   const request = c.req.raw;
-  const response = await modern.fetch(request, { authInfo, parsedBody: body });
+  const response = await deferred.complete(await modern.fetch(request, { authInfo, parsedBody: body }));
   c.env.endless = isListenRequest(body) && response.ok;
   const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {

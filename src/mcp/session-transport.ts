@@ -13,7 +13,7 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { rpcError } from './http-errors.js';
-import { isToolList, messageText } from './message-text.js';
+import { isToolList, toolListBytes } from './tool-list-bytes.js';
 
 /** One HTTP request of the session. */
 class Exchange {
@@ -23,7 +23,7 @@ class Exchange {
   /** Its response is JSON and holds one message. */
   answersOnce = false;
   /** The body of its response, where that is known better than by serializing it. */
-  text: string | undefined;
+  body: Buffer<ArrayBuffer> | undefined;
 
   constructor(sessionId: string, enableJsonResponse: boolean) {
     this.transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
@@ -89,8 +89,8 @@ export class SessionTransport implements Transport {
     // This is how handlers learn of a client that hung up: the SDK passes nothing else of the request on.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
-    const { text } = exchange;
-    return this.#deliver(exchange, text === undefined ? response : new Response(text, response));
+    const { body: own } = exchange;
+    return this.#deliver(exchange, own === undefined ? response : new Response(own, response));
   }
 
   /** Handles the GET that listens to the session; one at a time. */
@@ -130,10 +130,10 @@ export class SessionTransport implements Transport {
     }
     const exchange = this.#byRequest.get(id);
     if (exchange === undefined) throw new Error(`No connection established for request ID: ${String(id)}`);
-    // The SDK is spared what `post` puts in the place of its text.
+    // The SDK is spared what `post` puts in the place of its body.
     let sent = message;
     if (exchange.answersOnce && isResponse && isToolList(message)) {
-      exchange.text = messageText(message);
+      exchange.body = toolListBytes(message);
       sent = { ...message, result: {} };
     }
     try {

@@ -6,10 +6,10 @@ import { isInitializeRequest, type JSONRPCMessage, type RequestId } from '@model
 import type { Transport as ModernTransport, Server } from '@modelcontextprotocol/server';
 import type { Actor } from '../core/actor.js';
 import type { McpCore } from './core.js';
-import { messageText } from './message-text.js';
 import { createMcpServer } from './server-2025.js';
 import { MessageReader } from './stdio-lines.js';
 import { subscribeAll, subscribedUris } from './subscriptions.js';
+import { isToolList, toolListBytes } from './tool-list-bytes.js';
 
 export interface StdioParts {
   core: McpCore;
@@ -179,7 +179,9 @@ class StdioTransport implements Transport {
 
   /** Resolves when the message is written, or when a client that reads slowly takes more. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const isTaken = this.#stdout.write(`${messageText(message)}\n`);
+    const isTaken = this.#stdout.write(
+      isToolList(message) ? toolListBytes(message, '\n') : `${JSON.stringify(message)}\n`,
+    );
     if (!isTaken) await new Promise<void>((resolve) => void this.#stdout.once('drain', resolve));
     if (!('method' in message) && message.id !== undefined) this.#done(message.id);
   }

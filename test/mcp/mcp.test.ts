@@ -284,17 +284,18 @@ describe('/mcp', () => {
     await wanting.text();
   });
 
+  const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
+  const _meta = {
+    'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+    'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+    'io.modelcontextprotocol/clientCapabilities': {},
+  };
+
   it('compresses long answers for clients that take it, in both eras', async () => {
     const old = { 'mcp-session-id': await open() };
-    const modern = { 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
-    const meta = {
-      'io.modelcontextprotocol/protocolVersion': '2026-07-28',
-      'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
-      'io.modelcontextprotocol/clientCapabilities': {},
-    };
     for (const [headers, body] of [
       [old, list],
-      [modern, { ...list, params: { _meta: meta } }],
+      [modern, { ...list, params: { _meta } }],
     ] as const) {
       const plain = await raw(body, { ...headers, 'accept-encoding': 'identity' });
       expect([plain.status, plain.headers.get('content-encoding')]).toEqual([200, null]);
@@ -303,6 +304,23 @@ describe('/mcp', () => {
         const packed = await raw(body, { ...headers, 'accept-encoding': encoding });
         expect([packed.headers.get('content-encoding'), await packed.text()]).toEqual([encoding, text]);
       }
+    }
+  });
+
+  it('lists the same tools each time, under the id of each request, as JSON and as an event stream', async () => {
+    const { result: known } = mcpMessage(await (await raw(list, { 'mcp-session-id': await open() })).text());
+    expect(known?.tools).toContainEqual(expect.objectContaining({ name: 'svc-delete-thing-v1' }));
+    for (const [headers, meta] of [
+      [{ 'mcp-session-id': await open() }, {}],
+      [modern, _meta],
+    ] as const) {
+      for (const id of [1, 'two', '"tools":[]', '"tools":['])
+        for (const extra of [{}, { progressToken: id }]) {
+          const response = await raw({ ...list, id, params: { _meta: { ...meta, ...extra } } }, headers);
+          expect(response.status).toBe(200);
+          const message = mcpMessage(await response.text());
+          expect([message.id, message.result?.tools]).toEqual([id, known?.tools]);
+        }
     }
   });
 
@@ -485,3 +503,14 @@ describe('stdio', () => {
     expect(performance.now() - began).toBeLessThan(1000);
   });
 });
+
+interface Message {
+  id: unknown;
+  result?: { tools?: object[] };
+}
+
+/** The last message of a body, which is JSON or an event stream. */
+function mcpMessage(body: string): Message {
+  const events = body.split('\n').filter((line) => line.startsWith('data: {'));
+  return JSON.parse(events.at(-1)?.slice('data: '.length) ?? body) as Message;
+}
