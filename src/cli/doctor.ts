@@ -160,7 +160,7 @@ async function alertsOf(config: Config, store: Store): Promise<Finding> {
   const mailer: Mailer = noMailer(config.smtp_url !== null);
   const { addresses, recipients, warning } = await audienceOf({ store, config, mailer });
   if (warning !== '') return { what: 'Alerts', status: 'warn', detail: warning };
-  const detail = `told to ${addresses.length} mail addresses and ${recipients.length} webhooks and chats`;
+  const detail = `sent to ${addresses.length} mail addresses and ${recipients.length} webhooks and chats`;
   return { what: 'Alerts', status: 'ok', detail };
 }
 

@@ -29,7 +29,7 @@ export async function showMail(
 ): Promise<void> {
   const mail = await withCtx(config, (ctx) => previewMail(ctx, type));
   if (options.json === true) return printJson(mail);
-  say(`To       ${mail.recipients.length === 0 ? '(nobody)' : mail.recipients.join(', ')}`);
+  say(`To       ${mail.recipients.length === 0 ? '(no one)' : mail.recipients.join(', ')}`);
   say(`Subject  ${mail.subject}`);
   if (!mail.sends) say(`Not sent: ${mail.reason}`);
   print(options.html === true ? mail.html : mail.text);

@@ -157,7 +157,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_guard_refused: ['The guard of the site refuses.', 'Remove the reason that the message names, on the site.'],
   svc_guard_install_failed: [
     'The guard could not be installed through the child plugin.',
-    'Copy it onto the site by hand, as its document tells.',
+    'Copy it onto the site manually, as docs/guard.md describes.',
   ],
   svc_no_updates: ['There is nothing to update.', 'Sync the site if an update was expected.'],
   svc_rest_activate_plugins_action: ['The site activated none of the plugins.', LOOK_AT_SITE],

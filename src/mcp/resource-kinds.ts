@@ -92,7 +92,7 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     uri: 'svc://jobs/{id}',
     name: 'job',
     title: 'One job',
-    description: 'How far a queued job is. Subscribe to be told of each step.',
+    description: 'How far a queued job is. Subscribe to be notified of each step.',
     operation: 'svc/get-batch-job-status-v1',
     match: /^svc:\/\/jobs\/([^/]+)$/,
     input: ([id]) => ({ job_id: id }),

@@ -66,7 +66,7 @@ export class MessageReader extends Transform {
     if (problem !== undefined) this.#refuse(INVALID_REQUEST, `The line ${problem}.`, idOf(message));
     else if (message === undefined) this.#refuse(PARSE_ERROR, 'The line is not valid JSON.', null);
     else if (Array.isArray(message))
-      this.#refuse(INVALID_REQUEST, 'The line is a batch: send each message on a line of its own.', null);
+      this.#refuse(INVALID_REQUEST, 'The line is a batch: send each message on its own line.', null);
     else if (holdsLongLists(message)) this.#refuse(INVALID_REQUEST, `The line ${LISTS_TOO_LONG}.`, idOf(message));
     else this.#pass(message);
   }

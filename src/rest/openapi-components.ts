@@ -229,7 +229,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
-  alerts: 'Alerts of monitors, certificates and domains, and who is told of them.',
+  alerts: 'Alerts of monitors, certificates and domains, and their recipients.',
   incidents: 'Times when sites were down, and who has seen them.',
   quarantine: 'Versions that broke a site and are held back from all others.',
   vulnerabilities: 'Known vulnerabilities of what is installed.',

@@ -46,7 +46,7 @@ const DESCRIPTION = `Manages a fleet of WordPress sites. Every call carries \`Au
 Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"success": 0, "code", "message", "data": {"status", …}}\` with the same HTTP status. \
 Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
 Stored reads carry an \`ETag\`. With \`_fields=id,name\` in the query an answer has only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
-\`GET /v2/events\` tells what happens as server-sent events: \`job\`, \`site\`, \`alert\`, \`updates\`.`;
+\`GET /v2/events\` streams events as they happen (server-sent events): \`job\`, \`site\`, \`alert\`, \`updates\`.`;
 
 /** Made row by row in turns, so that other requests are answered meanwhile. @param version of the program */
 export async function openApi(routes: readonly Route[], version: string): Promise<OpenApi> {

@@ -416,7 +416,7 @@ describe('the daily digest', () => {
         { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
       ]);
     // Nothing to tell in the morning, but at noon.
-    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+    expect(await dailyDigest(ctx())).toBe('nothing to report');
     app.clock.move(MINUTE);
     await update('first');
     app.clock.move(HOUR);
@@ -453,7 +453,7 @@ describe('the daily digest', () => {
   test('is not sent when there is nothing to tell', async () => {
     await readers('daily_digest');
     await app.db.run('DELETE FROM site_update');
-    expect(await dailyDigest(ctx())).toBe('nothing to tell');
+    expect(await dailyDigest(ctx())).toBe('nothing to report');
   });
 });
 

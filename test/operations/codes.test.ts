@@ -305,7 +305,7 @@ describe('safe updates', () => {
     ] as const) {
       faults[fault] = true;
       const error = await refused('install-site-guard', 'svc_guard_install_failed', of);
-      expect([error.data.reason, error.advice]).toEqual([reason, expect.stringContaining('by hand')]);
+      expect([error.data.reason, error.advice]).toEqual([reason, expect.stringContaining('manually')]);
       faults[fault] = false;
     }
     expect(app.site(GOOD - 1).guard).toBeNull();

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/count-client-sites-v1',
   title: "Count a client's sites",
-  about: "Counts a client's sites, whatever their status.",
+  about: "Counts a client's sites of any status.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

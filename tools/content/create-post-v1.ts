@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/create-post-v1',
   title: 'Create a post',
-  about: 'Creates a post or page on a site, as a draft unless told otherwise.',
+  about: 'Creates a post or page on a site, as a draft by default.',
   run: 'POST',
   effect: 'write',
   idempotent: false,

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/edit-post-v1',
   title: 'Change a post',
-  about: 'Changes the given fields of a post or page; "" clears a text. Refused while somebody edits it on the site.',
+  about: 'Changes the given fields of a post or page; "" clears a text. Refused while someone edits it on the site.',
   run: 'POST',
   effect: 'write',
   idempotent: true,

@@ -43,7 +43,7 @@ export default defineOperation({
       php_below: version().describe('Like 8.1.'),
       child_below: version().describe('MainWP Child.'),
       not_synced_days: days().describe('For so long, or never.'),
-      has_update: kinds().describe('On offer, of the item if named.'),
+      has_update: kinds().describe('Available updates, of the item if named.'),
       level: levels().describe('Of the update.'),
       certificate_days: days().describe('TLS ends within, or has ended.'),
       domain_days: days().describe('Ends within, or has ended.'),

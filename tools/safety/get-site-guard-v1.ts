@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-site-guard-v1',
   title: "Read a site's guard",
-  about: 'Asks a site for the guard that undoes updates which break it, and tells what it can do.',
+  about: 'Reads whether a site has the guard that rolls back updates that break it, and what the guard can do.',
   run: 'POST',
   effect: 'read',
   idempotent: true,

@@ -17,7 +17,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: siteRef(),
       allow_login: bool().optional().describe('Logins by token; default: as it is.'),
-      dry_run: bool().default(false).describe('Only tells how.'),
+      dry_run: bool().default(false).describe('Only describes how.'),
     }),
 
   output: guardInstall,

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-site-themes-v1',
   title: "List a site's themes",
-  about: "Lists a site's themes as of its last sync and tells the active one.",
+  about: "Lists a site's themes, and which is active, as of its last sync.",
   run: 'POST',
   effect: 'read',
   idempotent: true,

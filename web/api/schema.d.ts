@@ -501,7 +501,7 @@ export interface paths {
                   suspended: number;
                 };
                 /**
-                 * On offer, by level.
+                 * Available updates, by level.
                  */
                 updates: {
                   major: number;

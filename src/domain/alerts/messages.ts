@@ -77,7 +77,7 @@ function wordsFor(alerts: readonly MailedAlert[], { page, test }: MessageOptions
   const messages = alerts.map((alert) => ({ ...wordsOf(alert), tone: toneOf(alert.kind), at: alert.at }));
   const [first] = messages;
   const prefix = test ? 'Test: ' : '';
-  if (first === undefined) throw new RangeError('A message tells of at least one alert.');
+  if (first === undefined) throw new RangeError('A message needs at least one alert.');
   if (messages.length === 1) {
     const { subject, text, url, tone, at } = first;
     return { title: `${prefix}${subject}`, lines: [text], url, page, tone, at };

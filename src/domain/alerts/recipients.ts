@@ -146,7 +146,7 @@ async function checkSites(
   const sites = named ?? before;
   requireAccess(ctx, sites, 'sites');
   if (sites.length === 0 && ctx.actor.denied_sites.length > 0)
-    throw wrong('sites', 'This login may not use all sites.', 'Name the sites that the recipient is told of.');
+    throw wrong('sites', 'This login may not use all sites.', 'Name the sites whose alerts the recipient gets.');
   const missing = named === undefined ? [] : await ctx.store.alertRecipients.missingSites(named);
   if (missing.length > 0)
     throw wrong('sites', `No site has the id ${missing.slice(0, 10).join(', ')}.`, 'Find ids with GET /v2/sites.');

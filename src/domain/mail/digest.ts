@@ -20,12 +20,12 @@ export async function dailyDigest(ctx: Ctx): Promise<string> {
   const { zone, page } = await mailLook(ctx);
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
-  if (head === null) return 'nobody wants it';
+  if (head === null) return 'no one receives it';
   // The period begins where the last digest ended: digests are not always a day apart.
   const last = await ctx.store.mail.newest('daily_digest');
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
   const digest = await ctx.store.mail.digest(since, ROWS);
-  if (isEmpty(digest)) return 'nothing to tell';
+  if (isEmpty(digest)) return 'nothing to report';
   const queued = await ctx.store.mail.queue(digestMail(digest, head, { since, now, zone, page }), now);
   return queued ? 'queued' : 'queued before';
 }

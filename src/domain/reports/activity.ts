@@ -60,7 +60,9 @@ function notesOf(activity: Activity, childTells: boolean, present: readonly Sect
   return [
     ...(activity.done.length === 0 ? [] : [ours]),
     childTells ? theirs : 'What was done on the site itself is left out: the Logs module is off.',
-    ...(present.length === 0 ? [] : ['Pending and abandoned items are those of the last sync, whatever the range.']),
+    ...(present.length === 0
+      ? []
+      : ['Pending and abandoned items are those of the last sync, regardless of the range.']),
   ];
 }
 

@@ -36,7 +36,7 @@ export async function abandonedRows(
   }));
 }
 
-const AS_OF = 'As of the last sync of the site, whatever the range.';
+const AS_OF = 'As of the last sync of the site, regardless of the range.';
 
 export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const lists = [

@@ -74,7 +74,7 @@ function comparePage(path: string, first: PageFacts, second: PageFacts, now: Pag
   if (now.status !== second.status) return [];
   // Whatever is sent before the headers keeps WordPress from setting its cookies: nobody can log in.
   if (path === LOGIN && first.cookies === true && second.cookies === true && now.cookies === false)
-    return [broken(path, `${name} sets no cookies any more, so nobody can log in.`)];
+    return [broken(path, `${name} no longer sets cookies, so no one can log in.`)];
   if (first.whole && second.whole && !now.whole) return [broken(path, `${name} ends before its </html>.`)];
   return suspicions(path, first, second, now);
 }

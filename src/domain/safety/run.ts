@@ -263,7 +263,7 @@ function only(error: ApplyError): Settled {
 function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError {
   return new ServiceError(
     'svc_site_unhealthy',
-    `Site ${site.id} is not well, so it was not updated: nobody could tell what an update breaks. ${seen.join(' ')}`,
+    `Site ${site.id} is not well, so it was not updated: it would be unclear what an update breaks. ${seen.join(' ')}`,
     {
       advice: 'Bring the site back first; check-site-v1 shows its state.',
       data: { site_id: site.id, seen },

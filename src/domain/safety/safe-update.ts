@@ -205,7 +205,7 @@ function noticesOf(planned: readonly { protection: Protection }[], network: bool
           'Items with protection "reinstall" can be put back only while WordPress still starts, as wordpress.org has them: changes made to their files are lost. A guard protects better: install-site-guard-v1.',
         ]
       : []),
-    ...(has('none') ? ['Items with protection "none" cannot be put back; the site is only looked at.'] : []),
+    ...(has('none') ? ['Items with protection "none" cannot be put back; the site is only checked.'] : []),
     ...(network
       ? ['This site belongs to a network: what is changed concerns all its sites, and only this one is looked at.']
       : []),

@@ -29,7 +29,7 @@ export interface GuardView {
   looked_at: string | null;
 }
 
-const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins by hand; docs/guard.md tells how.';
+const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins manually, as docs/guard.md describes.';
 
 /** Asks the guard now, and keeps its answer. A site that cannot be reached shows what is stored. */
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {

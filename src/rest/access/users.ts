@@ -19,7 +19,7 @@ const withLink = once(() =>
   }),
 );
 const LINK =
-  'it is answered with a link that logs in once within a day; whoever does so chooses a password. Nobody else learns it.';
+  'the answer holds a link that logs in once, within a day; the person who opens it chooses a password that no one else knows.';
 
 /** Besides the routes document. */
 export const users: readonly Route[] = [

@@ -120,7 +120,7 @@ export const posts: readonly Route[] = [
     body: 'required',
     summary: 'Change a post',
     description:
-      'Only the fields sent change. Refused with 409 while somebody has the post open in the editor of the site. The sticky mark can be set, not taken off.',
+      'Only the fields sent change. Refused with 409 while someone has the post open in the editor of the site. The sticky flag can be set but not removed.',
     where,
     params: () => postChange().extend(postPath()),
     returns: written,

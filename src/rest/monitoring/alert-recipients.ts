@@ -45,7 +45,7 @@ const wants = once(() => ({
     'Beginning of the quiet hours, HH:MM in the time zone of the general settings. What comes meanwhile is sent at their end.',
   ),
   quiet_to: time().describe('End of the quiet hours, which may lie on the next day.'),
-  active: flag().optional().describe('false = it is told nothing.'),
+  active: flag().optional().describe('false = it receives no alerts.'),
 }));
 
 const url = once(() =>

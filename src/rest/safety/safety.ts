@@ -49,7 +49,7 @@ export const safetyExtra: readonly Route[] = [
     path: GUARD,
     needs: 'write',
     summary: 'Install the guard on a site, or renew it',
-    description: 'One must-use plugin, written by the MainWP Child plugin. With dry_run it only tells how.',
+    description: 'One must-use plugin, written by the MainWP Child plugin. dry_run only describes how.',
     params: () =>
       z.object({
         ...sitePath(),
@@ -135,7 +135,7 @@ export const safetyExtra: readonly Route[] = [
     needs: 'write',
     fails: [504],
     summary: 'Update a site item by item and undo what breaks it',
-    description: 'Looks at the site before and after. Without a guard the protection is weaker; dry_run tells.',
+    description: 'Checks the site before and after. Without a guard the protection is weaker; dry_run shows it.',
     params: () =>
       z.object({
         ...sitePath(),

@@ -21,7 +21,9 @@ export const attentionShape = once(() =>
   z.object({
     as_of: timestamp(),
     sites: z.object({ total: int(), connected: int(), disconnected: int(), suspended: int() }),
-    updates: z.object({ major: int(), minor: int(), patch: int(), unknown: int() }).describe('On offer, by level.'),
+    updates: z
+      .object({ major: int(), minor: int(), patch: int(), unknown: int() })
+      .describe('Available updates, by level.'),
     matters: z
       .array(
         z.object({

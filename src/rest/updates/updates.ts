@@ -155,7 +155,7 @@ export const updates: readonly Route[] = [
         ...siteChoice(),
         dry_run: flag()
           .default(false)
-          .describe('true: tells what would be updated where, as last synced, and does nothing.'),
+          .describe('true: lists what would be updated where, as last synced, and changes nothing.'),
       }),
     returns: updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
