@@ -1,6 +1,6 @@
 /**
- * Deduplication of calls on many sites. A call goes on when its client disconnects, and the repeated call joins it or gets its
- * result. Only a cancellation stops it, and only when no other client waits for the same call.
+ * Deduplication of calls on many sites. A call continues when its client disconnects; a repeated call joins it or gets
+ * its result. Only a cancellation stops it, and only when no other client waits for the same call.
  */
 
 import type { Clock } from '../core/clock.js';
@@ -125,13 +125,13 @@ export class CallDeduplication {
     if (this.#calls.get(running.key) === running) this.#calls.delete(running.key);
   }
 
-  /** Stops a cancelled call that has no other participant: at once, or when its client has not come back within its grace. */
+  /** Stops a cancelled call without other participants: at once, or after a grace period in which no client joined. */
   #leave(call: Running, participant: Participant): void {
     call.participants.delete(participant);
     if (!participant.signal.aborted) return;
     const stop = () => {
       if (call.participants.size > 0) return;
-      // From now on an equal call starts a new run instead of joining the one that is ending.
+      // From now on an identical call starts a new run instead of joining the one that is ending.
       this.#forget(call);
       call.stop.abort();
     };

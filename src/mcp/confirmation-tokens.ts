@@ -1,6 +1,6 @@
 /**
- * Confirmation tokens: signed, for one use, bound to one caller and one set of arguments, valid for a few minutes. Nothing is
- * stored until a token is redeemed, so previews without a follow-up cost nothing.
+ * Confirmation tokens: signed, single-use, bound to one caller and one set of arguments, valid for a few minutes.
+ * Nothing is stored until a token is redeemed, so previews without a follow-up cost nothing.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -23,7 +23,7 @@ export class ConfirmationTokens {
   readonly #clock: Clock;
   readonly #lifetimesMs: Readonly<Record<TokenKind, number>>;
 
-  /** @param lifetimesMs how long tokens are good, where it is not five minutes */
+  /** @param lifetimesMs how long tokens are valid; default five minutes */
   constructor(clock: Clock, lifetimesMs: Partial<Record<TokenKind, number>> = {}) {
     this.#clock = clock;
     this.#lifetimesMs = { ...LIFETIMES_MS, ...lifetimesMs };

@@ -1,11 +1,11 @@
 /**
- * Messages as JSON. The list of tools is 90 KB and the same for every client with the same rights, so it is serialized once: for
- * each response anew, it would be most of what `tools/list` costs.
+ * Serializes messages to JSON. The list of tools is 90 KB and the same for every client with the same rights, so it is
+ * serialized once: doing it for each response would be most of the cost of `tools/list`.
  */
 
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 
-/** By the list itself: the registry makes one for each set of rights. */
+/** Keyed by the list itself: the registry creates one for each set of rights. */
 const texts = new WeakMap<object, string>();
 
 /** Whether a message is the response to `tools/list`. */
