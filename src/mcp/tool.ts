@@ -1,7 +1,4 @@
-/**
- * Builds the MCP tool definition of an operation. Models read it first, so each character costs tokens in every
- * conversation.
- */
+/** MCP tool definitions of operations. Models read them first, so each character costs tokens in every conversation. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
