@@ -1,7 +1,7 @@
 /**
- * The HTTP gate: decides for every way in which requests are admitted at all. Guards against DNS rebinding by the host
- * name of the request, and against cross-site request forgery by the origin of the page: browsers attach a remembered
- * Basic login to any request, no matter which page made it.
+ * The HTTP gate: decides which requests are admitted at all, for every way in. Guards against DNS rebinding by checking
+ * the requested host name, and against cross-site request forgery by checking the origin of the page: browsers attach a
+ * remembered Basic login to any request, no matter which page made it.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -60,8 +60,7 @@ export function lastOf(header: string | null | undefined): string | undefined {
  * Returns a function that judges requests by the rules of one server.
  *
  * Names: when bound to loopback, the loopback names and the host of the base URL. Otherwise the host of the base URL,
- * and the loopback names for callers on this machine; without a base URL any name, because the server cannot know its
- * names.
+ * and the loopback names for callers on this machine; without a base URL any name, because ours are not known.
  *
  * Origins: only that of the requested address, that of the base URL, and those that the operator allows. Another port
  * or scheme is another origin.

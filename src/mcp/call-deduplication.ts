@@ -29,7 +29,7 @@ interface Running {
   result?: { output: JsonObject; until: number };
 }
 
-/** A client that gave up a call because of its own time limit repeats it soon or never. */
+/** A client that gave up a call because of its own timeout repeats it soon or never. */
 const KEEP_MS = 10 * 60_000;
 /** Results kept at once; the oldest is dropped first. */
 const MAX_KEPT = 100;
@@ -54,7 +54,7 @@ export class CallDeduplication {
   }
 
   /**
-   * Joins the running call of this key, returns its undelivered result, or starts `work`.
+   * Joins the running call of this key, returns its undelivered result, or starts a new one with `promise`.
    * Rejects with svc_cancelled when this participant cancels or disconnects first.
    */
   async run(

@@ -6,7 +6,7 @@
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 
-/** What a token confirms; one kind is never accepted as another. */
+/** Kinds of confirmation; a token of one kind is never accepted for another. */
 export type TokenKind = 'preview' | 'question';
 
 const NONCE = 8;
@@ -37,7 +37,7 @@ export class ConfirmationTokens {
     return Buffer.concat([head, this.#mac(kind, head, binding)]).toString('base64url');
   }
 
-  /** Redeems a token; returns what is wrong with it, or undefined. It stays redeemed when the call fails later. */
+  /** Redeems a token; returns the problem with it, or undefined. It stays redeemed even if the call fails later. */
   redeem(kind: TokenKind, token: string, binding: string): TokenProblem | undefined {
     const bytes = Buffer.from(token, 'base64url');
     if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== token) return 'other';

@@ -111,7 +111,7 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
 
 /**
  * The caller of a request. Over HTTP a client cancels by closing the response, but a lost connection looks the same and
- * makes the client repeat the call; so the work continues for a few seconds. On stdio a cancellation is a message.
+ * makes the client repeat the call; so the work continues for a few seconds. On stdio, a message cancels a call.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
   const cancellation = new Cancellation({ aborted: () => ctx.mcpReq.signal, isClosing: () => false });

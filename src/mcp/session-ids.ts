@@ -1,7 +1,6 @@
 /**
- * Session ids that contain the facts of a session (revisions up to 2025-11-25), sealed for one principal. A session can
- * thus be restored from its id after a restart, after it was closed to make room, and in another process with the same
- * key.
+ * Session ids that contain the facts of a session (revisions up to 2025-11-25), sealed for one principal. A session is
+ * restored from its id after a restart, after it was closed to make room, or in another process with the same key.
  */
 
 import { APPS_DECLARED, showsApps } from './apps.js';

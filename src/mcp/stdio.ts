@@ -60,7 +60,7 @@ interface StdioServer {
   close(): Promise<void>;
 }
 
-/** Starts the server for the era of the first message. The new era's SDK loads slowly, so only for its clients. */
+/** Starts the server for the era of the first message. The new era's SDK loads slowly, so only its clients load it. */
 async function startServer(
   first: unknown,
   { core, actor }: StdioParts,

@@ -36,8 +36,7 @@ export function hasText(value: unknown): boolean {
 }
 
 /**
- * A successful result. Structured content and text are the same, because clients differ in which one they show the
- * model.
+ * A successful result. Structured content and text are the same: clients differ in which one they show the model.
  * @param notes further text blocks
  */
 export function successResult({ output, text }: SerializedOutput, notes: readonly string[] = []): CallToolResult {

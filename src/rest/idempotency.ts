@@ -8,7 +8,7 @@ import { asServiceError, type ErrorCode, ServiceError } from '../core/errors.js'
 import type { Ctx } from '../domain/context.js';
 import type { RouteAnswer } from './route.js';
 
-/** What identifies a repeatable call. Plain data: it crosses the thread border. */
+/** Identifies a repeatable call. Plain data, because it is passed between threads. */
 export interface IdempotencyKey {
   /** As the caller sent it. */
   key: string;

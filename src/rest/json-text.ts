@@ -4,7 +4,7 @@
 export class JsonText {
   constructor(readonly text: string | Uint8Array) {}
 
-  /** Parses the text, so that `JSON.stringify` of a containing value includes the value itself. */
+  /** Parses the text, so that `JSON.stringify` works on values that contain it. */
   toJSON(): unknown {
     return JSON.parse(typeof this.text === 'string' ? this.text : Buffer.from(this.text).toString());
   }

@@ -67,7 +67,7 @@ export interface RouteFacts<P extends AnyObject> {
   module?: ModuleName;
   /** One line, for the interface description. */
   summary: string;
-  /** What a caller must know beyond the summary: costs, effects, what it does not do. */
+  /** Facts a caller needs beyond the summary: costs, effects, limits. */
   description?: string;
   /**
    * Path, query and body parameters in one object; every name in braces is a key of it. Use the lenient scalars of

@@ -108,8 +108,7 @@ function wrongFields(error: z.ZodError, sent: Sent): ServiceError {
   const misspelled = issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0);
   if (missing.length > 0 && !misspelled) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
   const found = issues.flatMap((issue) => explain(issue, sent));
-  // All invalid parameters of the row are reported: they are few. Callers can send any number of others: these are
-  // limited.
+  // All invalid parameters of the row are reported: they are few. Others depend on the caller, so they are limited.
   const others = found.filter(({ own }) => !own);
   const own = found.filter((finding) => finding.own);
   const some = others.slice(0, MAX_ISSUES);

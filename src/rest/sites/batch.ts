@@ -171,7 +171,7 @@ async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T)
   return results;
 }
 
-/** The site id of an item; 0 if it has none, as a new site. */
+/** The site id of an item; 0 if it has none, like a new site. */
 function idOf(item: unknown): number {
   const named = typeof item === 'object' && item !== null && 'id' in item ? item.id : item;
   const id = typeof named === 'string' && /^\d{1,15}$/.test(named) ? Number(named) : named;

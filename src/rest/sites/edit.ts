@@ -18,7 +18,7 @@ const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no,
 const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
-/** All optional; what is absent keeps its value. */
+/** All optional; absent fields keep their values. */
 export const editSiteFields = once(() => ({
   name: siteName().pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
