@@ -1,4 +1,4 @@
-/** All operations, grouped and in the order in which they are published. Explicit: nothing is found by directory. */
+/** All operations, grouped and in the order of publication. Listed explicitly: no directory is scanned. */
 
 import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';

@@ -1,11 +1,11 @@
-/** Compression of answers, for clients that accept it. In the threads of zlib, so that other requests go on meanwhile. */
+/** Compresses responses for clients that accept it. Runs in zlib's threads, so that other requests are not held up. */
 
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-/** Characters below which compressing costs more than it saves. */
+/** Length (characters or bytes) below which compressing costs more than it saves. */
 const LEAST = 1024;
-/** About as fast as gzip does it, and smaller. A small window, because many may run at once. */
+/** About as fast as gzip, with smaller output. The window is small because many compressions may run at once. */
 const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_LGWIN]: 18 } };
 const GZIP = { level: 5 };
 
@@ -16,9 +16,9 @@ const ENCODERS = {
 type Encoding = keyof typeof ENCODERS;
 
 /**
- * A response with a text, compressed where it is long enough and the client takes it.
- * @param text a string, or its UTF-8 where that is known already
- * @param accepted the request's Accept-Encoding; @param headers of the response, by names in small letters
+ * A text response, compressed if it is long enough and the client accepts it.
+ * @param text a string, or its UTF-8 bytes
+ * @param accepted the request's Accept-Encoding; @param headers of the response, names in lower case
  */
 export async function textResponse(
   text: string | Uint8Array<ArrayBuffer>,
@@ -31,12 +31,12 @@ export async function textResponse(
   if (encoding === undefined) return new Response(text, { headers });
   const body = await ENCODERS[encoding](text);
   headers['content-encoding'] = encoding;
-  // Of the same content in other bytes (RFC 9110 §8.8.3.3).
+  // A weak tag: the same content in different bytes (RFC 9110 §8.8.3.3).
   if (headers.etag?.startsWith('"') === true) headers.etag = `W/${headers.etag}`;
   return new Response(body, { headers });
 }
 
-/** The same response with its JSON compressed, as `textResponse` does it. Streams and other answers stay as they are. */
+/** The same response with its JSON compressed as by `textResponse`. Streams and other responses stay as they are. */
 export async function compressedJson(response: Response, accepted: string | null): Promise<Response> {
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
   if (!response.ok || !isJson || accepted === null || chosen(accepted) === undefined) return response;

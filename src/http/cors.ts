@@ -1,10 +1,10 @@
 /**
- * Cross-origin resource sharing: lets pages of the origins that the operator named call the service from a browser. Without such
- * origins there is none of it. No credentials are allowed, so a page has to hold a token of its own: a login that the browser
- * remembers is not used for it.
+ * Cross-origin resource sharing: lets pages of the origins that the operator configured call the service from a
+ * browser. Without configured origins, no CORS headers are sent. Credentials are not allowed, so a page needs its own
+ * token: a login remembered by the browser is not used.
  */
 
-/** What a page may read of an answer, beside the headers that browsers always show. */
+/** Response headers that a page may read, besides those that browsers always expose. */
 const EXPOSED = [
   'Allow',
   'ETag',
@@ -22,14 +22,14 @@ const EXPOSED = [
   'X-WP-TotalPages',
 ].join(', ');
 const METHODS = 'GET, HEAD, POST, PUT, PATCH, DELETE';
-/** Seconds that a browser may remember a preflight. */
+/** Seconds that a browser may cache a preflight. */
 const MAX_AGE = '600';
 const HEADER_NAMES = /^[\w\-, ]{1,1000}$/;
 
 export interface Cors {
-  /** The answer to a preflight of an allowed origin; undefined for any other request. */
+  /** The response to a preflight of an allowed origin; undefined for any other request. */
   preflight(request: Request): Response | undefined;
-  /** Adds what a page of the request's origin needs to read the answer. */
+  /** Adds the headers that let a page of the request's origin read the response. */
   complete(headers: Headers, request: Request): void;
 }
 

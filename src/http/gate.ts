@@ -1,7 +1,7 @@
 /**
- * The HTTP gate: which requests are let in at all, for every way in. Guards against DNS rebinding, by the name that is called,
- * and against cross-site request forgery, by the origin of the page: browsers attach a Basic login that they remember to any
- * request, whichever page made it.
+ * The HTTP gate: decides which requests are admitted at all, for every way in. Guards against DNS rebinding by checking
+ * the requested host name, and against cross-site request forgery by checking the origin of the page: browsers attach a
+ * remembered Basic login to any request, no matter which page made it.
  */
 
 import type { IncomingMessage } from 'node:http';
@@ -10,9 +10,9 @@ import { ServiceError } from '../core/errors.js';
 
 export type GateRules = Pick<Config, 'host' | 'base_url' | 'trust_proxy'> & Partial<Pick<Config, 'cors_origins'>>;
 
-/** What a request says about where it comes from. */
+/** The facts of a request by which the gate judges it. */
 export interface RequestOrigin {
-  /** Name, and port if any, that it calls: what a trusted proxy was called by, else `Host`. */
+  /** Host name, and port if any: `X-Forwarded-Host` of a trusted proxy, otherwise `Host`. */
   host: string;
   /** `Origin`, if any. */
   origin: string | undefined;
@@ -23,48 +23,47 @@ export interface RequestOrigin {
 }
 
 export interface Verdict {
-  /** It calls a name that this server answers to. */
+  /** The host name is one that this server answers to. */
   named: boolean;
   /** A browser sent it for a page of another origin. */
   foreign: boolean;
-  /** A browser sent it for a page of this server, which it says by `Origin`. */
+  /** A browser sent it for a page of this server, as `Origin` states. */
   own: boolean;
 }
 
 const LOOPBACK_NAME = /^(localhost|127(?:\.\d{1,3}){3}|\[::1\])$/i;
 const LOOPBACK_ADDRESS = /^(::ffff:)?127\.|^::1$/i;
 
-/** Whether a host name, without port, means the machine itself. */
+/** Whether a host name, without port, is a loopback name. */
 export function isLoopbackName(hostname: string): boolean {
   return LOOPBACK_NAME.test(hostname);
 }
 
-/** Whether the address of a peer is one of the machine itself. */
+/** Whether the address of a peer is a loopback address. */
 export function isLoopbackAddress(address: string): boolean {
   return LOOPBACK_ADDRESS.test(address);
 }
 
-/** Host of an absolute URL with its port, read off its text. */
+/** Host of an absolute URL with its port, taken from its text. */
 export function hostOf(url: string): string {
   const start = url.indexOf('://') + 3;
   return url.slice(start, url.indexOf('/', start));
 }
 
-/** The entry that the nearest proxy added; what stands before it is the client's own claim. */
+/** The last entry of a list header, which the nearest proxy added; earlier entries may be the client's own claim. */
 export function lastOf(header: string | null | undefined): string | undefined {
   const last = header?.split(',').at(-1)?.trim();
   return last === '' ? undefined : last;
 }
 
 /**
- * A judge by the rules of one server.
+ * Returns a function that judges requests by the rules of one server.
  *
- * Names: bound to loopback, the names of loopback and the host of the base URL. Bound elsewhere, the host of the base URL,
- * and the names of loopback for who calls from this machine; without a base URL any name, because we cannot know by which
- * ones we are reached.
+ * Names: when bound to loopback, the loopback names and the host of the base URL. Otherwise the host of the base URL,
+ * and the loopback names for callers on this machine; without a base URL any name, because ours are not known.
  *
- * Origins: only that of the address which is called, that of the base URL, and those which the operator allows. Another port or
- * scheme is another origin.
+ * Origins: only that of the requested address, that of the base URL, and those that the operator allows. Another port
+ * or scheme is another origin.
  */
 export function createJudge(rules: GateRules): (request: RequestOrigin) => Verdict {
   const base = rules.base_url === null ? undefined : new URL(rules.base_url);
@@ -92,7 +91,7 @@ function isOwnOrigin(origin: string, host: string, base: URL | undefined): boole
   const from = parsed(origin);
   if (from === undefined || !/^https?:$/.test(from.protocol)) return false;
   if (from.origin === base?.origin) return true;
-  // The scheme behind a proxy is not known, so it decides only where the base URL tells it.
+  // Behind a proxy the scheme is unknown, so it only counts for the host of the base URL, which states it.
   const called = parsed(`${from.protocol}//${host}`);
   return called?.host === from.host && called.host !== base?.host;
 }
@@ -105,7 +104,7 @@ const SAFE_METHODS = new Set(['GET', 'HEAD', 'OPTIONS']);
 
 export interface Gate {
   verdict(request: Request, incoming: IncomingMessage | undefined): Verdict;
-  /** Why a request is not let in, whatever it asks for; undefined when it is. `open` paths answer to any name. */
+  /** Why a request is refused before routing; undefined when it is admitted. `open` paths answer to any host name. */
   barrier(verdict: Verdict, method: string, open: boolean): ServiceError | undefined;
 }
 
@@ -138,7 +137,7 @@ function unknownName(): ServiceError {
   });
 }
 
-/** For what a page of another origin may not make a browser ask. */
+/** The error for a request that a page of another origin may not send. */
 export function foreignPage(): ServiceError {
   return new ServiceError('svc_forbidden_origin', 'A web page of another origin asks for this, which it may not.', {
     advice:

@@ -1,4 +1,4 @@
-/** Access to the metrics: with the token; where none is set, from this machine only. */
+/** Access to the metrics: with the token, or without a configured token from this machine only. */
 
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { ServiceError } from '../core/errors.js';
@@ -8,9 +8,9 @@ export interface MetricsRequest {
   authorization: string | undefined;
   /** Address at the other end of the connection. */
   peer: string;
-  /** Name by which the service was called, without port. */
+  /** Host name of the request, without port. */
   host: string;
-  /** A proxy passed the request on: then the peer's address says nothing. */
+  /** A proxy forwarded the request, so the peer's address is not the client's. */
   forwarded: boolean;
 }
 
@@ -18,7 +18,7 @@ export interface MetricsRequest {
 export function requireMetricsAccess(token: string | null, request: MetricsRequest): void {
   if (token !== null) {
     const given = /^bearer\s+(.+)$/i.exec(request.authorization ?? '')?.[1] ?? '';
-    // Digests have one length, so the comparison leaks nothing about the token.
+    // Digests have equal lengths, so the comparison leaks nothing about the token.
     if (timingSafeEqual(digest(given), digest(token))) return;
     throw new ServiceError('svc_rest_authentication_error', 'The metrics need their own token.', {
       advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',

@@ -1,6 +1,6 @@
 /**
- * The middleware every HTTP request passes: who asks, the gate, the limit of the body; and on the way out the headers that all
- * responses carry, the count and the log line.
+ * The middleware every HTTP request passes through: request info, the gate, the body limit; and for the response the
+ * standard headers, metrics and the log line.
  */
 
 import type { Context, Hono, MiddlewareHandler } from 'hono';
@@ -14,15 +14,15 @@ import { requestInfoReader } from './request-info.js';
 import { isAmbiguous, pathOf } from './request-url.js';
 import { completeHeaders } from './response-headers.js';
 
-/** How one way in wraps a refusal that comes before it. */
+/** How a way in wraps an error for requests that are refused before they reach it. */
 export interface Envelope {
   owns(path: string): boolean;
   wrap(error: ServiceError): Response;
 }
 
-/** One request, as it is counted. */
+/** Facts of one request for the metrics. */
 export interface RequestFacts {
-  /** The way in, from a short list: never a path of the caller's. */
+  /** The way in, from a fixed list; never the requested path. */
   surface: string;
   method: string;
   status: number;
@@ -39,15 +39,15 @@ export interface PipelineParts {
 }
 
 export interface PipelineRules {
-  /** Paths that answer to any name: load balancers and collectors call by address. */
+  /** Paths that answer to any host name: load balancers and collectors call by IP address. */
   open: ReadonlySet<string>;
-  /** Of the ways in that have one of their own. */
+  /** Envelopes of the ways in that have their own. */
   envelopes: readonly Envelope[];
 }
 
 const MAX_BODY = 1024 * 1024;
 
-/** Installs the middleware. It comes first: only routes that are added later pass it. */
+/** Installs the middleware. Call it first: only routes that are added later pass through it. */
 export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open, envelopes }: PipelineRules): void {
   const { log, metrics } = parts;
   const infoOf = requestInfoReader(parts);
@@ -74,7 +74,7 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const shared = open.has(path) ? undefined : cors;
     const response =
       refusal === undefined ? (shared?.preflight(request) ?? (await limitBody(c, next))) : refused(refusal, path);
-    // Without one the routes have answered, and `c.res` is theirs.
+    // Otherwise a route has answered, and its response is in `c.res`.
     if (response instanceof Response) c.res = response;
     completeHeaders(c.res, c.env.outgoing, info.request_id);
     shared?.complete(c.res.headers, request);
@@ -82,12 +82,12 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
     const ms = performance.now() - began;
     const method = METHODS.has(request.method) ? request.method : 'other';
     metrics?.request({ surface: surfaceOf(path), method, status, ms });
-    // Health checks and collectors ask every few seconds.
+    // Health checks and collectors call every few seconds.
     log[open.has(path) ? 'debug' : 'info'](
       {
         request_id: info.request_id,
         method: request.method,
-        // Without the query, in which credentials have been seen.
+        // Without the query: callers have put credentials there.
         path: path.slice(0, PATH_SHOWN),
         status,
         ms: Math.round(ms),
@@ -124,7 +124,7 @@ const SURFACES: ReadonlyMap<string, string> = new Map([
   ['assets', 'page'],
 ]);
 
-/** The longest path in a line of the log. */
+/** Most characters of a path in a log line. */
 const PATH_SHOWN = 500;
 
 export function loggedErrorResponse(
@@ -133,7 +133,7 @@ export function loggedErrorResponse(
   info: RequestInfo,
   url: string,
 ): Response {
-  // A refusal is an answer, not a failure of ours.
+  // A refused request is not our failure.
   if (!(error instanceof ServiceError) || isOurFault(error))
     parts.log.error({ err: error, request_id: info.request_id, path: pathOf(url) }, 'request failed');
   return errorResponse(error);
@@ -149,14 +149,14 @@ export function errorResponse(error: unknown): Response {
   return Response.json(body, { status: body.data.status, headers });
 }
 
-/** Refuses bodies over the limit: by their length where that is announced, else by reading no further than the limit. */
+/** Refuses bodies over the limit: by `Content-Length` if it is sent, otherwise by reading no further than the limit. */
 function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
   const tooLarge = ({ req }: Context) => {
     const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
       advice: 'Split the call into smaller ones.',
     });
     const response = refused(error, pathOf(req.url));
-    // The rest of the body is not read, so nothing else can come over this connection.
+    // The rest of the body is not read, so the connection cannot be reused.
     response.headers.set('connection', 'close');
     return response;
   };
@@ -164,7 +164,7 @@ function bodyLimits(max: number, refused: (error: ServiceError, path: string) =>
   return async (c, next) => {
     const { method, headers } = c.req.raw;
     if (method !== 'GET' && method !== 'HEAD') {
-      // Hono's limit reads the length only after making the body a stream, which most requests can do without.
+      // Hono's limit turns the body into a stream before it reads the length; most requests can do without that.
       if (headers.get('transfer-encoding') !== null) return chunked(c, next);
       if (Number(headers.get('content-length') ?? 0) > max) return tooLarge(c);
     }

@@ -1,19 +1,19 @@
-/** Parser of the forms `a[b]=1&list[]=2` in queries and bodies. Each step takes constant time. */
+/** Parses names such as `a[b]=1&list[]=2` in queries and form bodies. Each step takes constant time. */
 
-/** Pairs of one query or form at most, as in PHP. */
+/** Maximum number of pairs in one query or form, as in PHP. */
 export const MAX_PAIRS = 1000;
 /** Deepest nesting of a name. */
 export const MAX_NESTING = 32;
 
 const INDEX = /^\d{1,6}$/;
 
-/** Members of one list or map. A map while it is filled: a member may be called anything, `__proto__` too. */
+/** Members of one list or map. Uses a `Map` because a member may have any name, even `__proto__`. */
 export class FieldCollection {
   readonly #values = new Map<string, unknown>();
   #next = 0;
   #named = false;
 
-  /** The key to store a member under: one without a key goes behind all that came before it. */
+  /** The key to store a member under: one without a key is appended to the earlier ones. */
   keyOf(given: string): string {
     return given === '' ? String(this.#next) : given;
   }
@@ -37,7 +37,7 @@ export class FieldCollection {
     return this.#values.size > 0 && !this.#named;
   }
 
-  /** Those of a list, in the order of their indexes. */
+  /** The members of a list, in the order of their indexes. */
   inOrder(): unknown[] {
     return [...this.#values].sort(([a], [b]) => Number(a) - Number(b)).map(([, value]) => value);
   }
@@ -47,7 +47,7 @@ export class FieldCollection {
   }
 }
 
-/** `a[b][]` as `['a', 'b', '']`; undefined when it is no such name. Of one that is nested too deep, one key too many. */
+/** `a[b][]` as `['a', 'b', '']`; undefined for a malformed name. A name nested too deeply returns one key too many. */
 export function keysOf(name: string): string[] | undefined {
   if (!name.includes('[')) return name === '' || name.includes(']') ? undefined : [name];
   const [head = '', ...parts] = name.split('[', MAX_NESTING + 2);

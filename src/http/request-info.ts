@@ -1,35 +1,35 @@
-/** Request info: who asks, from where and by which address. Read once per request, before anything else. */
+/** Request info: credentials, client address and public URL of a request. Read once, before anything else. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Config } from '../config/types.js';
 import { hostOf, isLoopbackAddress, isLoopbackName, lastOf, type Verdict } from './gate.js';
 
-/** What is known of one HTTP request before it is routed. */
+/** Facts about an HTTP request, known before it is routed. */
 export interface RequestInfo {
   request_id: string;
   authorization: string | undefined;
-  /** Of the client; behind a trusted proxy the one the proxy names. */
+  /** IP address of the client; behind a trusted proxy the one that the proxy reports. */
   address: string;
-  /** HTTPS, or loopback: it cannot be read on the way. */
+  /** HTTPS or loopback: the request cannot be read in transit. */
   secure: boolean;
-  /** The client came by HTTPS, to us or to the proxy before us. */
+  /** The client used HTTPS, to this server or to the proxy in front of it. */
   https: boolean;
   /** Public base URL without a trailing slash. */
   base_url: string;
-  /** A browser sent it for a page of another origin, and may have added a login that it remembers. */
+  /** A browser sent it for a page of another origin, and may have added a remembered login. */
   foreign: boolean;
-  /** A browser sent it for a page of this server, which it says by `Origin`. */
+  /** A browser sent it for a page of this server, as `Origin` states. */
   own_origin: boolean;
 }
 
-/** What the Hono apps get with each request. */
+/** Bindings that the Hono apps get with each request. */
 export type HttpEnv = {
   Bindings: {
     info: RequestInfo;
-    /** Node's two ends of the exchange; absent where there is no socket. */
+    /** Node's request and response; absent where there is no socket. */
     incoming?: IncomingMessage;
     outgoing?: ServerResponse;
-    /** Set by a route whose response would never end by itself, so that a closing server does not wait for it. */
+    /** Set by a route whose response never ends on its own, so that a closing server does not wait for it. */
     endless?: boolean;
   };
 };
@@ -41,7 +41,7 @@ export interface RequestInfoParts {
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
-/** @returns a function of the request, of what Node knows of it where it came through a socket, and of the gate's verdict */
+/** Returns a function of the request, Node's request (if it came through a socket), and the gate's verdict. */
 export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
   return (request: Request, incoming: IncomingMessage | undefined, { foreign, own }: Verdict): RequestInfo => {
     const { headers, url } = request;

@@ -1,8 +1,8 @@
-/** The headers that every response carries. */
+/** Headers of every response. */
 
 import type { ServerResponse } from 'node:http';
 
-/** On every response that does not say otherwise: none is a page, none is to be framed, sniffed or kept. */
+/** Defaults for responses that do not set their own: not a page, and not to be framed, sniffed or cached. */
 export const STANDARD_HEADERS = [
   ['x-content-type-options', 'nosniff'],
   ['x-frame-options', 'DENY'],
@@ -11,12 +11,12 @@ export const STANDARD_HEADERS = [
   ['cache-control', 'no-store'],
 ] as const;
 
-/** Of a 503 that does not know better. */
+/** Default `Retry-After` of a 503, in seconds. */
 const RETRY_AFTER_S = '5';
 
 /**
- * Adds what all responses have and this one does not set itself. On Node's response where there is one: its own headers win when
- * they are written, and the `Response` of the routes stays the plain record that it is while nothing reads its `Headers`.
+ * Adds the standard headers that a response does not set itself. Sets them on Node's response if there is one: headers
+ * of the `Response` override them when it is written, and it stays a plain record while its `Headers` are not read.
  */
 export function completeHeaders(response: Response, outgoing: ServerResponse | undefined, requestId: string): void {
   const common: (readonly [string, string])[] = [...STANDARD_HEADERS, ['x-request-id', requestId]];

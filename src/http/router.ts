@@ -17,29 +17,31 @@ import type { HttpEnv } from './request-info.js';
 export interface Mount {
   at: string;
   app: Hono<HttpEnv>;
-  /** How its answers look, where a refusal comes before it; by default `{code, message, data}`. */
+  /** Wraps errors for requests that are refused before they reach the app; by default `{code, message, data}`. */
   envelope?: Envelope;
 }
 
 export interface HttpMetrics {
-  /** The bearer token that may read; null = anyone on this machine. */
+  /** Bearer token for reading the metrics; null = no token, but only from this machine. */
   token: string | null;
   request(facts: RequestFacts): void;
-  /** The text format of Prometheus. */
+  /** The metrics in Prometheus text format. */
   text(): Promise<string>;
 }
 
 export interface RouterParts extends PipelineParts {
   ready(): Promise<{ ok: boolean; reasons: readonly string[] }>;
-  /** Numbers about the process at `/metrics`; no such address without. */
+  /** Metrics at `/metrics`; without them the route does not exist. */
   metrics?: HttpMetrics | undefined;
   mounts: readonly Mount[];
 }
 
-/** Put on by proxies: with any of them, the peer's address is not the client's. */
+/** Headers added by proxies: with any of them, the peer's address is not the client's. */
 const FORWARDED =
   /^(x-forwarded|x-real-ip$|x-client-ip$|x-cluster-client-ip$|x-original-|x-envoy-|true-client-ip$|fastly-client-ip$|fly-client-ip$|cf-|cdn-loop$|forwarded$|via$)/i;
-/** Paths that answer whatever name is called: health checks and collectors call by address. Each has rules of its own. */
+/**
+ * Paths that answer to any host name: health checks and collectors call by IP address. Each has its own access rules.
+ */
 const OPEN = new Set(['/healthz', '/readyz', '/metrics']);
 
 export function createRouter(parts: RouterParts): Hono<HttpEnv> {

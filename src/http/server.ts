@@ -1,4 +1,4 @@
-/** The HTTP server: listens, starts requests in turns, and drains without cutting requests in flight. */
+/** The HTTP server: listens, starts requests in small batches, and drains requests in flight before it closes. */
 
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createTrial } from 'node:net';
@@ -7,20 +7,20 @@ import type { Hono } from 'hono';
 import type { HttpEnv } from './request-info.js';
 
 export interface HttpListener {
-  /** `http://127.0.0.1:8787`, with the port that was really taken. */
+  /** `http://127.0.0.1:8787`, with the port that is actually bound. */
   url: string;
   host: string;
   port: number;
-  /** Takes no new requests, lets those in flight finish for `graceMs`, then cuts. */
+  /** Accepts no new requests, lets those in flight finish for `graceMs`, then closes their connections. */
   close(graceMs?: number): Promise<void>;
 }
 
-/** Listens; rejects with a message for people when the address cannot be had. */
+/** Listens; rejects with a human-readable message when the address is not available. */
 export async function listen(app: Hono<HttpEnv>, address: { host: string; port: number }): Promise<HttpListener> {
   const streams = new Set<ServerResponse>();
   const serve = getRequestListener(async (request, env) => {
     const { incoming, outgoing } = env as HttpBindings;
-    // The pipeline adds what it reads of the request.
+    // The pipeline adds `info`.
     const bindings = { incoming, outgoing } as HttpEnv['Bindings'];
     const response = await app.fetch(request, bindings);
     if (bindings.endless) {
@@ -29,7 +29,7 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
     }
     return response;
   });
-  // Its failures are answered by the listener itself.
+  // The request listener responds to failures itself.
   const server = createServer(inTurns((request, response) => void serve(request, response)));
   server.requestTimeout = 60_000;
   server.headersTimeout = 20_000;
@@ -49,13 +49,13 @@ export async function listen(app: Hono<HttpEnv>, address: { host: string; port: 
   };
 }
 
-/** Requests begun per turn of the event loop. */
+/** Requests started per turn of the event loop. */
 const PER_TURN = 16;
 
 /**
- * Begins a few requests per turn of the event loop; the others wait for the next, in their order. Node takes one new connection
- * per turn: were every waiting request answered first, 100 busy clients would keep a newcomer, such as a health check, out for
- * seconds.
+ * Starts a few requests per turn of the event loop; the others wait in order for the next turn. Node accepts one new
+ * connection per turn: if every waiting request were answered first, 100 busy clients would keep out a new one, such as
+ * a health check, for seconds.
  */
 function inTurns(begin: (request: IncomingMessage, response: ServerResponse) => void): typeof begin {
   const waiting: Parameters<typeof begin>[] = [];
@@ -68,7 +68,7 @@ function inTurns(begin: (request: IncomingMessage, response: ServerResponse) => 
   };
 }
 
-/** Rejects as `listen` would when the address cannot be had: asked before anything is made that is shown only once. */
+/** Rejects as `listen` would when the address is not available. For a check before secrets are shown only once. */
 export async function checkAddress(address: { host: string; port: number }): Promise<void> {
   const trial = createTrial();
   await new Promise<void>((resolve, reject) => {
@@ -78,7 +78,7 @@ export async function checkAddress(address: { host: string; port: number }): Pro
   await new Promise<void>((resolve) => trial.close(() => resolve()));
 }
 
-/** The host to write in a URL: nobody can call "all addresses". */
+/** The host to use in a URL: loopback in place of "all addresses", and IPv6 in brackets. */
 export function reachable(host: string): string {
   if (host === '0.0.0.0') return '127.0.0.1';
   if (host === '::') return '[::1]';
@@ -101,7 +101,7 @@ async function drain(server: Server, streams: ReadonlySet<ServerResponse>, grace
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
   for (const response of streams) response.destroy();
-  // A connection that just gave its last answer would be kept alive for the next request.
+  // A connection that has just sent its last response would be kept alive for the next request.
   const idle = setInterval(() => server.closeIdleConnections(), 50);
   const cut = setTimeout(() => server.closeAllConnections(), graceMs);
   await closed;

@@ -1,16 +1,16 @@
-/** The cookie of a session in a browser: how it is read, set and taken away. */
+/** The session cookie of a browser: reads, sets and clears it. */
 
 const NAME = 'sitefleet_session';
 
 /**
- * Over HTTPS with the prefix that browsers hold to what it promises: set over HTTPS, for this host alone. So nothing that answers
- * for the same host over plain HTTP, or for a host below the same domain, can plant one.
+ * Over HTTPS the name has the `__Host-` prefix, for which browsers require that the cookie was set over HTTPS and for
+ * this host only. So neither plain HTTP on the same host nor another host of the domain can plant one.
  */
 function nameOf(https: boolean): string {
   return https ? `__Host-${NAME}` : NAME;
 }
 
-/** The value of the session cookie of a request, undefined when it has none. */
+/** The value of the session cookie of a request; undefined when it has none. */
 export function sessionCookieOf(headers: Headers, https: boolean): string | undefined {
   const prefix = `${nameOf(https)}=`;
   return headers
@@ -21,12 +21,12 @@ export function sessionCookieOf(headers: Headers, https: boolean): string | unde
     ?.slice(prefix.length);
 }
 
-/** `Set-Cookie` of a session; it lasts as long as the browser is open, and no longer than the session. */
+/** `Set-Cookie` of a session. It lasts until the browser closes, or until the session ends. */
 export function setSessionCookie(value: string, https: boolean): string {
   return `${nameOf(https)}=${value}; Path=/; HttpOnly; SameSite=Strict${https ? '; Secure' : ''}`;
 }
 
-/** `Set-Cookie` that takes the cookie away. */
+/** `Set-Cookie` that removes the cookie. */
 export function clearSessionCookie(https: boolean): string {
   return `${setSessionCookie('', https)}; Max-Age=0`;
 }

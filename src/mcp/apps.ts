@@ -1,6 +1,6 @@
 /**
- * Views inside assistants (MCP Apps, `io.modelcontextprotocol/ui`): self-contained pages that a client shows beside the answers
- * of some tools. Only clients that declare the extension are told of them; the answers themselves stay the same.
+ * MCP Apps (`io.modelcontextprotocol/ui`): self-contained pages ("views") that a client shows next to the results of
+ * some tools. They are offered only to clients that declare the extension; the tool results themselves do not change.
  */
 
 import { existsSync, readFileSync } from 'node:fs';
@@ -9,16 +9,16 @@ import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const EXTENSION = 'io.modelcontextprotocol/ui';
 const APP_TYPE = 'text/html;profile=mcp-app';
-/** What a client that shows views declares among its `extensions`. */
+/** The entry in `extensions` by which a client declares that it shows views. */
 export const APPS_DECLARED = { [EXTENSION]: { mimeTypes: [APP_TYPE] } };
 
 interface App {
   uri: string;
-  /** Name of its file in the folder of the built views. */
+  /** File name in the folder of the built views. */
   file: string;
   title: string;
   description: string;
-  /** The operation whose answers it shows. */
+  /** The operation whose results it shows. */
   operation: string;
 }
 
@@ -46,7 +46,7 @@ const APPS: readonly App[] = [
   },
 ];
 
-/** They load nothing and send nothing: all that they show comes through the client. */
+/** Views make no network requests: all their data comes through the client. */
 const UI = { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true };
 
 export interface AppEntry {
@@ -67,14 +67,14 @@ export interface AppContent {
   _meta: { ui: typeof UI };
 }
 
-/** Whether a client shows such views. @param capabilities what it declared */
+/** Whether a client shows views. @param capabilities as the client declared them */
 export function showsApps(capabilities: { extensions?: unknown } | undefined): boolean {
   const declared = (capabilities?.extensions as Record<string, unknown> | undefined)?.[EXTENSION];
   const types = (declared as { mimeTypes?: unknown } | undefined)?.mimeTypes;
   return Array.isArray(types) && types.includes(APP_TYPE);
 }
 
-/** Where the build puts the views: beside the compiled sources, wherever this file was loaded from. */
+/** Folder of the built views, whether this file was loaded from the sources or from the build. */
 export function builtAppsFolder(): string {
   const fromSources = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(fromSources ? '../../dist/apps/' : '../../apps/', import.meta.url));
@@ -85,12 +85,12 @@ export class Apps {
   #known: readonly App[] | undefined;
   readonly #tools = new WeakMap<Tool[], Tool[]>();
 
-  /** @param folder of the built views; those that are not there are not offered */
+  /** @param folder of the built views; missing ones are not offered */
   constructor(folder: string) {
     this.#folder = folder;
   }
 
-  /** The tools, each with the view that shows its answers. */
+  /** The tools, with the URI of their view in `_meta` where they have one. */
   attach(tools: Tool[]): Tool[] {
     const known = this.#tools.get(tools);
     if (known !== undefined) return known;
@@ -103,7 +103,7 @@ export class Apps {
     return attached;
   }
 
-  /** The views whose tool the caller is offered. */
+  /** The views of the tools that the caller is offered. */
   list(offers: (operation: string) => boolean): AppEntry[] {
     return this.#built()
       .filter(({ operation }) => offers(operation))
@@ -117,7 +117,7 @@ export class Apps {
       }));
   }
 
-  /** One view; undefined for other addresses. It holds no data, so whoever knows its address may have it. */
+  /** One view; undefined for other addresses. Views hold no data, so every caller may read them. */
   read(uri: string): AppContent[] | undefined {
     const app = this.#built().find((one) => one.uri === uri);
     if (app === undefined) return undefined;

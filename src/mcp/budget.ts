@@ -1,4 +1,6 @@
-/** Fits the output of a tool into a token budget: by smaller pages, then shorter lists, then shorter texts. Never by failing. */
+/**
+ * Fits the output of a tool into a token budget: smaller pages, then shorter lists, then shorter texts. Never fails.
+ */
 
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
@@ -7,9 +9,9 @@ import { estimateTextTokens, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 
-/** Room for the note that says what was cut. */
+/** Tokens reserved for the note that says what was cut. */
 const NOTE_TOKENS = 120;
-/** Tokens that one character can be estimated at. */
+/** About the most tokens that one character is estimated at. */
 const MOST_PER_CHARACTER = 2.1;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 
@@ -22,18 +24,18 @@ export interface BudgetParts {
   /** As the caller sent it. */
   input: JsonObject;
   output: JsonObject;
-  /** Where long texts begin, characters. */
+  /** Offset at which long texts start, in characters. */
   textFrom?: number;
   maxTokens: number;
-  /** Runs the operation with another input, for another page size. */
+  /** Runs the operation again with another page size. */
   rerun(input: JsonObject): Promise<JsonObject>;
 }
 
-/** The output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
+/** Returns the output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
   const from = parts.textFrom ?? 0;
-  // Few answers are so long that they have to be measured: no text has more tokens than this.
+  // The length alone shows that most outputs fit, so few have to be estimated.
   const short = text.length * MOST_PER_CHARACTER <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
   if (from === 0 && short) return { output: parts.output, text };
   const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
@@ -48,7 +50,7 @@ async function shrink(parts: BudgetParts): Promise<JsonObject> {
   return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
 }
 
-/** Requests a smaller page of a paged operation, one that fits and begins at the same item. */
+/** Reruns a paged operation with a smaller page that fits and, if possible, starts at the same item. */
 async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject | undefined> {
   const requested = pageOf(parts);
   if (requested === undefined) return undefined;
@@ -58,7 +60,7 @@ async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject
     if (list === undefined || list.items.length < 2) return undefined;
     const each = estimateTokens(list.items) / list.items.length;
     const rest = estimateTokens(output) - each * list.items.length;
-    // Items differ in size, so each further try leaves a larger margin.
+    // Items differ in size, so each retry leaves a larger margin.
     const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
     const next = pageFrom((requested.page - 1) * requested.per_page, size);
     output = await parts.rerun({ ...parts.input, ...next });
@@ -72,7 +74,7 @@ function pageOf({ operation, input }: BudgetParts): { page: number; per_page: nu
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
-/** The page of at most `size` items that begins at `offset`; when no such page exists, the one that contains it. */
+/** A page of at most `size` items that starts at `offset`, or, if there is none, the page that contains it. */
 export function pageFrom(offset: number, size: number): { page: number; per_page: number } {
   for (let per_page = size; per_page > size / 2; per_page -= 1) {
     if (offset % per_page === 0) return { page: offset / per_page + 1, per_page };
@@ -122,7 +124,10 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
   return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
 }
 
-/** Drops items from the end of a list until it weighs `over` tokens less. Each item is serialized at most twice: there may be thousands. */
+/**
+ * Drops items from the end of a list until it weighs `over` tokens less. Lists may have thousands of items, so each is
+ * serialized at most twice.
+ */
 function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
   const all = tokenWeight(JSON.stringify(items));
   let count = 0;
@@ -149,7 +154,7 @@ function howToGoOn(operation: GroupedOperation): string {
     : 'The counts are of all.';
 }
 
-/** Texts as long as they fit, from where the caller goes on; `truncated` says which of them do not end here. */
+/** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */
 function shorterTexts({ operation, textFrom = 0 }: BudgetParts, output: JsonObject, room: number): JsonObject {
   const { truncated: listNote, ...rest } = output;
   let window = { output: rest, cuts: [] } as TextWindow;

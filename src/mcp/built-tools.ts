@@ -1,6 +1,6 @@
 /**
- * Tool definitions made when the program was built. Converting and shortening the schemas of all operations takes longer than
- * everything else of a start; run from its sources, the program does it with the first list.
+ * Tool definitions generated at build time. Converting and shortening the schemas of all operations takes longer than
+ * the rest of startup; when run from its sources, the program does it for the first tool list.
  */
 
 import { readFileSync } from 'node:fs';
@@ -12,14 +12,14 @@ import { toolOf } from './tool.js';
 import { toolNamer } from './tool-names.js';
 
 interface BuiltTools {
-  /** Of the operations that the definitions were made of: texts name others of them. */
+  /** All operations at build time. Descriptions name other tools, so the definitions only fit the same set. */
   ids: readonly string[];
   tools: readonly Tool[];
-  /** Those of them that differ where the policy requires the token of a preview. */
+  /** The definitions that differ when the policy requires the token of a preview. */
   guarded: readonly Tool[];
 }
 
-/** For the build: the definitions of all operations. */
+/** Generates the definitions of all operations; called by the build. */
 export function buildTools(operations: readonly GroupedOperation[]): BuiltTools {
   const ids = operations.map(({ id }) => id);
   const nameTools = toolNamer(ids);
@@ -28,7 +28,7 @@ export function buildTools(operations: readonly GroupedOperation[]): BuiltTools 
   return { ids, tools: tools('confirm', operations), guarded: tools('preview', operations.filter(isGuarded)) };
 }
 
-/** The definitions of these operations by id; empty where they were not built. */
+/** The built definitions of these operations by id; empty when none were built for this set of operations. */
 export function builtTools(operations: readonly GroupedOperation[], policy: ConfirmPolicy): ReadonlyMap<string, Tool> {
   const built = read();
   const same = built?.ids.length === operations.length && operations.every(({ id }, index) => built.ids[index] === id);
@@ -39,7 +39,7 @@ export function builtTools(operations: readonly GroupedOperation[], policy: Conf
 
 function read(): BuiltTools | undefined {
   try {
-    // The bundle of stdio lies in another folder beside this one.
+    // The stdio bundle is in a sibling folder, so the path names this one.
     return JSON.parse(readFileSync(new URL('../mcp/tools.json', import.meta.url), 'utf8')) as BuiltTools;
   } catch {
     return undefined;

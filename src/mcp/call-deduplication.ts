@@ -1,6 +1,6 @@
 /**
- * Deduplication of calls on many sites. A call goes on when its client disconnects, and the repeated call joins it or gets its
- * result. Only a cancellation stops it, and only when no other client waits for the same call.
+ * Deduplication of calls on many sites. A call continues when its client disconnects; a repeated call joins it or gets
+ * its result. Only a cancellation stops it, and only when no other client waits for the same call.
  */
 
 import type { Clock } from '../core/clock.js';
@@ -29,7 +29,7 @@ interface Running {
   result?: { output: JsonObject; until: number };
 }
 
-/** A client that gave up a call because of its own time limit repeats it soon or never. */
+/** A client that gave up a call because of its own timeout repeats it soon or never. */
 const KEEP_MS = 10 * 60_000;
 /** Results kept at once; the oldest is dropped first. */
 const MAX_KEPT = 100;
@@ -54,7 +54,7 @@ export class CallDeduplication {
   }
 
   /**
-   * Joins the running call of this key, returns its undelivered result, or starts `work`.
+   * Joins the running call of this key, returns its undelivered result, or starts a new one with `promise`.
    * Rejects with svc_cancelled when this participant cancels or disconnects first.
    */
   async run(
@@ -125,13 +125,13 @@ export class CallDeduplication {
     if (this.#calls.get(running.key) === running) this.#calls.delete(running.key);
   }
 
-  /** Stops a cancelled call that has no other participant: at once, or when its client has not come back within its grace. */
+  /** Stops a cancelled call without other participants: at once, or after a grace period in which no client joined. */
   #leave(call: Running, participant: Participant): void {
     call.participants.delete(participant);
     if (!participant.signal.aborted) return;
     const stop = () => {
       if (call.participants.size > 0) return;
-      // From now on an equal call starts a new run instead of joining the one that is ending.
+      // From now on an identical call starts a new run instead of joining the one that is ending.
       this.#forget(call);
       call.stop.abort();
     };

@@ -1,6 +1,6 @@
-/** Cancellation of a call, told apart from a client that merely stopped waiting for it. */
+/** Distinguishes a cancelled call from one whose client merely stopped waiting. */
 
-/** Client SDKs cancel a call that exceeds the client's own time limit, and name that in the reason. */
+/** Client SDKs cancel a call that exceeds the client's own timeout, and say so in the reason. */
 const CLIENT_TIMEOUT = /timed? ?out/i;
 
 export interface RequestSignals {
@@ -13,8 +13,9 @@ export interface RequestSignals {
 }
 
 /**
- * One signal as two: `signal` for a cancelled call, `gone` for one that nobody waits for. They are made when somebody looks
- * at them: most calls only read, are over before anybody could, and would pay more for signals than for their answer.
+ * Splits one signal in two: `signal` for a cancelled call, `disconnected` for one whose client stopped waiting. They
+ * are created on first access: most calls are short reads that never use them, and creating them would cost more than
+ * the answer.
  */
 export class Cancellation {
   readonly #connection: RequestSignals;

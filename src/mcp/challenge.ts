@@ -3,7 +3,7 @@
 import type { ServiceError } from '../core/errors.js';
 
 export interface MetadataRules {
-  /** Authorization server; null where only API keys and logins are known. */
+  /** Authorization server; null when only API keys and logins are accepted. */
   issuer: string | null;
   read_scope: string;
   write_scope: string;
@@ -13,7 +13,7 @@ export interface MetadataRules {
 
 const DOCUMENT = '/.well-known/oauth-protected-resource';
 
-/** RFC 9728 puts the document of `/mcp` at a path of its own; many clients request the root one first. */
+/** RFC 9728 puts the document of `/mcp` at its own path; many clients request the root one first. */
 export const WELL_KNOWN = [`${DOCUMENT}/mcp`, DOCUMENT] as const;
 
 /** The metadata document; undefined without an authorization server, as there is nothing to discover. */

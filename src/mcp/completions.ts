@@ -38,7 +38,7 @@ export class Completions {
     this.#prompts = prompts;
   }
 
-  /** Values that contain what was typed. Without the right to read them there are no completions. */
+  /** Values that contain the typed text; none when the caller may not read them. */
   async complete({ ref, argument, chosen }: CompletionRequest, caller: Caller): Promise<Completion> {
     const typed = argument.value.slice(0, 255);
     if (ref.type === 'ref/prompt') {
@@ -82,7 +82,7 @@ export class Completions {
         typed,
       );
     } catch {
-      // The site is not typed completely yet, or the caller has no access to it.
+      // The site is not fully typed yet, or the caller has no access to it.
       return NONE;
     }
   }

@@ -1,8 +1,8 @@
 /**
- * Confirmation of tool calls by policy: of deletions, and of changes whose empty list of sites means several sites, which is what
- * an assistant sends that passes on an empty search result. A deletion itself always requires `confirm: true`. The policy may
- * also require a token from a preview of the same call, or the agreement of a person who is asked through the client
- * (elicitation). A confirmation that is missing, forged, used, expired or unanswered refuses the call.
+ * Confirmation of tool calls by policy: of deletions, and of changes whose empty site list means several sites, because
+ * an assistant may pass on an empty search result. A deletion itself always requires `confirm: true`. The policy may
+ * also require a token from a preview of the same call, or the user's consent through the client (elicitation). A call
+ * is refused when its confirmation is missing, forged, used, expired or unanswered.
  */
 
 import type { ConfirmPolicy } from '../config/types.js';
@@ -25,7 +25,7 @@ export type Elicitation =
   /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
   | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
 
-/** A call returns this when the client has to repeat it with the user's reply. */
+/** Returned by a call that the client has to repeat with the user's reply. */
 export class ConfirmationQuestion {
   constructor(
     readonly message: string,
@@ -39,7 +39,7 @@ export interface GuardedCall {
   actor: Actor;
   elicitation: Elicitation | undefined;
   run(args: JsonObject): Promise<JsonObject>;
-  /** Whether the same call of the same principal runs already, so that this one would only wait for its result. */
+  /** Whether the same call of the same principal is already running, so that this one only waits for its result. */
   isRunning(args: JsonObject): boolean;
 }
 
@@ -48,12 +48,12 @@ export function isGuarded({ effect, wholeFleet }: GroupedOperation): boolean {
   return effect === 'destroy' || wholeFleet;
 }
 
-/** Whether clients can need a token: only then is it shown in the schemas. */
+/** Whether the policy uses tokens; the schemas show them only then. */
 export function usesTokens(policy: ConfirmPolicy): boolean {
   return policy === 'preview' || policy === 'elicit';
 }
 
-/** Whether a person is asked where the client can ask one. */
+/** Whether the user is asked if the client supports it. */
 export function asksPeople(policy: ConfirmPolicy): boolean {
   return policy === 'ask' || policy === 'elicit';
 }
@@ -64,7 +64,7 @@ export class Confirmations {
   readonly #policy: ConfirmPolicy;
   readonly #tokens: ConfirmationTokens;
 
-  /** @param timeoutMs how long a person has to answer */
+  /** @param timeoutMs how long the user has to answer */
   constructor(policy: ConfirmPolicy, clock: Clock, timeoutMs: number) {
     this.#policy = policy;
     this.#tokens = new ConfirmationTokens(clock, { question: timeoutMs });
@@ -83,7 +83,7 @@ export class Confirmations {
     const destroys = operation.effect === 'destroy';
     if (!destroys && !namesNoSite(input)) return call.run(args);
     if (dry_run === true) return confirm === true ? call.run(args) : this.#preview(call, args, input);
-    // The operation itself refuses a deletion without `confirm`; a call that joins a running one changes nothing more.
+    // The operation refuses a deletion without `confirm`; a call that joins a running one makes no further change.
     if (destroys ? confirm !== true : call.isRunning(args)) return call.run(args);
     const preview = await call.run({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
     if (!destroys && sitesOf(preview) < 2) return call.run(args);
@@ -91,7 +91,7 @@ export class Confirmations {
     return question ?? call.run(args);
   }
 
-  /** Only policies that hand out tokens take one; under the others it is an unknown field. */
+  /** Removes the token, but only under policies that issue tokens; under the others it is an unknown field. */
   #withoutToken(args: JsonObject): { token?: unknown; args: JsonObject } {
     if (!usesTokens(this.#policy)) return { args };
     const { confirmation_token: token, ...rest } = args;
@@ -100,7 +100,7 @@ export class Confirmations {
 
   async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
     const preview = await call.run(args);
-    // When a person will be asked, a token must not bypass them.
+    // When the user will be asked, a token must not bypass the question.
     if (this.#asksUser(call)) return preview;
     return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, input, preview)) };
   }
@@ -141,7 +141,7 @@ export class Confirmations {
   }
 }
 
-/** What a confirmation stands for: the principal, the operation, its parsed arguments, and what it would do now. */
+/** Everything a confirmation is bound to: principal, operation, parsed arguments, and the current preview. */
 function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
   return canonicalJson([principalOf(actor), operation.id, input, preview]);
 }
@@ -151,12 +151,12 @@ export function principalOf(actor: Actor): string {
   return `${actor.type}:${actor.id ?? actor.name}`;
 }
 
-/** Whether a call leaves the choice of sites to the operation. */
+/** Whether the site list of a call is empty, which leaves the choice of sites to the operation. */
 function namesNoSite({ site_ids_or_domains: sites }: JsonObject): boolean {
   return Array.isArray(sites) && sites.length === 0;
 }
 
-/** Number of sites that a call would change, by its preview. */
+/** Number of sites that a call would change, according to its preview. */
 function sitesOf(preview: JsonObject): number {
   const { sites } = (preview.would_affect ?? {}) as { sites?: unknown };
   return typeof sites === 'number' ? sites : 0;

@@ -1,12 +1,12 @@
 /**
- * Confirmation tokens: signed, for one use, bound to one caller and one set of arguments, valid for a few minutes. Nothing is
- * stored until a token is redeemed, so previews without a follow-up cost nothing.
+ * Confirmation tokens: signed, single-use, bound to one caller and one set of arguments, valid for a few minutes.
+ * Nothing is stored until a token is redeemed, so previews without a follow-up cost nothing.
  */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 
-/** What a token confirms; one kind is never accepted as another. */
+/** Kinds of confirmation; a token of one kind is never accepted for another. */
 export type TokenKind = 'preview' | 'question';
 
 const NONCE = 8;
@@ -23,7 +23,7 @@ export class ConfirmationTokens {
   readonly #clock: Clock;
   readonly #lifetimesMs: Readonly<Record<TokenKind, number>>;
 
-  /** @param lifetimesMs how long tokens are good, where it is not five minutes */
+  /** @param lifetimesMs how long tokens are valid; default five minutes */
   constructor(clock: Clock, lifetimesMs: Partial<Record<TokenKind, number>> = {}) {
     this.#clock = clock;
     this.#lifetimesMs = { ...LIFETIMES_MS, ...lifetimesMs };
@@ -37,7 +37,7 @@ export class ConfirmationTokens {
     return Buffer.concat([head, this.#mac(kind, head, binding)]).toString('base64url');
   }
 
-  /** Redeems a token; returns what is wrong with it, or undefined. It stays redeemed when the call fails later. */
+  /** Redeems a token; returns the problem with it, or undefined. It stays redeemed even if the call fails later. */
   redeem(kind: TokenKind, token: string, binding: string): TokenProblem | undefined {
     const bytes = Buffer.from(token, 'base64url');
     if (bytes.length !== NONCE + EXPIRY + MAC || bytes.toString('base64url') !== token) return 'other';

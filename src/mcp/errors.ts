@@ -1,4 +1,4 @@
-/** Errors of the MCP way in, each with what the model or its user can do next. */
+/** Errors of the MCP interface, each with a next step for the model or its user. */
 
 import type { Toolset } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
@@ -13,7 +13,7 @@ export function unknownTool(name: string, closest: readonly string[]): ServiceEr
   });
 }
 
-/** The tool belongs to a toolset that is switched off. Says why it is hidden, so that the assistant can say what to change. */
+/** The tool's toolset is switched off. Says why, so that the assistant can name the setting to change. */
 export function toolsetOff(name: string, toolset: Toolset): ServiceError {
   return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
     advice: `The operator can add "${toolset}" to SITEFLEET_TOOLSETS.`,
@@ -34,7 +34,7 @@ export function toolOff(name: string): ServiceError {
   });
 }
 
-/** The connection itself chose to see less. */
+/** The connection's own tool choice excludes the tool. */
 export function notChosen(name: string, why: 'toolsets' | 'readonly'): ServiceError {
   const message =
     why === 'readonly'
@@ -68,7 +68,7 @@ export function tokenNeeded(destroys: boolean): ServiceError {
       );
 }
 
-/** The reasons are distinguished only as far as that helps an honest caller. */
+/** Distinguishes only the reasons that help an honest caller. */
 export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError {
   const messages = {
     used: 'This confirmation was used already.',

@@ -28,7 +28,7 @@ export function methodNotAllowed(method: string): ServiceError {
   });
 }
 
-/** An error as a JSON-RPC response, with the error body of the other ways in as its data. */
+/** An error as a JSON-RPC response, with the same error body as REST and the run endpoint in `data`. */
 export function errorResponse(
   c: McpContext,
   error: unknown,

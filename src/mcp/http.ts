@@ -1,6 +1,6 @@
 /**
- * MCP over HTTP at `/mcp`, for API keys, users and access tokens: streamable HTTP with sessions up to 2025-11-25, and
- * 2026-07-28, where every request stands alone, at the same address.
+ * MCP over HTTP at `/mcp`, for API keys, users and access tokens. One address serves both streamable HTTP with sessions
+ * (revisions up to 2025-11-25) and stateless requests (2026-07-28).
  */
 
 import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/index.js';
@@ -31,15 +31,15 @@ import { DeferredTools } from './tool-list-bytes.js';
 export interface McpHttpParts {
   core: McpCore;
   auth: Pick<Auth, 'either'>;
-  /** The authorization server, where there is one. */
+  /** The authorization server, if there is one. */
   metadata: MetadataRules;
   /** The public address is configured, so no response depends on the requested host name. */
   publicUrl?: boolean;
-  /** Seals session ids, so that sessions outlive this process; absent: they end with it. */
+  /** Seals session ids, so that sessions survive a restart; without it they end with the process. */
   sessionSeal?: SessionSeal;
   maxSessions?: number;
   sessionIdleMs?: number;
-  /** Other servers over the same core, for tests. */
+  /** Replacement servers over the same core, for tests. */
   servers?: {
     legacy(actor: () => Actor): LegacyServer;
     modern(actor: Actor): Server;
@@ -116,7 +116,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
   return { app, sessions, close };
 }
 
-/** What the address and the headers choose; together they only ever narrow. */
+/** The tool choice from the address and the headers; where both choose, only tools that both allow remain. */
 function choiceOf(c: McpContext): ToolChoice | undefined {
   return narrowest(
     toolChoice({ toolsets: c.req.query('toolsets'), readonly: c.req.query('readonly') }),
@@ -144,7 +144,7 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostPar
   });
 }
 
-/** A request of 2026-07-28. One that listens is subscribed to the jobs it names for as long as it is open. */
+/** Handles a request of 2026-07-28. A listen request is subscribed to the jobs it names while it is open. */
 async function postStateless(
   c: McpContext,
   { modern, core }: PostParts,
@@ -164,7 +164,7 @@ async function postStateless(
   return response;
 }
 
-/** One or more messages of a client with a session. */
+/** Handles one or more messages of a client with a session. */
 async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
   const { sessions, core } = postParts;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
@@ -203,7 +203,7 @@ async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Pro
   return response;
 }
 
-/** Messages per body at most: the calls among them start in one turn of the event loop. */
+/** Maximum number of messages per body: the calls among them start in one turn of the event loop. */
 const MAX_MESSAGES = 50;
 
 async function messagesOf(c: McpContext): Promise<unknown> {
@@ -232,6 +232,6 @@ async function findSession(c: McpContext, sessions: Sessions, actor: Actor): Pro
       'There is no session: send initialize first, then its Mcp-Session-Id with every request.',
     );
   const session = await sessions.use(id, actor);
-  // The code that tells clients to initialize again.
+  // This status tells clients to initialize again.
   return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
 }

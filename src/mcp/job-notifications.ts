@@ -43,7 +43,7 @@ export class JobNotifications {
 
   /**
    * Calls `onChange` at each change of a job, until it has ended or the returned function is called.
-   * Rejects with UnknownResource when the address is not that of a job that this principal may read.
+   * Rejects with UnknownResource unless the address is that of a job this principal may read.
    */
   async subscribe(uri: string, actor: Actor, onChange: () => void): Promise<() => void> {
     const id = jobOf(uri);

@@ -7,12 +7,12 @@ import type { GroupedOperation } from '../operation/operation.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
 
-/** How an operation is shown on this server. */
+/** Returns the tool definition of an operation on this server. */
 type ToolOf = (operation: GroupedOperation) => Tool;
 
 export const SEARCH_OPERATIONS = 'search-operations';
 
-/** Shown as tools of their own, as far as the caller may use them. */
+/** Operations listed as tools, if the caller may use them. */
 const SHOWN = [
   'svc/get-fleet-brief-v1',
   'svc/search-fleet-v1',
@@ -30,7 +30,7 @@ export function isShown(id: string): boolean {
 const MOST_FOUND = 10;
 const FOUND = 4;
 
-/** @param visible what the caller may use */
+/** The tools of a lean connection. @param visible the operations the caller may use */
 export function leanTools(visible: readonly GroupedOperation[], toolOf: ToolOf): Tool[] {
   const shown = SHOWN.flatMap((id) => visible.filter((operation) => operation.id === id));
   const reads = visible.every(({ effect }) => effect === 'read');
@@ -92,7 +92,7 @@ function runTool(reads: boolean): Tool {
   };
 }
 
-/** The call that `run-operation` stands for. Throws `ability_invalid_input`. */
+/** Name and input of the operation that a `run-operation` call runs. Throws `ability_invalid_input`. */
 export function operationCall(args: unknown): { name: string; input: unknown } {
   const { operation, input = {}, ...others } = recordOf(args, RUN_OPERATION);
   const [unknown] = Object.keys(others);
@@ -107,7 +107,7 @@ export function operationCall(args: unknown): { name: string; input: unknown } {
   return { name: operation, input };
 }
 
-/** Operations that fit a query, the best first, each with its schema and hints; without a query all of them by name. */
+/** Operations that match a query, best first, with input schema and hints; without a query, names and titles of all. */
 export function searchOperations(visible: readonly GroupedOperation[], toolOf: ToolOf, args: unknown): JsonObject {
   const { query = '', limit = FOUND, ...others } = recordOf(args, SEARCH_OPERATIONS);
   const [unknown] = Object.keys(others);
@@ -136,7 +136,7 @@ function described(operation: GroupedOperation, toolOf: ToolOf): JsonObject {
   return { operation: name, about: description, effect, idempotent, input_schema: inputSchema };
 }
 
-/** Words of the name weigh most; a name that has few others besides wins. */
+/** Matches in the name weigh most; the fewer other words the name has, the higher the score. */
 function scoreOf({ id, title, about, instructions, input }: GroupedOperation, words: readonly string[]): number {
   const name = wordsOf(id);
   const heading = wordsOf(title);
@@ -153,14 +153,14 @@ function scoreOf({ id, title, about, instructions, input }: GroupedOperation, wo
   return score === 0 ? 0 : score + (8 * words.filter((word) => fits(name, word)).length) / name.length;
 }
 
-/** Whether a word begins one of the list, or one of the list begins it, so that plurals fit. */
+/** Whether a word equals a word of the list or one is a prefix of the other, so that plurals match. */
 function fits(list: readonly string[], word: string): boolean {
   return list.some(
     (one) => one === word || (word.length > 2 && one.startsWith(word)) || (one.length > 2 && word.startsWith(one)),
   );
 }
 
-/** Without what every name has, and what says nothing. */
+/** Words that are ignored: parts of every name, and stop words. */
 const SILENT: ReadonlySet<string> = new Set([
   'svc',
   'v1',

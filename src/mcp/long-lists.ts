@@ -1,14 +1,16 @@
-/** A limit for lists in messages outside of tool arguments: the SDKs make an error object for each invalid member, without a limit. */
+/**
+ * Limits lists in messages outside of tool arguments: the SDKs create one error object per invalid member, unbounded.
+ */
 
-/** Members of all lists of one body together. Clients send a handful of icons, subscriptions and the like. */
+/** Maximum number of members of all lists in one body. Clients send a handful of icons, subscriptions and the like. */
 const MAX_LISTED = 1000;
 
 /** The reason, to follow a subject such as "The body". */
 export const LISTS_TOO_LONG = `holds more than ${MAX_LISTED} members of lists outside of arguments`;
 
 /**
- * Whether a message or a batch holds more list members than that. Tool arguments do not count: their operation validates
- * them. The depth is bounded already (`core/json.ts`).
+ * Whether a message or a batch holds more than `MAX_LISTED` list members. Tool arguments do not count: their operation
+ * validates them. The depth is already bounded (`core/json.ts`).
  */
 export function holdsLongLists(body: unknown): boolean {
   let room = MAX_LISTED;

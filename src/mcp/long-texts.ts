@@ -1,4 +1,4 @@
-/** Long texts in the output of a tool: cut to fit, said so, and read on from where they were cut. */
+/** Cuts long texts in the output of a tool to fit, notes the cuts, and lets callers read on from there. */
 
 import { ServiceError } from '../core/errors.js';
 import { contractOf, type JsonSchema, toolName } from '../operation/contract.js';
@@ -6,24 +6,24 @@ import type { GroupedOperation } from '../operation/operation.js';
 import type { JsonObject } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Input of the tools whose texts may not fit. Only MCP has it: nothing is cut elsewhere. `truncated` explains it. */
+/** Schema of `text_from`, an input of tools whose texts may not fit. Only MCP cuts texts. `truncated` explains it. */
 export const TEXT_FROM = { type: 'integer' };
 
-/** Texts that people write at length. */
+/** Members that may hold long texts written by users. */
 const LONG = new Set(['note', 'notes', 'post_content', 'post_excerpt']);
 
-/** Whether its answer is read, and holds texts that people write at length. */
+/** Whether an operation takes `text_from`: it only reads, and its output may hold long texts. */
 export function takesTextFrom(operation: GroupedOperation): boolean {
   return operation.effect === 'read' && holdsLongText(contractOf(operation).output_schema);
 }
 
-/** Whether values of a schema hold texts that people write at length. */
+/** Whether values of a schema may hold long texts. */
 export function holdsLongText(schema: JsonSchema): boolean {
   const members = Object.entries((schema.properties ?? {}) as Record<string, JsonSchema>);
   return members.some(([name, member]) => LONG.has(name) || holdsLongText((member.items ?? member) as JsonSchema));
 }
 
-/** The arguments of the operation itself, and where its texts are to begin. Throws `ability_invalid_input`. */
+/** Splits the arguments into those of the operation and `text_from`, default 0. Throws `ability_invalid_input`. */
 export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { args: JsonObject; textFrom: number } {
   if (args.text_from === undefined || !takesTextFrom(operation)) return { args, textFrom: 0 };
   const { text_from, ...own } = args;
@@ -37,11 +37,13 @@ export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { 
 
 export interface TextWindow {
   output: JsonObject;
-  /** Where each text was left, by its name. */
+  /** For each cut text its member name, the position of the cut, and the full length, in characters. */
   cuts: { name: string; shown: number; length: number }[];
 }
 
-/** Every text of the output from `from` on, at most `max` characters of it. Texts that end before are left alone. */
+/**
+ * Cuts every text of the output to at most `max` characters from `from` on; texts not longer than `from` start at 0.
+ */
 export function textWindow(output: JsonObject, from: number, max: number): TextWindow {
   const cuts: TextWindow['cuts'] = [];
   const part = (value: unknown, name: string): unknown => {
@@ -63,7 +65,7 @@ export function textWindow(output: JsonObject, from: number, max: number): TextW
 
 const NAMED_CUTS = 3;
 
-/** What `truncated` says about texts: which were cut, not to write them back, and how to read the rest. '' when all is shown. */
+/** The part of `truncated` about texts: which were cut, not to write them back, how to read on. '' when not needed. */
 export function textNote(operation: GroupedOperation, { cuts }: TextWindow, from: number): string {
   const begin = from === 0 ? '' : `Texts longer than ${from} characters begin there. `;
   if (cuts.length === 0) return begin.trim();

@@ -1,4 +1,4 @@
-/** Facts about JSON-RPC messages that were not validated yet. Never throws, whatever the message is. */
+/** Reads facts from JSON-RPC messages that are not validated yet. Never throws. */
 
 /** Whether a request asks for progress notifications. */
 export function wantsProgress(message: unknown): boolean {
@@ -9,7 +9,7 @@ export function wantsProgress(message: unknown): boolean {
 /** The tool of lean connections that runs an operation by its name. */
 export const RUN_OPERATION = 'run-operation';
 
-/** Name of the tool that a message calls, be it through `run-operation`; undefined for any other message. */
+/** Name of the tool that a message calls, directly or through `run-operation`; undefined for any other message. */
 export function calledTool(message: unknown): unknown {
   const { method, params } = (message ?? {}) as {
     method?: unknown;

@@ -1,11 +1,11 @@
-/** The call that an answer leads to, with arguments that work as they stand: after a preview, within a list, for a queued job. */
+/** Suggests the next call with ready-to-use arguments: after a preview, within a list, or for a queued job. */
 
 import { toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
 
-/** Longer arguments, such as hundreds of sites, are not said again. */
+/** Characters of JSON; longer arguments, such as hundreds of sites, are not repeated. */
 const LONGEST = 400;
 
 const JOB_STATUS = 'svc/get-batch-job-status-v1';
@@ -16,11 +16,11 @@ interface Answered {
   output: JsonObject;
   /** Whether the caller is offered an operation. */
   offers(id: string): boolean;
-  /** Whether it is a tool of its own; other operations are run by their name. */
+  /** Whether an operation is listed as a tool; others are called through `run-operation`. */
   listed(id: string): boolean;
 }
 
-/** Undefined when the answer is complete in itself. */
+/** The suggestion as text; undefined when there is no next call. */
 export function nextCall(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
   const { dry_run: _, ...given } = args;
@@ -41,7 +41,7 @@ function agreed(given: JsonObject, { operation, output }: Answered): JsonObject 
   };
 }
 
-/** Page numbers of what follows. */
+/** Page parameters of the next page; undefined on the last one. */
 function nextPage({ page, per_page, total, total_groups = total }: JsonObject): JsonObject | undefined {
   if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total_groups !== 'number') return undefined;
   return page * per_page < total_groups ? { page: page + 1, per_page } : undefined;

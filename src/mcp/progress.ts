@@ -1,17 +1,17 @@
-/** Progress notifications of a call: rising numbers, throttled, and the last one always. */
+/** Progress notifications of a call: increasing numbers, throttled; the last one is always sent. */
 
 import type { Clock } from '../core/clock.js';
 import type { Progress } from '../core/progress.js';
 import { cleanText } from './untrusted-text.js';
 
-/** Milliseconds between two notifications of a call at least, except for the last one. */
+/** Minimum milliseconds between two notifications of a call, except for the last one. */
 const PROGRESS_EVERY_MS = 100;
 
 export type ProgressParams = { progressToken: string | number; progress: number; total: number; message: string };
 
 /**
- * A throttled sender of progress; undefined when the client did not ask for it.
- * @param send may reject: a client that disconnected misses its progress, and the call goes on
+ * A throttled sender of progress; undefined when the client did not request it.
+ * @param send may reject: a client that disconnected misses its progress, and the call continues
  */
 export function progressReporter(
   progressToken: string | number | undefined,

@@ -1,6 +1,6 @@
 /**
- * The tool registry: which operations a principal is offered as MCP tools, and the call of one. Independent of the protocol
- * revision; used by the adapters of both eras, on stdio and HTTP.
+ * The tool registry: which operations a principal is offered as MCP tools, and how they are called. Independent of the
+ * protocol revision; used by the adapters of both eras, on stdio and HTTP.
  */
 
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
@@ -49,13 +49,15 @@ export interface RegistryParts {
   invoke: Invoke;
   log: Log;
   readOnly: boolean;
-  /** What the operator allows; null = all, of which the optional ones are shown where a connection names them, or is lean. */
+  /**
+   * The toolsets the operator allows; null = all, with optional ones only for connections that name them or are lean.
+   */
   toolsets: readonly Toolset[] | null;
-  /** Ids of operations that alone are offered, when there are any, and of those that never are. */
+  /** Operation ids: if `allow` has any, only these are offered; those in `block` never are. */
   tools?: { allow: readonly string[]; block: readonly string[] };
-  /** Default: what the operations themselves require. */
+  /** Default: only the confirmation that the operations themselves require. */
   confirm?: ConfirmPolicy;
-  /** How long a person who is asked to confirm has to answer. */
+  /** Milliseconds that a user who is asked to confirm has to answer. */
   confirmTimeoutMs?: number;
   /** Largest output in estimated tokens. */
   maxTokens?: number;
@@ -88,7 +90,7 @@ export interface ToolRegistry {
 }
 
 const MAX_TOKENS = 20_000;
-/** Time to answer a question where none is configured. */
+/** Default time to answer a question. */
 export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
 export function createToolRegistry(parts: RegistryParts): ToolRegistry {
@@ -101,7 +103,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   for (const operation of operations) {
     byName.set(toolName(operation.id), operation);
     byName.set(operation.id, operation);
-    // As people and our own texts abbreviate it.
+    // The short form that users and our own texts use.
     byName.set(operation.id.replace(/^svc\//, ''), operation);
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
@@ -123,8 +125,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
 
   /**
-   * A client with an access token asks for more rights when a call needs them (`requireScope` in `http.ts`), so it has to see
-   * what it could ask for.
+   * The operations to list. A client with an access token requests more rights when a call needs them (`requireScope`
+   * in `http.ts`), so it also sees the operations for which it lacks the right.
    */
   function visibleTo(actor: Actor): GroupedOperation[] {
     const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
@@ -142,7 +144,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     return operation;
   }
 
-  /** Runs the operation. Equal calls of an operation on many sites share one run; a preview shows the present state. */
+  /** Runs the operation. Identical calls on many sites share one run, except previews, which show the current state. */
   async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
     const output =
       operation.multi && operation.parse(args)?.dry_run !== true
@@ -267,7 +269,7 @@ function isRecord(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
 }
 
-/** Equal for equal calls of one principal, regardless of the spelling of the arguments. */
+/** A key that is equal for identical calls of one principal, regardless of how the arguments are written. */
 function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
   return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
 }

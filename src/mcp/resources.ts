@@ -16,7 +16,7 @@ export interface ResourceEntry {
   mimeType: 'application/json';
 }
 
-/** One content of a resource: its JSON, or the note on texts that sites wrote. */
+/** One content of a resource: its JSON, or the note on texts written by sites. */
 export interface ResourceContent {
   [member: string]: unknown;
   uri: string;
@@ -26,7 +26,7 @@ export interface ResourceContent {
 
 export type TemplateEntry = Omit<ResourceEntry, 'uri'> & { uriTemplate: string };
 
-/** There is no resource at this address for this caller. */
+/** Thrown when there is no resource at this address for this caller. */
 export class UnknownResource extends Error {
   constructor(readonly uri: string) {
     super('There is no resource at this address.');
@@ -67,7 +67,7 @@ export class Resources {
       }));
   }
 
-  /** A resource as JSON, with a note where sites may have written in it. Rejects with UnknownResource or ServiceError. */
+  /** A resource as JSON, with a note when it may contain site texts. Rejects with UnknownResource or ServiceError. */
   async read(uri: string, caller: Caller): Promise<ResourceContent[]> {
     const { kind, parts, page } = this.#find(uri, caller.actor);
     const contentOf = (output: JsonObject) => ({
@@ -124,7 +124,7 @@ function decoded(part: string): string | undefined {
   }
 }
 
-/** Id of the job of a resource that can be subscribed to; undefined for other addresses. */
+/** Job id in the address of a resource that can be subscribed to; undefined for other addresses. */
 export function jobOf(uri: string): string | undefined {
   const id = /^svc:\/\/jobs\/([^/?]{1,100})$/.exec(uri)?.[1];
   return id === undefined ? undefined : decoded(id);

@@ -49,7 +49,7 @@ const NO_VALIDATOR = {
   getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was asked for.' }),
 };
 
-/** Knows that its connection is closing before it aborts the calls on it: those are not cancelled, only disconnected. */
+/** Sets `closing` before the calls on a closing connection are aborted: they are not cancelled, only disconnected. */
 class SessionServer extends Server {
   closing = false;
   /** Called when the connection closes. */
@@ -66,7 +66,7 @@ class SessionServer extends Server {
   }
 }
 
-/** @param actor the caller, read at each call: rights may change during a session */
+/** Creates the server of one session. @param actor the caller, read at each call: rights may change during a session */
 export function createMcpServer(core: McpCore, actor: () => Actor): Server {
   const server = new SessionServer(core.info, {
     capabilities: { tools: {}, resources: { subscribe: true }, prompts: {}, completions: {}, logging: {} },
@@ -74,7 +74,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     jsonSchemaValidator: NO_VALIDATOR,
   });
   const logOutcome = serveLogging(server);
-  // What a client asks next. The first time it is read from a file.
+  // Clients request the tool list next, and the first one is read from a file: prepare it now.
   server.oninitialized = () => void core.registry.listTools(actor());
   server.setRequestHandler(ListToolsRequestSchema, () => {
     const tools = core.registry.listTools(actor());
@@ -84,7 +84,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     const caller = participant(core, actor(), extra, server);
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
-    // The elicitation is of the kind `now`, so a question is never returned; refused all the same.
+    // The elicitation is of the kind `now`, so a question is never returned; if it were, the call is refused.
     const result = outcome instanceof ConfirmationQuestion ? errorResult(tokenNeeded(true)) : outcome;
     logOutcome(params.name, result);
     return result;
@@ -96,8 +96,8 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
 }
 
 /**
- * Logs to a client that asked for it (`logging/setLevel`) that a call failed: the text of the error is for the model, and its
- * user sees at least that there was one.
+ * Logs a failed call to a client that enabled logging (`logging/setLevel`): the error text is for the model, and the
+ * log message lets the user see that there was an error.
  */
 function serveLogging(server: SessionServer): (tool: string, result: CallToolResult) => void {
   let level: LoggingLevel | undefined;
@@ -184,8 +184,8 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
 }
 
 /**
- * The caller of a request. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the Server"), and
- * neither is a client's own time limit: both mean that the client stopped waiting.
+ * The caller of a request. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the Server"),
+ * and neither is a client's own timeout: both only mean that the client stopped waiting.
  */
 function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
   const cancellation = new Cancellation({

@@ -26,7 +26,7 @@ import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
 const MINUTE = 60_000;
-/** What is offered changes with a restart or with the rights of the login, so it is cacheable for minutes and by one client. */
+/** Lists change with a restart or the rights of the login, so they are cacheable for minutes and by one client only. */
 const OFFERED = { ttlMs: 5 * MINUTE, cacheScope: 'private' } as const;
 const NEVER_CHANGES = { ttlMs: 24 * 60 * MINUTE, cacheScope: 'public' } as const;
 const LIVE = { ttlMs: 0, cacheScope: 'private' } as const;
@@ -113,8 +113,8 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
 }
 
 /**
- * The caller of a request. Over HTTP a client cancels by closing the response, but a lost connection looks the same and makes
- * the client repeat the call; so the work goes on for a few seconds. On stdio a cancellation is a message of its own.
+ * The caller of a request. Over HTTP a client cancels by closing the response, but a lost connection looks the same and
+ * makes the client repeat the call; so the work continues for a few seconds. On stdio, a message cancels a call.
  */
 function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participant {
   const cancellation = new Cancellation({ aborted: () => ctx.mcpReq.signal, isClosing: () => false });
@@ -134,7 +134,7 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
   };
 }
 
-/** The capabilities that the client of a request declares with it. */
+/** The client capabilities that a request declares. */
 function declaredBy(ctx: ServerContext): ClientCapabilities | undefined {
   const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
   return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;

@@ -1,33 +1,33 @@
 /**
- * Session ids that hold what a session of the revisions up to 2025-11-25 is made of: sealed for one principal, so that a session
- * is restored from its id after a restart, after it made room for others, and in another process with the same key.
+ * Session ids that contain the facts of a session (revisions up to 2025-11-25), sealed for one principal. A session is
+ * restored from its id after a restart, after it was closed to make room, or in another process with the same key.
  */
 
 import { APPS_DECLARED, showsApps } from './apps.js';
 import type { JsonObject } from './tool-result.js';
 
-/** What a client said in `initialize` that later calls depend on. */
+/** The parts of a client's `initialize` request that later calls depend on. */
 export interface SessionFacts {
   protocolVersion: string;
   /** The client's `elicitation` capability; undefined when it cannot ask its user. */
   elicitation?: JsonObject | undefined;
-  /** It shows views beside answers, see apps.ts. */
+  /** The client shows views, see apps.ts. */
   apps?: true | undefined;
 }
 
-/** Encrypts and authenticates a text for one place, and opens it again only there; `open` throws for anything else. */
+/** Authenticated encryption of a text bound to a place; `open` throws for another place or any other text. */
 export interface SessionSeal {
   seal(plain: string, place: string): string;
   open(sealed: string, place: string): string;
 }
 
-/** A client that is away for longer has to initialize again. */
+/** Ids older than this do not restore a session: the client has to initialize again. */
 const LIFETIME_MS = 30 * 24 * 60 * 60_000;
-/** Longest id that is looked at: those that were issued are shorter. */
+/** Longest id that is opened; issued ids are shorter. */
 const MAX_ID = 1000;
 const MAX_VERSION = 40;
 
-/** The facts of an `initialize` request, whatever it holds. */
+/** Extracts the facts from an `initialize` request; missing or invalid members are left out. */
 export function sessionFacts(initialize: unknown): SessionFacts {
   const { params } = (initialize ?? {}) as { params?: { protocolVersion?: unknown; capabilities?: unknown } };
   const capabilities = (params?.capabilities ?? {}) as { elicitation?: unknown; extensions?: unknown };
@@ -41,7 +41,7 @@ export function sessionFacts(initialize: unknown): SessionFacts {
   };
 }
 
-/** An `initialize` request that says the same. */
+/** Params of an `initialize` request with the same facts. */
 export function initializeParams({ protocolVersion, elicitation, apps }: SessionFacts): JsonObject {
   return {
     protocolVersion,
@@ -53,12 +53,12 @@ export function initializeParams({ protocolVersion, elicitation, apps }: Session
   };
 }
 
-/** A new id, different for each session. */
+/** Issues a new id, different for each session. */
 export function issueSessionId(seal: SessionSeal, principal: string, facts: SessionFacts, now: number): string {
   return seal.seal(JSON.stringify({ ...facts, issued: now }), placeOf(principal));
 }
 
-/** The facts in an id that was issued to this principal; undefined for any other text, and when it is too old. */
+/** The facts in an id issued to this principal; undefined for any other text, or when the id is too old. */
 export function openSessionId(seal: SessionSeal, principal: string, id: string, now: number): SessionFacts | undefined {
   if (id.length > MAX_ID) return undefined;
   try {

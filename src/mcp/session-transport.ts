@@ -1,7 +1,8 @@
 /**
- * The transport of one MCP session over HTTP (revisions up to 2025-11-25). The SDK's own transport decides once between JSON
- * and an event stream, but the choice belongs to the request: JSON costs a fifth less and cannot carry progress. So every
- * HTTP request gets an SDK transport of its own, as its stateless mode intends, and this class connects them to one server.
+ * The transport of one MCP session over HTTP (revisions up to 2025-11-25). The SDK's transport chooses between JSON and
+ * an event stream once, but the choice belongs to each request: JSON costs a fifth less but cannot carry progress. So
+ * every HTTP request gets its own SDK transport, as the SDK's stateless mode intends, and this class connects them to
+ * one server.
  */
 
 import { WebStandardStreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/webStandardStreamableHttp.js';
@@ -22,7 +23,7 @@ class Exchange {
   readonly unanswered = new Set<RequestId>();
   /** Its response is JSON and holds one message. */
   answersOnce = false;
-  /** The body of its response, where that is known better than by serializing it. */
+  /** The body of its response, if it is already serialized. */
   body: Buffer<ArrayBuffer> | undefined;
 
   constructor(sessionId: string, enableJsonResponse: boolean) {
@@ -31,7 +32,7 @@ class Exchange {
   }
 }
 
-/** Id of the `initialize` request that restores a session; its response is for no client. */
+/** Id of the `initialize` request that restores a session; its response goes to no client. */
 const RESTORING = 'sitefleet-restores-this-session';
 
 export class SessionTransport implements Transport {
@@ -45,14 +46,14 @@ export class SessionTransport implements Transport {
   /** The GET that listens for messages outside of calls. */
   #listener: Exchange | undefined;
   #isClosed = false;
-  /** Called with the response that ends the restoring. */
+  /** Called when the server has answered the `initialize` request that restores the session. */
   #restored: (() => void) | undefined;
 
   constructor(readonly sessionId: string) {}
 
   async start(): Promise<void> {}
 
-  /** Tells the server what its client once said in `initialize`. */
+  /** Restores the session: sends the server the `initialize` params of its client. */
   async restore(params: Record<string, unknown>): Promise<void> {
     await new Promise<void>((resolve) => {
       this.#restored = resolve;
@@ -62,18 +63,18 @@ export class SessionTransport implements Transport {
     this.onmessage?.({ jsonrpc: '2.0', method: 'notifications/initialized' });
   }
 
-  /** Requests that wait for their response. */
+  /** Number of requests that wait for their response. */
   get pending(): number {
     return this.#byRequest.size;
   }
 
-  /** Whether a client is connected now, be it only to listen. */
+  /** Whether a client is connected now, even if only to listen. */
   get connected(): boolean {
     return this.#open.size > 0;
   }
 
   /**
-   * Handles a POST whose body was parsed already.
+   * Handles a POST whose body is already parsed.
    * @param stream whether to respond with an event stream instead of JSON
    */
   async post(request: Request, body: unknown, stream: boolean): Promise<Response> {
@@ -86,7 +87,7 @@ export class SessionTransport implements Transport {
       }
       this.onmessage?.(message, extra);
     };
-    // This is how handlers learn of a client that hung up: the SDK passes nothing else of the request on.
+    // This is how handlers learn that a client hung up: the SDK passes on nothing else of the request.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
     const { body: own } = exchange;
@@ -109,7 +110,7 @@ export class SessionTransport implements Transport {
     const response = await exchange.transport.handleRequest(request);
     this.#finish(exchange);
     if (!response.ok) return response;
-    // The client of a waiting call learns that nothing more will come.
+    // Pending calls get an error, so that their clients stop waiting.
     for (const id of [...this.#byRequest.keys()]) await this.#answerInstead(id, 'The session was ended by its client.');
     await this.close();
     return response;
@@ -130,7 +131,7 @@ export class SessionTransport implements Transport {
     }
     const exchange = this.#byRequest.get(id);
     if (exchange === undefined) throw new Error(`No connection established for request ID: ${String(id)}`);
-    // The SDK is spared what `post` puts in the place of its body.
+    // `post` replaces the body with these bytes, so the SDK need not serialize the result.
     let sent = message;
     if (exchange.answersOnce && isResponse && isToolList(message)) {
       exchange.body = toolListBytes(message);
@@ -180,7 +181,7 @@ export class SessionTransport implements Transport {
     if (this.#listener === exchange) this.#listener = undefined;
   }
 
-  /** Names the session in the response. An event stream counts as open until it ends or its client stops reading. */
+  /** Adds the session id to the response. An event stream counts as open until it ends or its client stops reading. */
   #deliver(exchange: Exchange, response: Response): Response {
     const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true;
     if (response.ok) response.headers.set('mcp-session-id', this.sessionId);
@@ -195,7 +196,7 @@ export class SessionTransport implements Transport {
   }
 }
 
-/** The same stream; `ended` is called when it is over or its reader gives up. */
+/** The same stream; calls `ended` when it ends or its reader cancels. */
 function onEnd(source: ReadableStream<Uint8Array>, ended: () => void): ReadableStream<Uint8Array> {
   const reader = source.getReader();
   return new ReadableStream({

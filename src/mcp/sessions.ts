@@ -1,7 +1,7 @@
 /**
- * The MCP session store: a bounded number of sessions, closed when idle, each bound to the principal that opened it. The places
- * are shared: a principal with more than an equal share loses its own sessions first, and none can take all places. A session that
- * was closed to make room is restored from its id when its client comes back.
+ * The MCP session store: a bounded number of sessions, closed when idle, each bound to the principal that opened it.
+ * The places are shared: a principal with more than an equal share loses its own sessions first, and none can take all
+ * places. A session that was closed to make room is restored from its id when its client returns.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -18,7 +18,7 @@ export interface Session {
   /** The principal with the rights of its latest request. */
   actor: Actor;
   lastUsed: number;
-  /** Settled when calls may be made: a restored session first has to learn what its client can do. */
+  /** Resolves when calls may be made: a restored session first has to receive its client's capabilities. */
   ready: Promise<void>;
 }
 
@@ -26,18 +26,18 @@ export interface SessionsParts {
   createServer(actor: () => Actor): Server;
   clock: Clock;
   log: Log;
-  /** Sessions at once at most; each takes about 50 kB. */
+  /** Maximum number of open sessions; each takes about 50 kB. */
   max: number;
-  /** Milliseconds without a request or an open stream. */
+  /** Milliseconds without a request or an open stream after which a session is closed. */
   idleMs: number;
-  /** Seals what a session is made of into its id. Absent: a session that was closed is gone. */
+  /** Seals the facts of a session into its id. Without it, a closed session cannot be restored. */
   seal?: SessionSeal | undefined;
 }
 
 const SWEEP_EVERY_MS = 60_000;
-/** Largest part of the places that one principal can have, so that others always find room. */
+/** Largest share of the places for one principal, so that others always find room. */
 const MAX_SHARE = 0.9;
-/** Ids of sessions that their clients ended, so that they are not restored. */
+/** How many ids of sessions ended by their clients are remembered, so that they are not restored. */
 const MAX_ENDED = 10_000;
 
 export class Sessions {
@@ -58,8 +58,8 @@ export class Sessions {
   }
 
   /**
-   * The session of an id when it belongs to the caller, restored when it was closed meanwhile. One of another principal is
-   * undefined, as an unknown one is, and as one is that cannot be restored because all places are taken.
+   * The session of an id if it belongs to the caller, restored if it was closed meanwhile. Undefined for an unknown id,
+   * for a session of another principal, and when it cannot be restored because all places are taken.
    */
   async use(id: string, actor: Actor): Promise<Session | undefined> {
     let session = this.#open.get(id);
@@ -77,8 +77,8 @@ export class Sessions {
   }
 
   /**
-   * Opens a session. When there are too many, another one is closed: an idle one before one that a client listens to, the least
-   * recently used first. Undefined when all that could be closed have calls running.
+   * Opens a session. When there are too many, another one is closed: an idle one before one that a client listens to,
+   * the least recently used first. Undefined when all that could be closed have running calls.
    */
   async open(actor: Actor, facts: SessionFacts): Promise<Session | undefined> {
     if (!this.#makeRoom(actor)) return undefined;
@@ -89,7 +89,7 @@ export class Sessions {
     return session;
   }
 
-  /** A session that was open once, from its id. */
+  /** Restores a closed session from its id. */
   #restore(id: string, actor: Actor): Session | undefined {
     const { seal, clock } = this.#parts;
     if (seal === undefined || this.#ended.has(id)) return undefined;
@@ -97,13 +97,13 @@ export class Sessions {
     return facts === undefined || !this.#makeRoom(actor) ? undefined : this.#add(id, actor, facts);
   }
 
-  /** @param facts of a restored session: those of a new one come with its first request */
+  /** @param facts of a restored session; a new one gets them with its first request */
   #add(id: string, actor: Actor, facts?: SessionFacts): Session {
     const transport = new SessionTransport(id);
     const lastUsed = this.#parts.clock.elapsed();
     const session: Session = { transport, actor, lastUsed, ready: Promise.resolve() };
     const server = this.#parts.createServer(() => session.actor);
-    // Under its id there may be a restored one already.
+    // A restored session may already be open under the same id.
     server.onclose = () => void (this.#open.get(id) === session && this.#open.delete(id));
     server.onerror = (error) => this.#parts.log.debug({ err: error }, 'mcp session');
     this.#open.set(id, session);
@@ -113,7 +113,7 @@ export class Sessions {
     return session;
   }
 
-  /** Remembers that the client itself ended a session. */
+  /** Remembers that the client ended a session, so that it is not restored. */
   forget(id: string): void {
     const [oldest] = this.#ended;
     if (this.#ended.size >= MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);

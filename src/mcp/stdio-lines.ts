@@ -1,11 +1,14 @@
-/** Reads JSON-RPC messages from stdin, one a line, and refuses what is none, is too long, or is JSON beyond the bounds of `core/json.ts`. */
+/**
+ * Reads JSON-RPC messages from stdin, one per line. Refuses lines that are not messages, are too long, or exceed the
+ * bounds of `core/json.ts`.
+ */
 
 import { Transform, type TransformCallback } from 'node:stream';
 import { type JSONRPCMessage, JSONRPCMessageSchema } from '@modelcontextprotocol/sdk/types.js';
 import { jsonProblem } from '../core/json.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
 
-/** Longest line in bytes: the limit of a body over HTTP. */
+/** Longest line in bytes: the same limit as for a body over HTTP. */
 const MAX_LINE = 1024 * 1024;
 const NEWLINE = 0x0a;
 
@@ -78,7 +81,7 @@ export class MessageReader extends Transform {
   }
 }
 
-/** Id of a request, by which its client waits for the response; null when there is none. */
+/** Id of a request, by which its client recognizes the response; null when there is none. */
 function idOf(message: unknown): string | number | null {
   const { id } = (message ?? {}) as { id?: unknown };
   return typeof id === 'string' || typeof id === 'number' ? id : null;

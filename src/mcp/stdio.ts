@@ -22,7 +22,7 @@ export interface StdioParts {
   drainMs?: number;
 }
 
-/** About the longest that a call on many sites takes: it is not interrupted because its client disconnected. */
+/** About the longest that a call on many sites takes: it is not interrupted when its client disconnects. */
 const DRAIN_MS = 45_000;
 
 /** Serves until stdin ends, stdout breaks or the signal is aborted; then resolves. The first message decides the era. */
@@ -41,7 +41,7 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
     signal.addEventListener('abort', () => resolve(), { once: true });
   });
   const ended = new Promise<void>((resolve) => void messages.once('end', resolve));
-  // The client is gone, so further responses have no reader.
+  // stdout breaks when the client is gone: further responses have no reader.
   const broken = new Promise<void>((resolve) => stdout.on('error', () => resolve()));
   const first = await Promise.race([firstMessage(messages), ended, broken, stopped]);
   const server = await startServer(first, parts, transport, subscriptions);
@@ -60,7 +60,7 @@ interface StdioServer {
   close(): Promise<void>;
 }
 
-/** Starts the server for the era of the first message. The SDK of the new era is loaded for its clients only: loading it delays the start. */
+/** Starts the server for the era of the first message. The new era's SDK loads slowly, so only its clients load it. */
 async function startServer(
   first: unknown,
   { core, actor }: StdioParts,
@@ -93,7 +93,7 @@ async function startServer(
   );
 }
 
-/** Looks at the first message and leaves it in the stream; undefined when the stream ends without one. */
+/** Reads the first message without consuming it; undefined when the stream ends without one. */
 function firstMessage(messages: Readable): Promise<JSONRPCMessage | undefined> {
   return new Promise((resolve) => {
     const look = () => {
@@ -155,7 +155,7 @@ class StdioTransport implements Transport {
   readonly #open = new Set<RequestId>();
   #whenIdle: (() => void) | undefined;
 
-  /** @param messages of the client, parsed; @param stdout where it reads ours, one a line */
+  /** @param messages of the client, parsed; @param stdout receives our messages, one per line */
   constructor(messages: Readable, stdout: Writable) {
     this.#messages = messages;
     this.#stdout = stdout;
@@ -177,7 +177,7 @@ class StdioTransport implements Transport {
     }
   };
 
-  /** Resolves when the message is written, or when a client that reads slowly takes more. */
+  /** Resolves when the message is written; with a slow reader, when the stream accepts more. */
   async send(message: JSONRPCMessage): Promise<void> {
     const isTaken = this.#stdout.write(
       isToolList(message) ? toolListBytes(message, '\n') : `${JSON.stringify(message)}\n`,
@@ -192,7 +192,7 @@ class StdioTransport implements Transport {
     this.onclose?.();
   }
 
-  /** Resolves when every request is answered, after `ms`, or with `over`. */
+  /** Resolves when every request is answered, after `ms`, or when `over` resolves. */
   async idle(ms: number, over: Promise<void>): Promise<void> {
     if (this.#open.size === 0) return;
     let timer: NodeJS.Timeout | undefined;
@@ -204,7 +204,7 @@ class StdioTransport implements Transport {
     clearTimeout(timer);
   }
 
-  /** Cancels all open requests as their client would: closing the connection alone lets calls go on. */
+  /** Cancels all open requests as their client would: closing the connection alone does not stop calls. */
   async cancelOpen(): Promise<void> {
     for (const requestId of [...this.#open]) {
       this.#receive({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId } });

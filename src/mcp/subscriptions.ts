@@ -21,7 +21,7 @@ export function subscribedUris(message: unknown): string[] {
   return [...new Set(jobs)].slice(0, MAX_JOBS);
 }
 
-/** Subscribes to those of these jobs that the principal may read and ignores the others. The returned function ends it. */
+/** Subscribes to the jobs that the principal may read and ignores the others. Returns a function that unsubscribes. */
 export function subscribeAll(
   jobs: JobNotifications,
   uris: readonly string[],

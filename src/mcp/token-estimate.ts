@@ -1,15 +1,16 @@
 /**
- * Estimates how many tokens a text costs a model, without a tokenizer: they are megabytes, and differ between models. Words count
- * by length, digits by threes, other characters one by one, so that identifiers and JSON, which cost twice as much as prose of the
- * same length, are not underestimated. `test/mcp/token-estimate.test.ts` compares it with a real tokenizer.
+ * Estimates how many tokens a text costs a model, without a tokenizer: tokenizers are megabytes large and differ
+ * between models. Words count by length, digits by threes, other characters one by one, so that identifiers and JSON,
+ * which cost twice as much as prose of the same length, are not underestimated. `test/mcp/token-estimate.test.ts`
+ * compares it with a real tokenizer.
  */
 
-/** A word up to this length is one token; beyond it is likely no word, but a name made of several or of none. */
+/** A word up to this length is one token; a longer one is probably an identifier or random text. */
 const WORD = 7;
 const PER_FURTHER_LETTER = 0.5;
 /** Capitals are seldom merged: `WP` is one token, `QXZJ` are three. */
 const PER_CAPITAL = 0.6;
-/** From capitals to small letters: nothing in `Press`, a token in most random text. */
+/** A change from capital to lower case costs nothing in `Press`, but a token in most random text. */
 const CASE_CHANGE = 0.5;
 const PER_MARK = 0.65;
 const PER_BLANK = 0.25;
@@ -29,7 +30,7 @@ export function estimateTextTokens(text: string): number {
   return Math.ceil(tokenWeight(text));
 }
 
-/** Tokens with fractions: the weights of texts that are joined between words add up. */
+/** Tokens of a text as a fraction. When texts are joined between words, their weights add up. */
 export function tokenWeight(text: string): number {
   let weight = 0;
   let run = 0;
@@ -42,7 +43,7 @@ export function tokenWeight(text: string): number {
       continue;
     }
     const kind = kindOf(code);
-    // `Press` is one word: its capital begins it.
+    // `Press` is one word: the capital starts it.
     const changesCase = kind === Kind.Lower && before === Kind.Upper;
     run = kind === before || changesCase ? run + 1 : 1;
     before = kind;
@@ -64,7 +65,7 @@ function kindOf(code: number): Kind {
   return code <= 0x20 ? Kind.Blank : Kind.Mark;
 }
 
-/** Beyond ASCII: alphabets are cheap, rare scripts cost up to a token a byte, which is what half a surrogate pair counts here. */
+/** Weight beyond ASCII: alphabets are cheap, rare scripts cost up to a token per byte: 2 for half a surrogate pair. */
 function wideWeight(code: number): number {
   if (code < 0x800) return 1;
   if (code >= 0xd800 && code <= 0xdfff) return 2;

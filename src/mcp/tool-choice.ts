@@ -1,16 +1,16 @@
-/** What one connection chooses to be shown: some toolsets, only reading, or a lean list. It narrows what the login may, never widens it. */
+/** The tool choice of a connection: some toolsets, read-only, or a lean list. Never widens the rights of the login. */
 
 import type { Actor, ToolChoice } from '../core/actor.js';
 import { ServiceError } from '../core/errors.js';
 import { DEFAULT_TOOLSETS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 
 const LEAN = 'lean';
-/** Stands for the toolsets that are shown where none is named. */
+/** Stands for the toolsets that are shown by default. */
 const DEFAULT = 'default';
 const YES: ReadonlySet<string> = new Set(['1', 'true', 'yes']);
 const NO: ReadonlySet<string> = new Set(['', '0', 'false', 'no']);
 
-/** As written in the address, the headers, or on the command line; undefined when nothing is chosen. */
+/** Parses a choice from an address, headers or the command line; undefined without one. Throws `svc_invalid_input`. */
 export function toolChoice(written: {
   toolsets?: string | undefined;
   readonly?: string | undefined;
@@ -32,7 +32,7 @@ export function toolChoice(written: {
   };
 }
 
-/** Both at once: what both show. */
+/** Combines two choices: only tools that both show remain. */
 export function narrowest(a: ToolChoice | undefined, b: ToolChoice | undefined): ToolChoice | undefined {
   if (a === undefined || b === undefined) return a ?? b;
   const [one, other] = [a.toolsets, b.toolsets];

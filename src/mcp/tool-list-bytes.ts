@@ -1,6 +1,6 @@
 /**
- * Messages as JSON in UTF-8. The list of tools is 90 KB and the same for every client with the same rights, so it is serialized
- * and encoded once: doing so per response would be most of the cost of `tools/list`.
+ * Encodes responses to `tools/list`. The list is 90 KB and the same for every client with the same rights, so its JSON is
+ * encoded once: doing it for each response would be most of the cost.
  */
 
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';

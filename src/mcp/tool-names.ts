@@ -1,4 +1,7 @@
-/** Names of operations in our own texts, as they are called over MCP: `svc-list-sites-v1` for `list-sites-v1` or `svc/list-sites-v1`. */
+/**
+ * Turns operation names in our own texts (`list-sites-v1`, `svc/list-sites-v1`) into MCP tool names
+ * (`svc-list-sites-v1`).
+ */
 
 import { errorHelp } from '../core/error-help.js';
 import { ServiceError } from '../core/errors.js';
@@ -6,7 +9,7 @@ import { toolName } from '../operation/contract.js';
 
 const NAME = /(?<![\w/-])(?:svc\/)?[a-z]+(?:-[a-z]+)+-v\d+(?![\w-])/g;
 
-/** Writes the names of these operations in a text as tool names; anything else stays. */
+/** Replaces the names of known operations in a text with tool names. */
 export type NameTools = (text: string) => string;
 
 export function toolNamer(ids: readonly string[]): NameTools {
@@ -18,7 +21,7 @@ export function toolNamer(ids: readonly string[]): NameTools {
     });
 }
 
-/** An error whose message and advice name tools. */
+/** The error with tool names in its message and advice. */
 export function withToolNames(error: ServiceError, nameTools: NameTools): ServiceError {
   const advice = error.advice === undefined || error.advice === '' ? errorHelp(error.code)?.next : error.advice;
   return new ServiceError(error.code, nameTools(error.message), {

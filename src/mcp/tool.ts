@@ -1,4 +1,4 @@
-/** The MCP tool definition of an operation. Models read it before they call, so every character costs tokens in every conversation. */
+/** MCP tool definitions of operations. Models read them first, so each character costs tokens in every conversation. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 import type { ConfirmPolicy } from '../config/types.js';
@@ -8,15 +8,15 @@ import { isGuarded, usesTokens } from './confirm.js';
 import { holdsLongText, TEXT_FROM, takesTextFrom } from './long-texts.js';
 import type { NameTools } from './tool-names.js';
 
-/** Limits that are enforced, but that models need not read: of lists, of numbers that begin at 0 or 1, of a hundred years in days. */
+/** Enforced limits that models need not read: length of lists, numbers from 0 or 1, a hundred years in days. */
 const COMMON_LIMITS: Record<string, readonly unknown[]> = { maxItems: [5000], minimum: [0, 1], maximum: [36_500] };
 
-/** What it means, the instructions say once for all tools. */
+/** The server instructions explain it once for all tools. */
 const TRUNCATED = { type: 'string' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
 
-/** @param policy confirmation policy: guarded tools show the token when it requires one */
+/** @param policy guarded tools show the token when this confirmation policy uses one */
 export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameTools: NameTools): Tool {
   const contract = contractOf(operation);
   const { readonly, idempotent, instructions } = contract.annotations;
@@ -43,15 +43,15 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
   };
 }
 
-/** Whether it may contact sites: clients, tags and jobs are records of our own store. */
+/** Whether an operation may contact sites: clients, tags and jobs are records of our own store. */
 function reachesOut(operation: GroupedOperation): boolean {
   return operation.engine && ['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content'].includes(operation.group);
 }
 
-/** Groups whose records hold what people here wrote. */
+/** Groups whose records are written by our own users. */
 const OWN_RECORDS: ReadonlySet<string> = new Set(['clients', 'tags', 'costs', 'time']);
 
-/** Whether its output may contain texts that sites wrote. */
+/** Whether the output of an operation may contain texts written by sites. */
 export function carriesSiteText({ group, id }: GroupedOperation): boolean {
   return !OWN_RECORDS.has(group) || id.endsWith('-sites-v1');
 }
@@ -75,14 +75,14 @@ function mayBeCut(output: JsonSchema): boolean {
   return listsOf(output).length > 0 || holdsLongText(output);
 }
 
-/** Keywords that are enforced, but that models need not read, or that some model APIs refuse. */
+/** Enforced keywords that models need not read, or that some model APIs refuse. */
 const UNREAD = new Set(['format', 'maxLength', 'minLength', 'pattern']);
 
 /**
- * An input without what a model does not act on: lengths, the common limits of ids and lists, and descriptions that only repeat
- * a name. A call is still validated against the whole schema, which discovery publishes. One tool that a model API refuses costs
- * all of them, so there are no formats, no lists of types and no type `null`: alternatives are `anyOf`, and what null means
- * there, the description says.
+ * An input schema without the parts a model does not act on: lengths, the common limits of ids and lists, and
+ * descriptions that only repeat a name. A call is still validated against the full schema, which discovery publishes. A
+ * model API that refuses one tool refuses the whole list, so there are no formats, no lists of types and no type
+ * `null`: alternatives are `anyOf`, and the description says what null means.
  */
 function compact(schema: JsonSchema, nameTools: NameTools): JsonSchema {
   const kept: JsonSchema = {};
@@ -96,7 +96,7 @@ function compact(schema: JsonSchema, nameTools: NameTools): JsonSchema {
   return kept;
 }
 
-/** Descriptions for people: to a model the name and the type of the member say as much. */
+/** Descriptions for human readers: a model learns as much from the name and the type of the member. */
 const FOR_PEOPLE = new Set([
   'Adds these members.',
   'Any of these.',
@@ -113,7 +113,7 @@ const FOR_PEOPLE = new Set([
   'What to do.',
 ]);
 
-/** The schema of a member, without a description whose every word stands in the member's name, or that is for people. */
+/** The schema of a member, without a description that is for human readers or has only words of the member's name. */
 function saying(schema: JsonSchema, member: string | undefined): JsonSchema {
   const { description, ...rest } = schema;
   if (FOR_PEOPLE.has(String(description))) return rest;
@@ -126,9 +126,9 @@ function saying(schema: JsonSchema, member: string | undefined): JsonSchema {
 }
 
 /**
- * What an output consists of: names, types and the values that a text may have. Discovery publishes the rest, such as which
- * members are always there; in a list of tools it would cost each client more than all inputs together. What may be null has no
- * type, which is valid with either, but says so.
+ * The outline of an output schema: names, types and the allowed values of texts. Discovery publishes the rest, such as
+ * which members are always present; in a list of tools it would cost each client more than all inputs together. A
+ * member that may be null has no type, so that both are valid, and a description that says so.
  */
 function outline(schema: JsonSchema): JsonSchema {
   const nullable = nullableOf(schema);
@@ -143,7 +143,9 @@ function outline(schema: JsonSchema): JsonSchema {
 
 const OUTLINED = new Set(['type', 'enum', 'properties', 'items', 'anyOf']);
 
-/** The value of a keyword, with the schemas in it, if any, converted. Members of an object are given with their names. */
+/**
+ * The value of a keyword with the schemas in it, if any, converted. Members of an object are passed with their names.
+ */
 function withParts(
   keyword: string,
   value: unknown,
@@ -158,7 +160,7 @@ function withParts(
   return value;
 }
 
-/** The schema of what may also be null, without the null; undefined where null is not allowed, or with several alternatives. */
+/** The schema of a nullable value without the null; undefined when null is not allowed. */
 function nullableOf({ type, anyOf, ...rest }: JsonSchema): JsonSchema | undefined {
   if (Array.isArray(type) && type.includes('null')) {
     const others = type.filter((name) => name !== 'null');

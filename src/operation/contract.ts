@@ -20,7 +20,7 @@ export interface Contract {
 
 const cache = new WeakMap<Operation, Contract>();
 
-/** The contract of an operation, computed once: converting the schemas is expensive. */
+/** The contract of an operation, cached because converting the schemas is expensive. */
 export function contractOf(operation: Operation): Contract {
   const known = cache.get(operation);
   if (known !== undefined) return known;

@@ -1,4 +1,6 @@
-/** The definition of an operation, as one value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`. */
+/**
+ * Defines an operation as a single value. Generics end here: a way in sees a plain `Operation` with `call(raw, ctx)`.
+ */
 
 import { z } from '../../schemas/zod.js';
 import type { Toolset } from '../config/types.js';
@@ -22,7 +24,7 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   /** `svc/<name>-v1`; the file name is `<name>-v1.ts`. */
   id: `svc/${string}`;
   title: string;
-  /** Description for people and models: what it does, when to use it, what it costs. */
+  /** Description for users and models: what it does, when to use it, what it costs. */
   about: string;
   /** Advice for automated callers; '' when none (operations §2). */
   instructions?: string;
@@ -33,9 +35,11 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   multi?: true;
   /** Contacts child sites although it only reads. */
   live?: true;
-  /** Replaces what was there, although it deletes nothing: assistants are told so as of a deletion (MCP's `destructiveHint`). */
+  /** Overwrites data without deleting: marked for assistants like a deletion (MCP's `destructiveHint`). */
   replaces?: true;
-  /** Called with the first use: the schemas of all operations would be felt at the start, and as memory of each thread. */
+  /**
+   * Called on first use: creating the schemas of all operations would slow down startup and cost memory in each thread.
+   */
   input: () => I;
   output: () => O;
 }
@@ -46,27 +50,28 @@ export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
   (
     | { effect: 'read'; handle: Handler<I, O> }
     /**
-     * `preview` is for operations whose empty `site_ids_or_domains` changes more than one site: it returns what `dry_run` shows,
-     * with the number of sites as `would_affect.sites`. Assistants have such a call confirmed (operations §1.9).
+     * `preview` is for operations whose empty `site_ids_or_domains` changes more than one site: it returns the result
+     * of `dry_run`, with the number of sites as `would_affect.sites`. Over MCP these calls may need a confirmation
+     * (operations §1.9).
      */
     | { effect: 'write'; preview?: Handler<I, O>; handle: Handler<I, O> }
     /**
      * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
-     * confirmation is checked, so that a missing target beats a missing confirmation (operations §1.9).
+     * confirmation is checked, so that a missing target is reported before a missing confirmation (operations §1.9).
      */
     | { effect: 'destroy'; preview: Handler<I, O>; handle: Handler<I, O> }
   );
 
-/** What is called by its id, in this thread or in the engine thread: an operation, or a REST row. */
+/** An operation or a REST row: called by its id, in this thread or in the engine thread. */
 export interface Callable<In, Out> {
   readonly id: string;
   /** Must run where the writer connection and the child sites are: the engine thread. */
   readonly engine: boolean;
-  /** Input and output are plain data: they cross the thread border. Rejects with ServiceError. */
+  /** Input and output are plain data, because they are passed between threads. Rejects with ServiceError. */
   call(input: In, ctx: Ctx): Promise<Out>;
 }
 
-/** Calls something in the thread it belongs to. Rejects with ServiceError. */
+/** Calls a target in the thread it belongs to. Rejects with ServiceError. */
 export type Call = <In, Out>(target: Callable<In, Out>, input: In, caller: Caller) => Promise<Out>;
 
 export interface Operation extends Callable<unknown, Record<string, unknown>> {
@@ -77,11 +82,11 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   /** Methods the run endpoint accepts (operations §1.2, §8.0 "Accept"). */
   readonly methods: readonly RunMethod[];
   readonly effect: Effect;
-  /** The right of the caller that it takes. */
+  /** The right that the caller needs. */
   readonly needs: Right;
   readonly idempotent: boolean;
   readonly multi: boolean;
-  /** Whether it takes away or overwrites something. */
+  /** Whether it deletes or overwrites something. */
   readonly replaces: boolean;
   /** Whether an empty `site_ids_or_domains` changes more than one site. */
   readonly wholeFleet: boolean;
@@ -90,13 +95,13 @@ export interface Operation extends Callable<unknown, Record<string, unknown>> {
   /** The input as the operation reads it; undefined when it is not valid. */
   parse(raw: unknown): Record<string, unknown> | undefined;
   /**
-   * Checks the right, parses the input, requires the confirmation, runs the verb, and keeps of its result what the output
-   * declares. Rejects with ServiceError.
+   * Checks the right, parses the input, requires the confirmation, runs the verb, and reduces its result to the
+   * declared output. Rejects with ServiceError.
    */
   call(raw: unknown, ctx: Ctx): Promise<Record<string, unknown>>;
 }
 
-/** Who makes one call, how its progress is reported, and how it is cancelled. */
+/** The caller of an operation, with the means to report its progress and to cancel it. */
 export interface Caller {
   actor: Actor;
   request_id: string;
@@ -112,7 +117,7 @@ export interface GroupedOperation extends Operation {
   readonly group: Toolset;
 }
 
-/** Makes an operation of its definition. Fields that the input does not declare are refused. */
+/** Creates an operation from its definition. Fields that the input does not declare are refused. */
 export function defineOperation<I extends AnyObject, O extends AnyObject>(definition: Definition<I, O>): Operation {
   const input = once(() => definition.input().strict());
   const output = once(definition.output);
@@ -164,7 +169,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   };
 }
 
-/** GET for what only reads, DELETE for what destroys and may be repeated, besides the user's own method. */
+/** The method of the user's document, plus GET for reads and DELETE for idempotent deletions. */
 function acceptedMethods(definition: { run: 'GET' | 'POST'; effect: Effect; idempotent: boolean }): RunMethod[] {
   const methods: RunMethod[] = [definition.run];
   if (definition.effect === 'read' && definition.run === 'POST') methods.push('GET');

@@ -1,4 +1,4 @@
-/** The page for people: one document at the addresses of its views, and its assets. All of it is read into memory once. */
+/** The web page: one document at the addresses of its views, and its assets. Everything is read into memory once. */
 
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
@@ -10,7 +10,7 @@ import { Hono } from 'hono';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 
-/** Views of the page; `/`, which programs ask as well, is the caller's. */
+/** Views of the page, except `/`: programs request it too, so its route is added elsewhere. */
 const VIEWS = [
   '/sites',
   '/sites/:id',
@@ -36,7 +36,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.woff2': 'font/woff2',
 };
 
-/** Runs, loads and sends nothing that is not of this server, and stands in no frame. */
+/** The page may only run, load and contact this server's own resources, and may not be framed. */
 const POLICY = [
   "default-src 'none'",
   "script-src 'self'",
@@ -57,7 +57,7 @@ export const PAGE_HEADERS = {
   'referrer-policy': 'no-referrer',
 };
 
-/** Where the build puts the page: beside the compiled sources, wherever this file was loaded from. */
+/** Folder of the built page, whether this file was loaded from the sources or from the build. */
 export function builtPageFolder(): string {
   const fromSources = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(fromSources ? '../../dist/web/' : '../../web/', import.meta.url));
@@ -65,17 +65,17 @@ export function builtPageFolder(): string {
 
 interface Asset {
   type: string;
-  /** As the build compressed it. */
+  /** Brotli-compressed by the build. */
   br: Uint8Array<ArrayBuffer>;
 }
 
 export interface Pages {
   app: Hono<HttpEnv>;
-  /** The document, as the answer to a browser that asks for any view. */
+  /** The document as the response to a browser that requests any view. */
   document(headers: Headers): Promise<Response>;
 }
 
-/** @param folder with `index.html`, and compressed: `assets/`, whose names change with their content */
+/** @param folder with `index.html`, and compressed `assets/`, whose names change with their content */
 export function createPages(folder: string): Pages {
   const index = join(folder, 'index.html');
   const html = existsSync(index) ? readFileSync(index) : undefined;
@@ -84,7 +84,7 @@ export function createPages(folder: string): Pages {
 
   async function document(headers: Headers): Promise<Response> {
     if (html === undefined) return notBuilt();
-    // At `/`, programs get something else.
+    // `Vary`: at `/`, programs get a different response.
     const fields = { ...PAGE_HEADERS, 'cache-control': 'no-cache', vary: 'Accept', etag };
     const known = headers.get('if-none-match')?.includes(etag) === true;
     if (known) return new Response(null, { status: 304, headers: fields });
@@ -101,7 +101,7 @@ export function createPages(folder: string): Pages {
   return { app, document };
 }
 
-/** Files are looked up among these, never on disk, so a request can name no other. */
+/** Reads all assets. Requests are looked up in this map, never on disk, so they cannot reach any other file. */
 function readAssets(folder: string): Map<string, Asset> {
   const assets = new Map<string, Asset>();
   if (!existsSync(folder)) return assets;
@@ -122,7 +122,7 @@ async function assetResponse({ type, br }: Asset, accepted: string | null): Prom
   if (accepted !== null && /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted))
     return new Response(br, { headers: { ...headers, vary: 'Accept-Encoding', 'content-encoding': 'br' } });
   const bytes = await promisify(brotliDecompress)(br);
-  // Pictures and fonts are compressed already.
+  // Images and fonts are already compressed.
   if (type === 'image/png' || type === 'font/woff2') return new Response(bytes, { headers });
   return textResponse(bytes, accepted, headers);
 }

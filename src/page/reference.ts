@@ -1,4 +1,4 @@
-/** `/docs`: the reference of the interface for people, built into a folder by `web/docs/`, and the description that it shows. */
+/** `/docs`: the human-readable API reference, built from `web/docs/`, and the OpenAPI description it shows. */
 
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
@@ -11,7 +11,7 @@ import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
 import { PAGE_HEADERS } from './pages.js';
 
-/** Where the build puts it: beside the compiled sources, wherever this file was loaded from. */
+/** Folder of the built reference, whether this file was loaded from the sources or from the build. */
 export function builtReferenceFolder(): string {
   const fromSources = import.meta.url.endsWith('.ts');
   return fileURLToPath(new URL(fromSources ? '../../dist/docs/' : '../../docs/', import.meta.url));
@@ -25,7 +25,10 @@ const TYPES: Readonly<Record<string, string>> = {
 const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
-/** @param folder with `index.html`, and compressed: `openapi.json` and `assets/`. Read when asked for: few ever open this page. */
+/**
+ * Files are read on request, because this page is rarely opened.
+ * @param folder with `index.html`, and compressed: `openapi.json` and `assets/`
+ */
 export function createReference(folder: string): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const index = join(folder, 'index.html');
@@ -44,14 +47,14 @@ export function createReference(folder: string): Hono<HttpEnv> {
   app.get('/docs/assets/:file', async (c, next) => {
     const file = c.req.param('file');
     const assets = join(folder, 'assets');
-    // Looked up among those that are there, so a request can name no other.
+    // Looked up in the list of existing files, so a request cannot reach any other.
     const known = existsSync(assets) && (await readdir(assets)).includes(`${file}.br`);
     return known ? unpacked(join(assets, file), FOREVER, c.req.header('accept-encoding')) : next();
   });
   return app;
 }
 
-/** A file that lies there compressed; as it is for those who take it so. */
+/** A file that is stored with Brotli; sent as stored to clients that accept it, otherwise decompressed. */
 async function unpacked(file: string, cacheControl: string, accepted = ''): Promise<Response> {
   const packed = await readFile(`${file}.br`);
   const headers: Record<string, string> = {

@@ -1,4 +1,4 @@
-/** `/session`: who is logged in with this browser, logging in by password or link, choosing a password, logging out. */
+/** `/session`: reads the session of a browser, logs in by password or link, sets a password, logs out. */
 
 import { type Context, Hono } from 'hono';
 import type { Session, Sessions } from '../auth/sessions.js';
@@ -9,20 +9,22 @@ import { clearSessionCookie, sessionCookieOf, setSessionCookie } from '../http/s
 
 export interface SessionRouteParts {
   sessions: Sessions;
-  /** Nothing is changed through this server, whatever the right of the user. */
+  /** The server is read-only, regardless of the user's right. */
   readOnly: boolean;
-  /** No site was added yet. */
+  /** Whether no site has been added yet. */
   isFirstStart(): Promise<boolean>;
 }
 
 type SessionContext = Context<HttpEnv>;
 
-/** Fields of a login by name; the other one has only `link`. */
+/** Fields of a login by name; a login by link has only `link`. */
 const BY_NAME = ['username', 'password'] as const;
-/** Fields of a new password: of who has one, and of who came by a link and has none yet. */
+/**
+ * Fields of a password change: for users who have a password, and for those who logged in by link and have none yet.
+ */
 const CHANGED = ['current_password', 'password'] as const;
 const CHOSEN = ['password'] as const;
-/** What a field may hold at most, in characters. */
+/** Maximum length of a field, in characters. */
 const MAX_FIELD = 1000;
 
 export function createSessionRoutes({ sessions, readOnly, isFirstStart }: SessionRouteParts): Hono<HttpEnv> {
@@ -30,7 +32,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
 
   const cookieOf = (c: SessionContext) => sessionCookieOf(c.req.raw.headers, c.env.info.https);
 
-  /** What the page is told of a session; sets its cookie where that changed. */
+  /** The session as the page gets it; sets the cookie if it changed. */
   async function shown(c: SessionContext, session: Session): Promise<Response> {
     const { identity, has_password, csrf, expires_at, cookie } = session;
     if (cookie !== undefined) c.header('Set-Cookie', setSessionCookie(cookie, c.env.info.https));
@@ -60,7 +62,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
 
   app.post('/session', async (c) => {
     const { info } = c.env;
-    // A page that made a browser log in as somebody else would read what is typed there afterwards.
+    // A foreign page could log the browser in to an account of its own and read what the user enters afterwards.
     if (c.req.header('origin') !== undefined && !info.own_origin) throw foreignLogin();
     const asked = loginOf(await bodyOf(c));
     const session = await ('link' in asked
@@ -110,7 +112,7 @@ async function unlessEnded(session: Promise<Session>): Promise<Session | undefin
   }
 }
 
-/** A form of another site can send no JSON of this type, so a login cannot be forged by one either. */
+/** The JSON body. A form on another site cannot send this content type, so it cannot forge a login. */
 async function bodyOf(c: SessionContext): Promise<Record<string, unknown>> {
   if (!/^application\/json\b/i.test(c.req.header('content-type') ?? ''))
     throw new ServiceError('invalid_content_type', 'The body is not sent as JSON.', {
@@ -127,7 +129,7 @@ function loginOf(body: Record<string, unknown>): { link: string } | { username: 
   return fields as { link: string } | { username: string; password: string };
 }
 
-/** The body, which has exactly these texts. */
+/** Checks that the body has exactly these fields, each a non-empty text, and returns it. */
 function fieldsOf(
   body: Record<string, unknown>,
   wanted: readonly string[],

@@ -1,6 +1,6 @@
 /**
- * The REST way in, below `/v2`. Checks come in one order for every row: method of transport and login, route, method,
- * right, module, parameters, then the row (REST §1.4). A caller without a key learns nothing but the interface itself.
+ * The REST way in, below `/v2`. Every row is checked in the same order: transport, login, path, method, right, module,
+ * parameters, then the row itself (REST §1.4). A caller without a key can see nothing but the interface itself.
  */
 
 import { Hono } from 'hono';
@@ -38,7 +38,7 @@ export interface RestParts {
   routes: readonly Route[];
   call: Call;
   auth: Auth;
-  /** Of people in a browser, whose cookie is as good as a key of their right. */
+  /** Browser sessions of users: a session cookie counts like a key with the user's right. */
   sessions: Sessions;
   clock: Clock;
   log: Log;
@@ -76,7 +76,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const input = readInput({ query, body, contentType: c.req.header('content-type') });
     const params = parseParams(route, input, path);
     const { request_id } = c.env.info;
-    // A change that was begun is finished even when its caller hangs up.
+    // A change that has started runs to its end even if its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
     const asked = route.revision && askedDigest(c.req.url, actor.denied_sites, parts.version);
@@ -91,7 +91,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     return answered(c, route, answer, { query, headers, asked, unchanged: unchanged === true });
   }
 
-  /** What happens in the fleet, as it happens. */
+  /** Opens the stream of fleet events. */
   async function stream(c: RestContext, headers: HeaderFields): Promise<Response> {
     const [extra] = queryOf(c.req.url).keys();
     if (extra !== undefined)
@@ -141,7 +141,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   return app;
 }
 
-/** Form fields are percent-encoded, so both kinds of body are UTF-8. */
+/** The body as text. Form fields are percent-encoded, so both kinds of body are UTF-8. */
 function textOf(bytes: ArrayBuffer): string {
   const text = utf8(bytes);
   if (text !== undefined) return text;
@@ -173,8 +173,8 @@ async function admit(
 }
 
 /**
- * The session of a request that brings its cookie and no key; sets the cookie where it changes. A Basic login beside it is one
- * that the browser remembers from elsewhere, and sends along by itself.
+ * The session of a request with a session cookie and no key; sets the cookie if it changed. A Basic login next to the
+ * cookie is ignored: it is one that the browser remembers and sends automatically.
  */
 async function sessionOf(c: RestContext, sessions: Sessions, headers: HeaderFields): Promise<Session | undefined> {
   const { info } = c.env;
@@ -229,7 +229,7 @@ function requireRight(actor: Pick<Actor, 'type' | 'rights'>, needs: Right, readO
   });
 }
 
-/** The claim of a write that carries an Idempotency-Key. Its name covers everything that makes the call what it is. */
+/** The idempotency key of a write that sends one. Its fingerprint covers method, path, query and body. */
 function idempotencyOf(
   c: RestContext,
   route: Route,
@@ -243,7 +243,7 @@ function idempotencyOf(
   return { key: idempotencyKey(header), fingerprint };
 }
 
-/** What an OPTIONS asks for: the methods of the address. The shape of the interface is no secret. */
+/** The response to OPTIONS: the methods of the address. The shape of the interface is not secret. */
 function describe(routes: readonly Route[], match: (m: string, p: string) => Match, path: string): Response {
   const methods = [...new Set(routes.flatMap((route) => route.on))].filter((on) => match(on, path).kind === 'row');
   if (methods.length === 0) throw new ServiceError('rest_no_route', 'There is nothing at this address.');

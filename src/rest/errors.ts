@@ -2,12 +2,12 @@
 
 import { type ErrorCode, ServiceError } from '../core/errors.js';
 
-/** Codes by parameter that stand in `details` (REST §6.10). */
+/** Error codes by parameter, for `details` (REST §6.10). */
 export type InnerCodes = Readonly<Record<string, string>>;
 
 /**
- * Parameters that are wrong, each with its reason: `rest_invalid_param` 400 (REST §2.3).
- * @param unreported how many more are wrong
+ * Invalid parameters, each with its reason: `rest_invalid_param` 400 (REST §2.3).
+ * @param unreported number of further invalid parameters
  */
 export function invalidParams(
   reasons: Readonly<Record<string, string>>,
@@ -28,12 +28,12 @@ export function invalidParams(
   });
 }
 
-/** One wrong parameter; for rules that span several, which a schema cannot say. `reason` follows the name: "must …". */
+/** One invalid parameter; for rules that span several, beyond what a schema can express. `reason` follows the name. */
 export function invalidParam(name: string, reason: string): ServiceError {
   return invalidParams({ [name]: reason });
 }
 
-/** Required parameters that are absent (REST §2.3). */
+/** Missing required parameters (REST §2.3). */
 export function missingParams(names: readonly string[]): ServiceError {
   return new ServiceError('rest_missing_callback_param', `Missing parameter(s): ${names.join(', ')}`, {
     ...(names[0] === undefined ? {} : { field: names[0] }),
@@ -42,7 +42,7 @@ export function missingParams(names: readonly string[]): ServiceError {
   });
 }
 
-/** One failed item of a call over several (REST §2.1 `errors`). */
+/** One failed item of a call on several items (REST §2.1 `errors`). */
 export interface ItemError {
   site_id?: number;
   slug?: string;

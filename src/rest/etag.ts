@@ -1,13 +1,13 @@
-/** ETags of answers that are read from storage: of their text, or of what storage says they are known by. */
+/** ETags of answers that are read from storage: from a digest of their text, or from a revision that storage knows. */
 
 import { hash } from 'node:crypto';
 
-/** Names the text by its digest. */
+/** The ETag of a text, from its digest. */
 export function tagOfText(text: string | Uint8Array): string {
   return `"${digest(text, 27)}"`;
 }
 
-/** What distinguishes answers of one revision: what was asked, and who sees which sites. */
+/** Digest of everything that distinguishes answers of one revision: the URL, the denied sites, the program version. */
 export function askedDigest(url: string, deniedSites: readonly number[], version: string): string {
   return digest(JSON.stringify([url, deniedSites, version]), 20);
 }
@@ -16,13 +16,13 @@ export function tagOfRevision(asked: string, revision: string): string {
   return `"${asked}.${revision}"`;
 }
 
-/** Revisions of the same question that the caller has. @param header If-None-Match */
+/** Revisions that the caller already has for the same request. @param header If-None-Match */
 export function heldRevisions(header: string | null, asked: string): string[] {
   const begin = `"${asked}.`;
   return tagsOf(header).flatMap((tag) => (tag.startsWith(begin) ? [tag.slice(begin.length, -1)] : []));
 }
 
-/** Weak comparison, as If-None-Match wants it (RFC 9110 §13.1.2). */
+/** Weak comparison, as required for If-None-Match (RFC 9110 §13.1.2). */
 export function holdsTag(header: string | null, tag: string): boolean {
   return header?.trim() === '*' || tagsOf(header).includes(tag);
 }

@@ -1,12 +1,12 @@
-/** `_fields=id,name`: only these members of each item, for callers who want small answers (REST §3.2). */
+/** `_fields=id,name`: reduces each item to these members, for callers that want small answers (REST §3.2). */
 
 import { z } from '../../schemas/zod.js';
 import { JsonText, Sections } from './json-text.js';
 import type { Route, RouteAnswer } from './route.js';
 
 /**
- * Cuts the items of `data`, or `data` itself when it is one, down to the named members. A name with a dot reaches into a
- * member: `stats.health_score`.
+ * Reduces the items of `data`, or `data` itself if it is an item, to the named members. A name with a dot reaches into
+ * a member: `stats.health_score`.
  */
 export function pickFields(route: Pick<Route, 'returns'>, answer: RouteAnswer, asked: string | null): RouteAnswer {
   const names = namesOf(asked);
@@ -26,28 +26,28 @@ function namesOf(asked: string | null): string[] {
     .filter((name) => name !== '');
 }
 
-/** The members of an item that are asked for, or of which a part is; undefined = all. */
+/** The members of an item that are requested in whole or in part; undefined = all. */
 export function membersOf(query: URLSearchParams): string[] | undefined {
   const names = namesOf(askedFields(query));
   return names.length === 0 ? undefined : [...new Set(names.map((name) => name.split('.', 1)[0] ?? name))];
 }
 
-/** `_fields`, which like every list may be given in parts. */
+/** The value of `_fields`, which may be sent in parts like every list. */
 export function askedFields(query: URLSearchParams): string | null {
   return query.size === 0 ? null : query.getAll('_fields').join(',');
 }
 
-/** Whether `data` is a list that is keyed, by site id, URL or slug: its keys are no members of anything. */
+/** Whether `data` is a map keyed by site id, URL or slug: its keys are not members of an item. */
 function isKeyed({ returns }: Pick<Route, 'returns'>): boolean {
   const shape = returns();
   let data: unknown = shape instanceof z.ZodObject ? shape.shape.data : undefined;
   if (data instanceof z.ZodOptional) data = data.unwrap();
   if (!(data instanceof z.ZodRecord)) return false;
-  // A union is what the writes of updates answer for each slug: done, or why not.
+  // Update writes return a union for each slug: done, or the reason why not.
   return [z.ZodObject, z.ZodArray, z.ZodUnion].some((kind) => data.element instanceof kind);
 }
 
-/** What is asked for of an object: by member, what of it, or all of it. */
+/** The requested members of an object: each maps to its own requested members, or to all. */
 interface Asked extends Map<string, Asked | 'all'> {}
 
 function askedOf(names: readonly string[]): Asked {
@@ -60,7 +60,7 @@ function ask(asked: Asked, path: readonly string[]): void {
   let at = asked;
   for (const head of path.slice(0, -1)) {
     const known = at.get(head);
-    // All of it includes the part.
+    // The whole member is already requested, which includes this part.
     if (known === 'all') return;
     const below: Asked = known ?? new Map();
     at.set(head, below);
@@ -70,7 +70,7 @@ function ask(asked: Asked, path: readonly string[]): void {
 }
 
 function pick(item: unknown, asked: Asked): unknown {
-  // What is text already is a list, which has no members.
+  // A `JsonText` is a list, which has no members.
   if (typeof item !== 'object' || item === null || Array.isArray(item) || item instanceof JsonText) return item;
   const picked: [string, unknown][] = [];
   for (const [key, value] of Object.entries(item instanceof Sections ? item.toJSON() : item)) {

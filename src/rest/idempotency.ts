@@ -1,6 +1,6 @@
 /**
  * Idempotency keys: a write that carries one runs once, and a repeat gets the answer of the first run. The key is claimed
- * in storage before the work starts, so that two calls at the same moment, in whatever process, do not both run.
+ * in storage before the work starts, so that two simultaneous calls do not both run, even in different processes.
  */
 
 import { createHash } from 'node:crypto';
@@ -8,7 +8,7 @@ import { asServiceError, type ErrorCode, ServiceError } from '../core/errors.js'
 import type { Ctx } from '../domain/context.js';
 import type { RouteAnswer } from './route.js';
 
-/** What identifies a repeatable call. Plain data: it crosses the thread border. */
+/** Identifies a repeatable call. Plain data, because it is passed between threads. */
 export interface IdempotencyKey {
   /** As the caller sent it. */
   key: string;
@@ -20,17 +20,17 @@ export interface Performed {
   answer: RouteAnswer;
   /** The answer is that of an earlier call. */
   replayed: boolean;
-  /** The caller has this answer: it holds its revision only. */
+  /** The caller already has this answer, so it contains only the revision. */
   unchanged?: boolean;
 }
 
-/** How long a repeat finds the first answer. */
+/** How long the first answer is kept for repeats. */
 const KEPT_MS = 24 * 3600_000;
-/** A run of another process that did not end by then is considered dead. */
+/** A run of another process that has not ended after this time is considered dead. */
 const ABANDONED_MS = 15 * 60_000;
 const FORM = /^[\x21-\x7e]{1,255}$/;
 
-/** The key of a header value, bare or as a quoted string. Throws `rest_invalid_param`. */
+/** The key from a header value, bare or as a quoted string. Throws `rest_invalid_param`. */
 export function idempotencyKey(header: string): string {
   const trimmed = header.trim();
   const bare = /^"(.*)"$/.exec(trimmed)?.[1] ?? trimmed;
@@ -55,7 +55,8 @@ interface StoredDetails {
 }
 
 /**
- * Runs `work` unless the key has been used. Failures of ours or of a site (5xx) are not kept: a repeat then tries again.
+ * Runs `work` unless the key has been used. Cancellations (499) and failures of ours or of a site (5xx) are not stored:
+ * a repeat tries again.
  * Throws `svc_idempotency_key_reused` 422 and `svc_idempotency_in_progress` 409.
  */
 export async function runOnce(
@@ -66,7 +67,7 @@ export async function runOnce(
   const { idempotency } = ctx.store;
   const principal = `${ctx.actor.type}:${ctx.actor.id ?? 0}`;
   const now = ctx.clock.now();
-  // A forward step of the clock is not time that went by.
+  // A forward step of the clock does not count as elapsed time.
   const adjusted = now - ctx.clock.steps(ABANDONED_MS).forward;
   await idempotency.forget(adjusted - KEPT_MS);
   const claim = await idempotency.claim(principal, idempotent, now, adjusted - ABANDONED_MS);

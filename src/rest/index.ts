@@ -1,4 +1,4 @@
-/** All REST rows. To add a table: import it and list it here, where the routes document has it. */
+/** All REST rows. To add a table, import it and list it here, in the order of the routes document. */
 
 import { keys } from './access/keys.js';
 import { users } from './access/users.js';
@@ -26,7 +26,7 @@ import { updatesExtra } from './updates/ignored.js';
 import { updates } from './updates/updates.js';
 import { vulnerabilitiesExtra } from './vulnerabilities/vulnerabilities.js';
 
-/** The routes document, in its order. */
+/** The rows of the routes document, in its order. */
 export const documented: readonly Route[] = [
   ...keys,
   ...sites,
@@ -43,7 +43,7 @@ export const documented: readonly Route[] = [
   ...updates,
 ];
 
-/** What a whole product needs besides. */
+/** Additional rows that are not in the routes document. */
 export const extra: readonly Route[] = [
   ...jobs,
   ...sitesExtra,

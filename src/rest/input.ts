@@ -1,4 +1,4 @@
-/** What a request carries: path over body over query, as one object (REST §3.5). */
+/** Reads the input of a request from query and body as one object (REST §3.5). */
 
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
@@ -11,22 +11,22 @@ export interface RawInput {
   contentType: string | undefined;
 }
 
-/** A name that a query or form holds more than once. */
+/** A name that occurs more than once in a query or form. */
 export interface Repeated {
   name: string;
-  /** Its values stand in `fields` as one comma list. */
+  /** Its values are in `fields` as one comma-separated list. */
   mergeable: boolean;
 }
 
 export interface Input {
-  /** Query and body, the body winning. */
+  /** Query and body merged; the body wins. */
   fields: Record<string, unknown>;
   repeated: readonly Repeated[];
 }
 
 /**
- * What clients of WordPress add to any address and no row reads as a parameter of its own: `_fields` is read by the answer,
- * `_locale` and the number `_` against caches change nothing.
+ * Parameters that WordPress clients add to any URL and no row declares: `_fields` is applied to the answer; `_locale`
+ * and the cache-busting `_` have no effect.
  */
 const FOREIGN: ReadonlySet<string> = new Set(['_fields', '_locale', '_']);
 
@@ -76,8 +76,8 @@ function jsonObject(body: string): Record<string, unknown> {
 const EMPTY: Input = { fields: {}, repeated: [] };
 
 /**
- * `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. Values of a name that is given again join those before as a comma list;
- * whether the name stands for a list is up to the row. Throws `rest_invalid_param`.
+ * Parses `a=1`, `list[]=1&list[]=2`, `list[0]=1`, `map[key]=v`. Values of a repeated name are joined with commas; the
+ * row decides whether the name may be a list. Throws `rest_invalid_param`.
  */
 function formFields(form: URLSearchParams, where: 'query' | 'body', skipped: ReadonlySet<string>): Input {
   if (form.size === 0) return EMPTY;
@@ -88,7 +88,7 @@ function formFields(form: URLSearchParams, where: 'query' | 'body', skipped: Rea
   const repeated = new Map<string, boolean>();
   for (const [name, value] of form) {
     if (skipped.has(name)) continue;
-    // What has no such form is a name that no row has.
+    // A malformed name is kept as it is: no row has it, so it is refused as unknown.
     const keys = keysOf(name) ?? [name];
     if (keys.length > MAX_NESTING + 1) {
       throw tooMuch(where, `must hold no field nested deeper than ${MAX_NESTING} levels`, 'Send fewer brackets.');
@@ -115,7 +115,7 @@ function tooMuch(field: string, reason: string, advice: string): ServiceError {
   });
 }
 
-/** False when something stands there already. */
+/** Stores a value under its keys; false when the place is already taken. */
 function put(into: FieldCollection, [head = '', ...rest]: readonly string[], value: string): boolean {
   const key = into.keyOf(head);
   const known = into.get(key);

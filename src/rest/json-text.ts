@@ -1,16 +1,16 @@
-/** Parts of an answer that are JSON already: long lists of many sites come from storage as the bytes that leave. */
+/** Parts of an answer that are already JSON: long lists of many sites come from storage as the bytes to be sent. */
 
-/** A JSON value as its text, in UTF-8 where it is long. */
+/** A JSON value as text, or as UTF-8 bytes if it is long. */
 export class JsonText {
   constructor(readonly text: string | Uint8Array) {}
 
-  /** Where it is serialized among other values it is one of them. */
+  /** Parses the text, so that `JSON.stringify` works on values that contain it. */
   toJSON(): unknown {
     return JSON.parse(typeof this.text === 'string' ? this.text : Buffer.from(this.text).toString());
   }
 }
 
-/** A record in the order of its members: sections of plain values, and sections of members that are text. */
+/** A record in the order of its members: sections of plain values, and sections of members that are JSON text. */
 export class Sections {
   constructor(readonly sections: readonly (object | ReadonlyMap<string, JsonText>)[]) {}
 
@@ -21,7 +21,9 @@ export class Sections {
   }
 }
 
-/** As `JSON.stringify` of an answer, in UTF-8 where it has parts that are text: these are copied and not read. */
+/**
+ * Same as `JSON.stringify` of an answer, but as UTF-8 if it has parts that are JSON text: these are copied unparsed.
+ */
 export function jsonOf(answer: Readonly<Record<string, unknown>>): string | Uint8Array<ArrayBuffer> {
   const { data } = answer;
   if (!Array.isArray(data) || !data.some(hasText)) return JSON.stringify(answer);
@@ -67,22 +69,22 @@ function sectionsOf(item: object): object[] {
   return Object.entries(item).map(([name, value]) => (isText(value) ? new Map([[name, value]]) : { [name]: value }));
 }
 
-/** A JSON text that is put together of strings and of UTF-8. */
+/** Builds JSON from strings and UTF-8 bytes. */
 class Json {
   readonly #pieces: (string | Uint8Array)[] = [];
-  /** Strings that follow each other are encoded together. */
+  /** Consecutive strings, which are encoded together. */
   #text = '';
 
   add(text: string): void {
     this.#text += text;
   }
 
-  /** With the comma that it needs behind another member. */
+  /** Adds a member, with a comma if it follows another one. */
   member(text: string): void {
     this.#text += this.#text.endsWith('{') ? text : `,${text}`;
   }
 
-  /** All members of an object. */
+  /** Adds all members of an object. */
   members(object: object): void {
     const text = JSON.stringify(object);
     if (text !== '{}') this.member(text.slice(1, -1));
@@ -97,7 +99,7 @@ class Json {
     }
   }
 
-  /** In one allocation. */
+  /** The result as UTF-8, in one allocation. */
   utf8(): Uint8Array<ArrayBuffer> {
     this.#pieces.push(this.#text);
     const bytes = Buffer.allocUnsafe(this.#pieces.reduce((sum, piece) => sum + Buffer.byteLength(piece), 0));

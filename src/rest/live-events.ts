@@ -1,6 +1,6 @@
 /**
- * `GET /v2/events`: what happens in the fleet as server-sent events. One reader looks at the database every second while somebody
- * listens, so the work of every process shows, and many listeners cost no more than one.
+ * `GET /v2/events`: fleet events as server-sent events. While there are listeners, one reader polls the database every
+ * second. This shows the work of every process, and one read serves all listeners.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -20,12 +20,12 @@ export interface LiveEventParts {
 }
 
 export interface Listener {
-  /** Whose streams are counted together. */
+  /** Streams of the same principal are counted together. */
   principal: string;
-  /** Nothing is told of these. */
+  /** Sites whose events are not sent. */
   deniedSites: readonly number[];
   lastEventId: string | undefined;
-  /** The sites that are denied now; undefined, or a rejection with 401 or 403, ends the stream. */
+  /** The currently denied sites; undefined, or a rejection with 401 or 403, ends the stream. */
   admitted(): Promise<readonly number[] | undefined>;
   /** Cuts the connection of a listener that does not read. */
   drop(): void;
@@ -39,13 +39,13 @@ export interface LiveEvents {
 const READ_EVERY_MS = 1000;
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2000;
-/** Tabs of one person. */
+/** Streams of one principal, such as the tabs of a user. */
 const MAX_OF_ONE = 12;
 const MAX_STREAMS = 500;
-/** What waits for a slow reader, in bytes: then its connection is cut, and it comes back by itself. */
+/** Bytes buffered for a slow reader; at this limit its connection is cut, and clients reconnect automatically. */
 const MAX_WAITING = 256 * 1024;
 
-/** Who reads for all listeners; what each may see of it is decided when it is sent. */
+/** The actor that reads for all listeners; events are filtered for each listener when they are sent. */
 const READER: Actor = {
   type: 'system',
   id: null,
@@ -60,7 +60,7 @@ const READ: Callable<LiveCursor | null, LiveChanges> = {
   call: (cursor, ctx) => liveChanges(ctx, cursor),
 };
 
-/** An event as it is sent to those who may see its site; null = it is about none. */
+/** An event for the listeners that may see its site; `site_id` null = not about a single site. */
 interface LiveEvent {
   name: 'job' | 'site' | 'alert' | 'updates';
   site_id: number | null;
@@ -70,7 +70,7 @@ interface LiveEvent {
 interface Stream extends Listener {
   controller: ReadableStreamDefaultController<Uint8Array>;
   sentAt: number;
-  /** It was told nothing since then, because it was not known whether it may be. */
+  /** Nothing has been sent since this position, because the listener's permission could not be checked. */
   behind: LiveCursor | undefined;
 }
 
@@ -85,7 +85,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts): LiveEven
 
   function send(stream: Stream, text: string): void {
     if (!streams.has(stream)) return;
-    // What was sent a second and more ago still waits.
+    // The buffer is full: earlier data has not been read.
     if ((stream.controller.desiredSize ?? 0) <= 0) {
       log.info({ principal: stream.principal }, 'a listener to events does not read: its connection is cut');
       end(stream);
@@ -101,7 +101,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts): LiveEven
     stream.controller.close();
   }
 
-  /** Sends what the listener may see now, or a sign of life; ends the stream of one who may see nothing any more. */
+  /** Sends the events that the listener may see, or a heartbeat; ends the stream if it may no longer listen. */
   async function serve(stream: Stream, news: readonly LiveEvent[], before: LiveCursor | undefined): Promise<void> {
     let events = news;
     try {
@@ -186,14 +186,14 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts): LiveEven
   };
 }
 
-/** Remembers what was told, and answers what is new. */
+/** Remembers the reported state and returns the changes since then as events. */
 function createMemory() {
   let jobs = new Map<string, string>();
   let steps = new Map<string, { site_id: number; step: string }>();
   let syncs = new Map<number, number>();
 
   return {
-    /** @param since where the changes begin; left out, they are only remembered */
+    /** @param since start of the changes; without it they are only remembered */
     news(changes: LiveChanges, since?: LiveCursor): LiveEvent[] {
       const events: LiveEvent[] = [];
       const sites = new Set(changes.acted);
@@ -224,16 +224,16 @@ function createMemory() {
 }
 
 /**
- * The events that may be seen, in the form of the protocol. Only the last one carries the id, which stands for all of them: a
- * connection that is cut between is told of all again.
- * @param alwaysId also where there is no event: from then on a listener that comes back says where it was
+ * Formats the events that the listener may see as server-sent events. Only the last one carries the id, for all of
+ * them: if the connection is cut in between, all are sent again.
+ * @param alwaysId sends the id even without an event, so that a reconnecting listener can name its position
  */
 function textOf(events: readonly LiveEvent[], denied: readonly number[], id: string, alwaysId = false): string {
   const seen = events.filter(({ site_id }) => site_id === null || !denied.includes(site_id));
   if (seen.length === 0) return alwaysId ? `id: ${id}\n\n` : '';
   return seen
     .map(({ name, data }, at) => {
-      // A count over all sites would tell of those that are denied.
+      // A count over all sites would reveal the denied ones.
       const shown = name === 'updates' && denied.length > 0 ? { sites: null } : data;
       return `event: ${name}\ndata: ${JSON.stringify(shown)}\n${at === seen.length - 1 ? `id: ${id}\n` : ''}\n`;
     })
@@ -246,7 +246,7 @@ function idOf({ alert, log, synced, updates, at }: LiveCursor): string {
 
 const ID = /^(\d{1,15})\.(\d{1,15})\.(\d{1,15})\.([0-9A-Fa-f]{1,32})\.(\d{1,15})$/;
 
-/** Undefined for what is no id of ours: the listener is told of what happens from now on. */
+/** Parses an event id; undefined for any other text: the listener then gets only events from now on. */
 function cursorOf(id: string | undefined): LiveCursor | undefined {
   const [, alert, log, synced, updates = '', at] = ID.exec(id ?? '') ?? [];
   if (at === undefined) return undefined;

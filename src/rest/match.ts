@@ -1,4 +1,4 @@
-/** The router: finds the row of a path. Literal segments beat parameters, whatever the order of the tables (REST §0.4). */
+/** The router: finds the row of a path. Literal segments beat parameters, regardless of the table order (REST §0.4). */
 
 import { withoutTrailingSlashes } from '../http/request-url.js';
 import type { HttpMethod, Route } from './route.js';
@@ -11,11 +11,11 @@ interface Node {
 
 export type Match =
   | { kind: 'row'; route: Route; path: Readonly<Record<string, string>> }
-  /** The path is known, the method is not. */
+  /** The path is known, but not with this method. */
   | { kind: 'method'; allow: readonly HttpMethod[] }
   | { kind: 'none' };
 
-/** Looks a method and a raw path below `/v2` up. HEAD is answered as GET. */
+/** Looks up a method and a raw path below `/v2`. HEAD is treated as GET. */
 export type Matcher = (method: string, rawPath: string) => Match;
 
 const NONE: Match = { kind: 'none' };
@@ -25,7 +25,7 @@ export function createMatcher(routes: readonly Route[]): Matcher {
   const root = emptyNode();
   for (const route of routes) insert(root, route);
   const search = searcher(root);
-  // A path without parameters always finds the same rows, and half of all calls go to such a path.
+  // A path without parameters always finds the same rows, and half of all calls use one: matches are cached.
   const literal = new Map<string, Map<string, Match>>();
   for (const { path, pathParams } of routes) if (pathParams.length === 0) literal.set(path, new Map());
   return (method, rawPath) => {
@@ -37,7 +37,7 @@ export function createMatcher(routes: readonly Route[]): Matcher {
   };
 }
 
-/** Others are not worth remembering, and there may be any number of them. */
+/** Methods whose matches are cached. There may be any number of others. */
 const METHODS: ReadonlySet<string> = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE']);
 
 function searcher(root: Node): Matcher {
@@ -80,7 +80,7 @@ function insert(root: Node, route: Route): void {
   node.rows.push(route);
 }
 
-/** Nodes that end at the path, literals before parameters at each step. */
+/** Nodes that match the whole path, literals before parameters at each step. */
 function* candidates(
   node: Node,
   segments: readonly string[],

@@ -1,17 +1,17 @@
-/** Names of parameters: other spellings that are taken, and what a name that a row does not have was meant to be (REST §3.5). */
+/** Names of parameters: accepted aliases, and suggestions for unknown names (REST §3.5). */
 
 import { nearestName } from '../validation/nearest-name.js';
 
 interface Alias {
-  /** The parameter's name here. */
+  /** The parameter's name in this interface. */
   name: string;
-  /** Only of rows whose path begins like one of these. */
+  /** Only for rows whose path starts with one of these. */
   under?: readonly string[];
 }
 
 /**
- * The spellings of the operations, and of the records that are read, where those of the routes differ. One counts on every row
- * that has the parameter and no other of that spelling.
+ * Names from the operations and from the records in answers, where those of the routes differ. An alias applies to
+ * every row that has the parameter and no other parameter of the alias's name.
  */
 const ALIASES: Readonly<Record<string, Alias>> = {
   admin_password: { name: 'adminpassword' },
@@ -31,7 +31,7 @@ const ALIASES: Readonly<Record<string, Alias>> = {
   unique_id: { name: 'uniqueid' },
 };
 
-/** What callers of other interfaces write, where the spelling alone does not lead to the right name. */
+/** Names from other interfaces that are spelled too differently for the suggestion to be found by similarity. */
 const MEANT: Readonly<Record<string, string>> = {
   groups: 'groupids',
   id: 'include',
@@ -47,10 +47,10 @@ const MEANT: Readonly<Record<string, string>> = {
   websites: 'include',
 };
 
-/** Other spelling → name. */
+/** Alias → name. */
 export type Aliases = ReadonlyMap<string, string>;
 
-/** The other spellings of the parameters of a row. */
+/** The aliases of the parameters of a row. */
 export function aliasesOf(path: string, names: readonly string[]): Aliases {
   const own = Object.entries(ALIASES).filter(
     ([alias, { name, under = [''] }]) =>
@@ -59,10 +59,10 @@ export function aliasesOf(path: string, names: readonly string[]): Aliases {
   return new Map(own.map(([alias, { name }]) => [alias, name]));
 }
 
-/** Names that a refusal of an unknown one lists at most. */
+/** Maximum number of valid names that the refusal of an unknown one lists. */
 const MOST_LISTED = 12;
 
-/** Why a name is refused, with the right one where that can be guessed. Follows the name in a sentence. */
+/** Why a name is refused, with the right one if it can be guessed. Follows the name in a sentence. */
 export function unknownName(name: string, names: readonly string[], aliases: Aliases): string {
   const meant = Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
   const near = meant !== undefined && names.includes(meant) ? meant : nearestName(name, [...names, ...aliases.keys()]);

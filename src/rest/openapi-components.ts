@@ -1,4 +1,4 @@
-/** Named parts of the OpenAPI description: records, errors, parameters, and what every answer of a status says. */
+/** Named components of the OpenAPI description: records, error responses, parameters, security schemes, and groups. */
 
 import { client, clientListItem } from '../../schemas/client.js';
 import { comment } from '../../schemas/comment.js';
@@ -48,7 +48,7 @@ import {
 } from './schemas/time-tracker.js';
 import { ignoredByTypeShape, offersOfSite, slugResult } from './schemas/updates.js';
 
-/** A record stands behind those that it holds, so that they are named in it, too. */
+/** A record comes after the records it contains, so that it refers to them by name. */
 const RECORDS: Readonly<Record<string, () => z.ZodTypeAny>> = {
   Error: errorShape,
   Failed: failedShape,
@@ -102,9 +102,9 @@ const RECORDS: Readonly<Record<string, () => z.ZodTypeAny>> = {
   TrackerSettings: timeSettingsShape,
 };
 
-/** Takes schemas apart by the records that stand in them. */
+/** Replaces the named records inside schemas with references. */
 export interface Naming {
-  /** The schema with references where it holds a named record. */
+  /** The schema with references in place of named records. */
   named(schema: JsonSchema): JsonSchema;
   schemas: Readonly<Record<string, JsonSchema>>;
 }
@@ -113,7 +113,9 @@ export function nameRecords(): Naming {
   const names = new Map<string, string>();
   const schemas: Record<string, JsonSchema> = {};
 
-  /** The description belongs to the place, not to the record: OpenAPI 3.1 lets it stand beside a reference. */
+  /**
+   * Keeps the description outside the reference: it belongs to the place of use, and OpenAPI 3.1 allows both together.
+   */
   function named(schema: JsonSchema): JsonSchema {
     const inner = within(schema);
     if (!RECORD_FORMS.some((form) => form in inner)) return inner;
@@ -141,13 +143,13 @@ export function nameRecords(): Naming {
   return { named, schemas };
 }
 
-/** What a record is made of: scalars are not looked up. */
+/** A schema with one of these may be a record; scalars are not looked up. */
 const RECORD_FORMS = ['properties', 'items', 'anyOf'] as const;
 
-/** Members whose values are no schemas. */
+/** Members whose values are not schemas. */
 const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'required', 'example', 'examples']);
 
-/** What a refusal with a status means here, whatever the row. */
+/** Meaning of each error status, for all rows. */
 const REFUSALS: Readonly<Record<number, string>> = {
   400: 'Something sent is missing, wrong or unknown. `data.params` has the reason for each parameter.',
   401: 'No key, or one that is not accepted.',
@@ -210,7 +212,7 @@ export const SECURITY_SCHEMES = {
   login: { type: 'http', scheme: 'basic', description: 'User name and password.' },
 };
 
-/** What the routes of a group, the first segment of their paths, are about. */
+/** Descriptions of the route groups; a group is the first segment of the path. */
 export const GROUPS: Readonly<Record<string, string>> = {
   'rest-api': 'Keys of this interface.',
   sites: 'Sites, their plugins and themes.',

@@ -13,7 +13,7 @@ export interface OpenApi {
   security: Record<string, never[]>[];
   tags: { name: string; description: string }[];
   paths: Record<string, Record<string, Operation>>;
-  /** What is posted to recipients of alerts, by kind. */
+  /** Requests that are posted to alert recipients, by alert kind. */
   webhooks: Record<string, unknown>;
   components: Record<string, unknown>;
 }
@@ -48,14 +48,14 @@ Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may
 Stored reads carry an \`ETag\`. With \`_fields=id,name\` in the query an answer has only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
 \`GET /v2/events\` streams events as they happen (server-sent events): \`job\`, \`site\`, \`alert\`, \`updates\`.`;
 
-/** Made row by row in turns, so that other requests are answered meanwhile. @param version of the program */
+/** Builds the description; yields after each row to let other requests run. @param version of the program */
 export async function openApi(routes: readonly Route[], version: string): Promise<OpenApi> {
   const paths: OpenApi['paths'] = {};
   const naming = nameRecords();
   for (const route of routes) {
     const path = paths[route.path] ?? {};
     paths[route.path] = path;
-    // Once for all methods of the row: converting schemas is what takes the time here.
+    // Once for all methods of the row: converting schemas is the expensive part.
     const params = describedParams(route);
     const answer = answerSchema(route);
     const answers = responses(route, params, naming.named(answer));
@@ -107,7 +107,7 @@ function describedWebhooks(): OpenApi['webhooks'] {
           operationId: `webhook_${kind.replace('.', '_')}`,
           summary: ALERT_KINDS[kind].about,
           tags: ['alerts'],
-          // Our key is not sent to receivers: the signature is what they check.
+          // Receivers do not get our key: they check the signature.
           security: [],
           parameters,
           requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(webhookBody(kind)) } } },
@@ -122,7 +122,7 @@ function describedWebhooks(): OpenApi['webhooks'] {
   );
 }
 
-/** Each with the other spellings in which it is taken. */
+/** The parameters of a row, with their aliases in the descriptions. */
 function describedParams({ described, naming }: Route): JsonSchema {
   const schema = jsonSchema(described());
   const properties = schema.properties as Record<string, JsonSchema> | undefined;
@@ -217,7 +217,9 @@ function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operat
   };
 }
 
-/** Statuses of the refusals that a row can give: those of its checks, of what it names and of whom it asks. */
+/**
+ * Error statuses that a row can return: from its checks, its path parameters, its module, and the sites it contacts.
+ */
 function refusalsOf(route: Route): number[] {
   const write = route.needs === 'write';
   const found = new Set([400, 401, 403, 429, 500, 503, ...route.fails]);
@@ -228,7 +230,7 @@ function refusalsOf(route: Route): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
-/** Rows that answer files tell so by the choices of their `format`. */
+/** Media types of the files that a row may return, derived from the choices of its `format` parameter. */
 function fileTypes(params: JsonSchema): Record<string, unknown> {
   const format = (params.properties as Record<string, JsonSchema> | undefined)?.format;
   const choices = Array.isArray(format?.enum) ? (format.enum as unknown[]) : [];
@@ -246,13 +248,13 @@ function answerSchema(route: Route): JsonSchema {
   return Array.isArray(anyOf) ? { ...rest, anyOf: (anyOf as JsonSchema[]).map(enveloped) } : enveloped(own);
 }
 
-/** Whether an answer has `data`, of which `_fields` chooses members. */
+/** Whether an answer has `data`, to which `_fields` applies. */
 function hasData({ anyOf, properties }: JsonSchema): boolean {
   if (Array.isArray(anyOf)) return (anyOf as JsonSchema[]).some(hasData);
   return (properties as JsonSchema | undefined)?.data !== undefined;
 }
 
-/** Not `allOf` with the envelope: each side would refuse the members of the other as undeclared. */
+/** Merges the envelope into a schema. Not by `allOf`: each side would refuse the members of the other as undeclared. */
 function enveloped({ properties, required, ...rest }: JsonSchema): JsonSchema {
   return {
     ...rest,
@@ -274,7 +276,7 @@ function operationId(route: Route, method: HttpMethod): string {
 const REPEAT = { $ref: '#/components/parameters/IdempotencyKey' };
 const FIELDS = { $ref: '#/components/parameters/Fields' };
 
-/** Members that any answer may have beside its own. */
+/** Members that any answer may have in addition to its own. */
 const ENVELOPE: JsonSchema = {
   success: { type: 'number', const: 1 },
   message: { type: 'string' },

@@ -37,7 +37,7 @@ export function int01() {
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
 const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F]/;
 
-/** Text of at most `max` characters, without control characters; numbers of a JSON body are taken as their text. */
+/** Text of at most `max` characters, without control characters; numbers in a JSON body are converted to text. */
 export function text(max: number, min = 0) {
   return z.preprocess(
     (value) => (typeof value === 'number' ? String(value) : value),
@@ -49,7 +49,7 @@ export function text(max: number, min = 0) {
   );
 }
 
-/** Members of a comma-separated list at most. */
+/** Maximum number of members of a comma-separated list. */
 const MAX_MEMBERS = 5000;
 
 /** `a, b,c`, `["a","b"]` or `name[]=a`; trimmed, empties and repeats dropped. '' is an empty list. */
@@ -73,7 +73,7 @@ export function ids(max = MAX_MEMBERS) {
 
 /**
  * Slugs of one call: a comma list or a JSON array, each member percent-decoded (REST §3.4). May parse to an empty list:
- * the row answers that with the code of its noun.
+ * the row refuses that with the error code of its noun.
  */
 export function slugs(max = 100) {
   return csv(z.string().max(255), max).transform((list) => [
@@ -91,7 +91,7 @@ function decoded(part: string): string {
   }
 }
 
-/** In an edit null clears a text and a list, and the empty text of a form clears any value (REST §3.5). */
+/** In an edit, null clears a text or a list, and the empty text of a form clears any value (REST §3.5). */
 export const cleared = {
   text: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? '' : value), schema),
   list: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? [] : value), schema),
@@ -114,7 +114,7 @@ export function paging(standard: number, max: number) {
   };
 }
 
-/** `page` and `per_page` of lists that come whole, or nearly, when neither is sent (REST §3.1). Settle with `pageOf`. */
+/** `page` and `per_page` of lists that are (nearly) whole when neither is sent (REST §3.1). Resolve with `pageOf`. */
 export function openPaging(max: number) {
   return {
     page: int(1).optional().describe('Page, from 1.'),
@@ -122,12 +122,12 @@ export function openPaging(max: number) {
   };
 }
 
-/** Of lists whose pages can also be read one after the other. */
+/** Parameter of lists that also support paging by cursor. */
 export const byCursor = once(() => ({
   cursor: cursorText().describe('next_cursor of the page before, instead of page. Any page costs the same.'),
 }));
 
-/** Neither given: the first `whole` items. One given: the other is 1 or 20. */
+/** The requested page. Neither given: the first `whole` items. One given: `page` defaults to 1, `per_page` to 20. */
 export function pageOf(
   asked: { page?: number | undefined; per_page?: number | undefined },
   whole: number,

@@ -1,4 +1,4 @@
-/** REST rows as calls, for either side of the thread border. */
+/** REST rows as callables, for both sides of the thread boundary. */
 
 import { ServiceError } from '../core/errors.js';
 import { requireModule } from '../domain/settings/modules.js';
@@ -7,27 +7,27 @@ import { type IdempotencyKey, type Performed, runOnce } from './idempotency.js';
 import { routes } from './index.js';
 import type { Route } from './route.js';
 
-/** Plain data: it crosses the thread border. */
+/** Plain data, because it is passed between threads. */
 export interface RouteInput {
   /** As `parseParams` returned them. */
   params: unknown;
   idempotency: IdempotencyKey | undefined;
   /** As `membersOf` returned them. */
   fields: readonly string[] | undefined;
-  /** Revisions of the answer that the caller has: it need not be made where it is one of them. */
+  /** Revisions of the answer that the caller already has: if the current one is among them, no answer is built. */
   held: readonly string[];
 }
 
 const byKey = new Map(routes.map((route) => [route.key, route]));
 
-/** The row of a key that came over the thread border. */
+/** The row of a key received from another thread. Throws `rest_no_route`. */
 export function routeOf(key: string): Route {
   const route = byKey.get(key);
   if (route === undefined) throw new ServiceError('rest_no_route', `There is no route ${key}.`);
   return route;
 }
 
-/** A row as something that is called by its key, in whichever thread it belongs. */
+/** A row as a callable, with its key as id. */
 export function routeCall(route: Route): Callable<RouteInput, Performed> {
   return {
     id: route.key,

@@ -3,7 +3,7 @@
 import { ServiceError } from '../core/errors.js';
 
 export interface Allowance {
-  /** Requests that are left at this moment. */
+  /** Requests that are left now. */
   remaining: number;
   /** Seconds until the bucket is full again. */
   reset: number;
@@ -17,12 +17,12 @@ export interface RateLimit {
 }
 
 const WINDOW_S = 60;
-/** Principals remembered at most; the one that was quiet longest is forgotten, and starts with a full bucket. */
+/** Maximum number of remembered principals; the least recently active one is dropped, and starts with a full bucket. */
 const MAX_PRINCIPALS = 10_000;
 
 /**
  * @param perMinute requests of one principal; 0 = no limit
- * @param elapsed milliseconds, only ever growing
+ * @param elapsed milliseconds of a monotonic clock
  */
 export function createRateLimit(perMinute: number, elapsed: () => number): RateLimit {
   const buckets = new Map<string, { tokens: number; at: number }>();

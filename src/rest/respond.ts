@@ -13,22 +13,22 @@ import type { AnswerFile, Route, RouteAnswer } from './route.js';
 export type RestContext = Context<HttpEnv>;
 
 /**
- * Headers of an answer, by names in small letters. A plain object all the way: where a `Headers` is made on the way, the
- * headers of a list cost more than its items.
+ * Headers of an answer, names in lower case. Always a plain object: with a `Headers` object, the headers of a list
+ * would cost more than its items.
  */
 export type HeaderFields = Record<string, string>;
 
 interface Asked {
   query: URLSearchParams;
-  /** Headers that the answer has already. */
+  /** Headers that are already set. */
   headers: HeaderFields;
-  /** What stands in the ETag beside the revision; undefined for a row that has none. */
+  /** The part of the ETag before the revision; undefined for a row without revisions. */
   asked: string | undefined;
-  /** The answer holds only the revision that the caller has. */
+  /** The answer contains only the revision, which the caller already has. */
   unchanged: boolean;
 }
 
-/** A successful answer; 304 when the caller has it already. */
+/** A successful answer; 304 when the caller already has it. */
 export async function answered(
   c: RestContext,
   route: Route,
@@ -42,7 +42,7 @@ export async function answered(
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
   const file = fileOf(answer);
   const text = encoded(file?.text ?? jsonOf(envelope(pickFields(route, answer, askedFields(query)))));
-  // Read from storage: a caller may keep it and ask whether it changed.
+  // Read from storage: a caller may cache it and revalidate.
   if (!route.engine && headers['cache-control'] === undefined) {
     const tag = revised ?? tagOfText(text);
     if (holdsTag(c.req.raw.headers.get('if-none-match'), tag)) return notModified(headers, tag);
@@ -64,19 +64,21 @@ function notModified(headers: HeaderFields, tag: string): Response {
   return new Response(null, { status: 304, headers });
 }
 
-/** Characters from which a text is encoded once, for its hash and for the wire. Shorter ones are faster as they are. */
+/**
+ * From this many characters, a text is encoded once for both hashing and sending. Shorter ones are faster as strings.
+ */
 const LONG = 65_536;
 
 function encoded(text: string | Uint8Array<ArrayBuffer>): string | Uint8Array<ArrayBuffer> {
   return typeof text !== 'string' || text.length < LONG ? text : Buffer.from(text);
 }
 
-/** An answer that is a file and no envelope: `file: {type, name, text}`. */
+/** The file of an answer that is a file instead of an envelope: `file: {type, name, text}`. */
 function fileOf({ file }: RouteAnswer): AnswerFile | undefined {
   return file as AnswerFile | undefined;
 }
 
-/** A page shows text of child sites, so it may run, load and send nothing. */
+/** Headers of a file. An HTML file shows text of child sites, so it may run, load and send nothing. */
 function fileHeaders({ type, name }: AnswerFile): HeaderFields {
   return {
     'content-type': `${type}; charset=UTF-8`,
@@ -96,7 +98,7 @@ function pagesOf(answer: RouteAnswer): { pages?: number } {
   return { pages: Math.ceil(total / per_page) };
 }
 
-/** `X-Total`, `X-Total-Pages` and `Link`, and the first two under the names that WordPress clients read. */
+/** Sets `X-Total`, `X-Total-Pages` and `Link`, and the first two also under the names that WordPress clients read. */
 function countHeaders(c: RestContext, answer: RouteAnswer, query: URLSearchParams, headers: HeaderFields): void {
   const { total, page } = answer;
   if (typeof total !== 'number') return;
@@ -120,7 +122,7 @@ function pageLinks(c: RestContext, page: number, pages: number, query: URLSearch
   return links.join(', ');
 }
 
-/** A page that was found by its cursor knows only the next one. */
+/** The `Link` of a page requested by cursor, which knows only the next one. */
 function cursorLink(c: RestContext, { next_cursor }: RouteAnswer, query: URLSearchParams): string {
   if (typeof next_cursor !== 'string') return '';
   const others = new URLSearchParams(query);
@@ -128,7 +130,7 @@ function cursorLink(c: RestContext, { next_cursor }: RouteAnswer, query: URLSear
   return `<${c.env.info.base_url}${pathOf(c.req.url)}?${others}>; rel="next"`;
 }
 
-/** What is spelled in one way only need not be taken apart and put together again. */
+/** A query with only these characters needs no encoding, so it is copied instead of parsed and rebuilt. */
 const PLAIN_QUERY = /^[\w.=&-]*$/;
 
 function otherThanPage(url: string, query: URLSearchParams): string {
@@ -139,7 +141,7 @@ function otherThanPage(url: string, query: URLSearchParams): string {
   return others.toString();
 }
 
-/** The error as an answer, with the headers that belong to its status. @param headers those it has already */
+/** The response to an error, with the headers of its status. @param headers those that are already set */
 export function failed(error: ServiceError, headers: HeaderFields): Response {
   if (error.status === 401) headers['www-authenticate'] = 'Bearer realm="svc"';
   if (typeof error.data.retry_after === 'number') headers['retry-after'] = String(error.data.retry_after);
@@ -148,7 +150,7 @@ export function failed(error: ServiceError, headers: HeaderFields): Response {
   return new Response(JSON.stringify({ success: 0, ...errorBody(error) }), { status: error.status, headers });
 }
 
-/** A refusal that comes before the way in. */
+/** Wraps errors for requests that are refused before they reach this way in. */
 export const restEnvelope = {
   owns: (path: string) => path.startsWith('/v2/'),
   wrap: (error: ServiceError) => failed(error, {}),

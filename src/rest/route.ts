@@ -1,5 +1,6 @@
 /**
- * One REST route as one value. Generics end here: the app sees plain `Route`s, and a row holds only what is its own.
+ * Defines a REST route as a single value. Generics end here: the app sees plain `Route`s, and a row contains only what
+ * is specific to it.
  *
  * A row of a table reads:
  *
@@ -19,12 +20,11 @@
  *       },
  *     })
  *
- * What the app does around `answer`, so that no row does it: login, right, module, method (405 with `Allow`), merging
- * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field; unknown ones
- * are refused),
- * `{success: 1, …}` in front of what `answer` returns, count headers from `total`, `page` and `per_page`, ETag,
- * idempotency keys, rate limit, thread, and errors. A row fails by throwing a ServiceError; `invalidParam` of
- * errors.ts is for rules that span several parameters.
+ * The app does the following around `answer`, so rows do not: login, right, module, method (405 with `Allow`), merging
+ * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field;
+ * unknown ones are refused), `{success: 1, …}` in front of the members of the answer, count headers from `total`,
+ * `page` and `per_page`, ETag, idempotency keys, rate limit, thread, and errors. A row fails by throwing a
+ * ServiceError; `invalidParam` of errors.ts is for rules that span several parameters.
  */
 
 import type { z } from '../../schemas/zod.js';
@@ -40,13 +40,13 @@ import type { Naming } from './validate.js';
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
 /**
- * What a row answers, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and, when
- * paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. Where the row runs in the engine,
- * plain data: it crosses the thread border and becomes JSON as it is.
+ * The answer of a row, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and,
+ * when paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. A row that runs in the
+ * engine returns plain data, because it is passed between threads and becomes JSON as it is.
  */
 export type RouteAnswer = Record<string, unknown>;
 
-/** An answer `{ file }` leaves as this file instead of JSON. `name` holds letters, digits, dots and dashes only. */
+/** An answer `{ file }` is sent as this file instead of JSON. `name` contains only letters, digits, dots and dashes. */
 export interface AnswerFile {
   type: 'text/html' | 'text/csv';
   name: string;
@@ -62,51 +62,52 @@ export interface RouteFacts<P extends AnyObject> {
   path: `/${string}`;
   /** Right of the key. A `write` row runs in the engine thread. */
   needs: Right;
-  /** Asks child sites while the call runs. A read that does runs in the engine thread too, and its answer is not cached. */
+  /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
   /** One line, for the interface description. */
   summary: string;
-  /** What a caller must know beyond the summary: costs, effects, what it does not do. */
+  /** Facts a caller needs beyond the summary: costs, effects, limits. */
   description?: string;
   /**
    * Path, query and body parameters in one object; every name in braces is a key of it. Use the lenient scalars of
-   * params.ts: values from a query are text. Give each field a `.describe(…)` where its name does not say it all.
+   * params.ts: values from a query are text. Give each field a `.describe(…)` unless its name is self-explanatory.
    *
-   * Called with the first use, as the other schemas: those of all rows would be felt at the start, and as memory of each thread.
+   * Called on first use, like the other schemas: creating those of all rows would slow down startup and cost memory in
+   * each thread.
    */
   params: () => P;
-  /** The same parameters as they are described, where `params` leaves to `answer` to judge them. */
+  /** The same parameters for the interface description, if `params` leaves their validation to `answer`. */
   described?: () => AnyObject;
-  /** Statuses of refusals beside those that its right, its path, its module and asking the sites bring with them. */
+  /** Error statuses in addition to those that follow from its right, path, module and `live`. */
   fails?: readonly number[];
-  /** Codes of wrong parameters in `data.details`, where the routes document has one of their own (REST §6.10). */
+  /** Codes of invalid parameters in `data.details`, where the routes document has specific ones (REST §6.10). */
   inner?: InnerCodes;
-  /** `required`: a call without any parameter beside the path is refused as `empty_body`. */
+  /** `required`: a call without any parameter besides the path is refused as `empty_body`. */
   body?: 'required';
-  /** Path parameters of another form than these are no route (404). */
+  /** Patterns of path parameters; a path with other values does not match this route (404). */
   where?: Readonly<Record<string, RegExp>>;
   /** A successful answer without `success`, for the interface description. */
   returns: () => z.ZodTypeAny;
-  /** An answer as it looks, for the interface description, without `success`. */
+  /** An example of an answer without `success`, for the interface description. */
   example?: RouteAnswer;
-  /** `either`: a user's Basic login is as good as a key. */
+  /** `either`: a user's Basic login is accepted like a key. */
   login?: 'key' | 'either';
   /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
   headers?: (answer: RouteAnswer) => Record<string, string>;
   /**
-   * What the answer is known by, read without making it: it changes with everything the answer shows. `answer` returns the same
-   * as `revision`, read in the snapshot of the answer; it does not leave but in the ETag.
+   * The revision of the answer, read without building the answer: it changes with everything the answer shows. `answer`
+   * returns the same as `revision`, read in the snapshot of the answer; it is sent only in the ETag.
    */
   revision?: (ctx: Ctx) => Promise<string>;
   /** Changes who may log in: cached logins are dropped afterwards. */
   changesLogins?: boolean;
-  /** `fields`: the members of each item that leave, undefined for all; what is expensive and not among them need not be made. */
+  /** `fields`: the requested members of each item, undefined for all; expensive others may be skipped. */
   answer(params: z.output<P>, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
 export interface Route {
-  /** Stable name, also across the thread border: `PUT|PATCH /sites/{id_or_domain}/edit`. */
+  /** Stable name, also between threads: `PUT|PATCH /sites/{id_or_domain}/edit`. */
   readonly key: string;
   readonly on: readonly HttpMethod[];
   readonly path: string;
@@ -133,11 +134,11 @@ export interface Route {
   readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
   readonly revision: ((ctx: Ctx) => Promise<string>) | undefined;
   readonly changesLogins: boolean;
-  /** `params` are those that `params` parsed. */
+  /** @param params as parsed by the schema `params` */
   answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
 }
 
-/** The schemas throw when the table is wrong: a name in braces without a parameter of that name. */
+/** Creates a route. Its schema throws when the table is wrong: a name in braces without a parameter of that name. */
 export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   const on = typeof facts.on === 'string' ? [facts.on] : facts.on;
   const key = `${on.join('|')} ${facts.path}`;
@@ -147,7 +148,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
       if (!(name in own.shape)) throw new Error(`${key} has no parameter ${name}.`);
     }
-    // What is not known is refused by name: a misspelled filter that is ignored widens a call to the whole fleet.
+    // Unknown parameters are refused by name: ignoring a misspelled filter would widen a call to the whole fleet.
     return own.strict();
   });
   const fastParse = once(() => compileInputParser(params()));

@@ -1,4 +1,4 @@
-/** Validates parameters against a row's schema; every wrong one is named, not only the first (REST §2.3). */
+/** Validates parameters against a row's schema; reports every invalid one, not only the first (REST §2.3). */
 
 import { z } from '../../schemas/zod.js';
 import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
@@ -11,7 +11,7 @@ import type { Route } from './route.js';
 
 /**
  * The parsed parameters of a row. Throws `empty_body`, `rest_missing_callback_param` or `rest_invalid_param`.
- * @param input query and body; @param path what the address holds, which wins
+ * @param input query and body; @param path parameters from the path, which win
  */
 export function parseParams(route: Route, { fields, repeated }: Input, path: Readonly<Record<string, string>>) {
   if (route.bodyRequired && Object.keys(fields).length === 0) throw emptyBody();
@@ -22,15 +22,15 @@ export function parseParams(route: Route, { fields, repeated }: Input, path: Rea
   return route.quick(given) ?? (parseFields(route.params(), given, route.naming()) as unknown);
 }
 
-/** What parameters are called, and the codes of wrong ones. */
+/** Aliases of parameters, and the codes of invalid ones. */
 export interface Naming {
   aliases: Aliases;
   inner: InnerCodes;
-  /** null for an optional parameter that does not take it means that it is absent. Elsewhere null clears, or is refused. */
+  /** Treats null as absent for optional parameters that do not accept null. Otherwise null clears, or is refused. */
   nullIsAbsent: boolean;
 }
 
-/** An object of parameters against its schema, which refuses unknown names. Throws the errors of parameters. */
+/** Parses an object; its schema refuses unknown names. Throws `rest_missing_callback_param` or `rest_invalid_param`. */
 export function parseFields<S extends z.AnyZodObject>(schema: S, given: unknown, naming: Naming): z.output<S> {
   const { fields, sentAs } = renamed(given, naming.aliases);
   const settled = naming.nullIsAbsent ? withoutNulls(schema, fields) : fields;
@@ -40,7 +40,7 @@ export function parseFields<S extends z.AnyZodObject>(schema: S, given: unknown,
   throw wrongFields(result.error, { ...naming, sentAs, names: Object.keys(schema.shape as object) });
 }
 
-/** The fields under their names here, and how each that was spelled otherwise was sent. */
+/** The fields under their names in this interface, and by name the alias under which a field was sent. */
 function renamed(given: unknown, aliases: Aliases) {
   const sentAs = new Map<string, string>();
   if (!isObject(given) || !Object.keys(given).some((name) => aliases.has(name))) return { fields: given, sentAs };
@@ -54,7 +54,9 @@ function renamed(given: unknown, aliases: Aliases) {
   return { fields: { ...fields }, sentAs };
 }
 
-/** Whose absence means more sites or items than were meant: a null in them is more likely a slip. */
+/**
+ * Parameters that select more sites or items when absent: null is more likely a mistake, so it does not mean absent.
+ */
 const SELECTORS: ReadonlySet<string> = new Set(['include', 'exclude', 'slug', 'type']);
 
 function withoutNulls(schema: z.AnyZodObject, given: unknown): unknown {
@@ -71,7 +73,7 @@ function isObject(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** A list may be given in parts; of a single value it cannot be told which one is meant. */
+/** Refuses repeated parameters, except lists, which may be sent in parts: a repeated single value is ambiguous. */
 function refuseRepeated(route: Route, repeated: readonly Repeated[]): void {
   const shape = route.params().shape as Record<string, z.ZodTypeAny>;
   const isList = (name: string) => {
@@ -95,18 +97,18 @@ function takesList(schema: z.ZodTypeAny | undefined): boolean {
 interface Sent extends Naming {
   /** Names that the schema has. */
   names: readonly string[];
-  /** How a parameter was spelled, where otherwise than here. */
+  /** The alias under which a parameter was sent, by name. */
   sentAs?: ReadonlyMap<string, string>;
 }
 
 function wrongFields(error: z.ZodError, sent: Sent): ServiceError {
   const issues = error.issues.flatMap(unfold).map((issue) => asSent(issue, sent));
   const missing = issues.filter((issue) => issue.code === 'invalid_type' && issue.received === 'undefined');
-  // A misspelled name is told first: it may be the one that is missing.
+  // A misspelled name is reported first: it may be the missing one.
   const misspelled = issues.some(({ code, path }) => code === 'unrecognized_keys' && path.length === 0);
   if (missing.length > 0 && !misspelled) return missingParams([...new Set(missing.map(({ path: at }) => nameOf(at)))]);
   const found = issues.flatMap((issue) => explain(issue, sent));
-  // All wrong parameters of the row are reported: they are few. Unknown names and members are up to the caller, so limited.
+  // All invalid parameters of the row are reported: they are few. Others depend on the caller, so they are limited.
   const others = found.filter(({ own }) => !own);
   const own = found.filter((finding) => finding.own);
   const some = others.slice(0, MAX_ISSUES);
@@ -128,7 +130,7 @@ function emptyBody(): ServiceError {
   });
 }
 
-/** Of a union, the branch that got furthest says best what is wrong; when none did, that it has none of the forms. */
+/** Replaces a union's issue with those of the branch that matched deepest, if one got further than the union itself. */
 function unfold(issue: z.ZodIssue): z.ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const depth = (error: z.ZodError) => Math.max(0, ...error.issues.map(({ path }) => path.length));
@@ -140,7 +142,7 @@ function unfold(issue: z.ZodIssue): z.ZodIssue[] {
 interface Finding {
   name: string;
   reason: string;
-  /** About a parameter of the row itself, and not about a member of one or an unknown name. */
+  /** About a parameter of the row itself, not about a member of one or an unknown name. */
   own: boolean;
 }
 
@@ -160,7 +162,7 @@ function nameOf(path: readonly (string | number)[]): string {
     (text, part) => (typeof part === 'number' ? `${text}[${part}]` : text === '' ? part : `${text}.${part}`),
     '',
   );
-  // It may be a name of the caller's own, of any length.
+  // The name may come from the caller and have any length.
   return name === '' ? 'body' : name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
 

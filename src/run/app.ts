@@ -1,6 +1,6 @@
 /**
- * HTTP app for WordPress Abilities clients: run endpoint and discovery below `/wp-json/wp-abilities/v1`, and the same below
- * the root as a short alias (operations §1, §2).
+ * HTTP app for WordPress Abilities clients: run endpoint and discovery below `/wp-json/wp-abilities/v1`, with the root
+ * as a short alias (operations §1, §2).
  */
 
 import { Hono } from 'hono';
@@ -90,10 +90,10 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     requireRight(actor, operation, readOnly);
     if (operation === undefined) throw operationNotFound(id, byId.keys());
     requireMethod(c.req.method, operation);
-    // A read that contacts a site may be asked for by GET, to which browsers add the login that they remember.
+    // A read that contacts a site may use GET, to which browsers add a remembered login.
     if (info.foreign && operation.engine) throw foreignPage();
     const input = await readInput(c, operation);
-    // A change is finished even when its caller hangs up; a live read is cancelled.
+    // A change runs to its end even if the caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
     const answer = await invoke(operation, input, { actor, request_id: info.request_id, signal });
     const type = { 'content-type': 'application/json' };
@@ -101,7 +101,7 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
   };
 }
 
-/** Login and right come before everything else, so that a caller without them does not learn what exists (operations §1.6). */
+/** Login and right are checked first, so that a caller without them cannot learn what exists (operations §1.6). */
 function requireRight(actor: Actor, operation: GroupedOperation | undefined, readOnly: boolean): void {
   if (operation === undefined && actor.rights.length > 0) return;
   requirePermission(actor, operation?.needs ?? 'read', readOnly);

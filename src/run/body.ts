@@ -5,8 +5,8 @@ import { readJson } from '../core/json.js';
 import { utf8 } from '../http/utf8.js';
 
 /**
- * The input that a body carries; `{}` for an empty body or an empty wrapper. Anything else that would have to be
- * guessed is refused: no input means "all sites" to many operations. For the same reason, and because a form of any web
+ * Parses the input of a body; `{}` for an empty body or an empty wrapper. Anything else that would have to be guessed
+ * is refused, because no input means "all sites" to many operations. For the same reason, and because a form on any web
  * page can send it, an empty body has to be marked as JSON when the operation has effects.
  * @param hasEffects whether the operation does more than read stored data
  * @throws ServiceError `rest_invalid_json`, `invalid_content_type`, or `ability_invalid_input` naming `input`

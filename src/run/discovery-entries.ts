@@ -1,4 +1,4 @@
-/** Discovery entries: operations and categories as clients read them before a run (operations §2). */
+/** Discovery entries: the operations and categories that clients read before a run (operations §2). */
 
 import { closestNames } from '../core/closest-names.js';
 import { ServiceError } from '../core/errors.js';
@@ -67,7 +67,7 @@ export function categoryEntries(): CategoryEntry[] {
   });
 }
 
-/** An operation whose fields are all optional may be run without input, and the schema says so. */
+/** Adds `null` to the schema of an operation whose fields are all optional: it may be run without input. */
 function inputSchema(schema: JsonSchema): JsonSchema {
   const required = Array.isArray(schema.required) && schema.required.length > 0;
   return required ? schema : { ...schema, type: ['object', 'null'] };
@@ -118,7 +118,7 @@ export function showCategory(entry: CategoryEntry, mount: string, fields: Fields
   return pick({ ...entry, _links: links }, fields);
 }
 
-/** @param ids of all operations, to suggest the one that was meant */
+/** @param ids of all operations, to suggest similar names */
 export function operationNotFound(name: string, ids: Iterable<string>): ServiceError {
   const close = closestNames(name, [...ids]);
   const meant =
@@ -140,7 +140,7 @@ export function categoryNotFound(slug: string): ServiceError {
   );
 }
 
-/** Paths of `_fields`: `name`, `meta.annotations`; undefined for everything. */
+/** Field paths from `_fields`, such as `name` or `meta.annotations`; undefined for everything. */
 export type Fields = readonly (readonly string[])[] | undefined;
 
 /** The members that the field paths name, in the order of the entry. */

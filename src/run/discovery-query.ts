@@ -51,7 +51,7 @@ function flag(query: URLSearchParams, name: string): boolean | undefined {
   throw invalidParam(name, 'must be true or false');
 }
 
-/** One page of a collection with its count and `Link` headers. `url` is the collection's own. */
+/** One page of a collection with its count and `Link` headers. `url` is that of the collection. */
 export function collectionResponse<T>(
   c: RunContext,
   all: readonly T[],

@@ -23,7 +23,7 @@ const READ_METHODS = ['GET', 'HEAD'] as const;
 
 /** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
 export function createDiscovery({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
-  // Made with the first request: the schemas of all operations take time and memory that most servers never need.
+  // Built on the first request: the schemas of all operations cost time and memory that most servers never need.
   const byName = once(() => new Map(operationEntries(operations).map((entry) => [entry.name, entry])));
   const categories = categoryEntries();
 

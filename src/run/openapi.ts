@@ -1,4 +1,4 @@
-/** The run endpoints as part of an OpenAPI description: one address per operation, from the contracts that also validate calls. */
+/** Describes the run endpoints for OpenAPI: one path per operation, from the contracts that also validate calls. */
 
 import { TOOLSET_FACTS, TOOLSETS, type Toolset } from '../core/toolsets.js';
 import { contractOf, type JsonSchema } from '../operation/contract.js';
@@ -11,7 +11,7 @@ export interface RunDescription {
 
 const BASE = '/wp-json/wp-abilities/v1/abilities';
 
-/** @param scheme name of the security scheme that stands for the user and password of a login */
+/** @param scheme name of the security scheme for user name and password */
 export function describeRuns(operations: readonly GroupedOperation[], scheme: string): RunDescription {
   const used = TOOLSETS.filter((group) => operations.some((operation) => operation.group === group));
   const sorted = [...operations].sort((a, b) => TOOLSETS.indexOf(a.group) - TOOLSETS.indexOf(b.group));
@@ -27,7 +27,7 @@ function tagOf(group: Toolset): string {
   return `operations: ${TOOLSET_FACTS[group].label.toLowerCase()}`;
 }
 
-/** The method that the operation is published with: what else it takes says its discovery entry. */
+/** The path item of an operation, with the method it is published with only, although it may accept others. */
 function pathItem(operation: GroupedOperation, scheme: string): Record<string, unknown> {
   const contract = contractOf(operation);
   const { readonly, destructive, instructions } = contract.annotations;

@@ -1,5 +1,5 @@
 /**
- * Input in a query string: `input[page]=2&input[types][]=core`, as WordPress clients write it (operations §1.3).
+ * Parses input in a query string: `input[page]=2&input[types][]=core`, as WordPress clients write it (operations §1.3).
  * Values stay text; the operation's schema coerces them.
  */
 
@@ -10,16 +10,16 @@ import type { JsonSchema } from '../operation/contract.js';
 
 type Fields = Map<string, unknown>;
 
-/** Names of input fields: `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that begins like them. */
+/** Names of input fields: `input`, `input[a]`, `input[a][]`, `input[a][3]`, and anything that starts the same way. */
 const INPUT = /^input(?:$|\[)/;
 
-/** Parameters that WordPress' own clients add to any request; names that begin with `_` are such, too. */
+/** Parameters that WordPress' own clients add to any request, besides those whose names begin with `_`. */
 const OF_WORDPRESS = new Set(['context', 'rest_route']);
 
 /**
- * Refuses parameters that are no form of input: a caller who writes `?site_ids_or_domains=3` or `?inputs[page]=2` would get the answer
- * for no input, which means "all sites" to many operations.
- * @param form how the input is to be sent instead, given the name of a field
+ * Refuses parameters outside of input: `?site_ids_or_domains=3` or `?inputs[page]=2` would otherwise run without input,
+ * which means "all sites" to many operations.
+ * @param form advice on how to send the input instead, given the name of a field
  * @throws ServiceError `ability_invalid_input`
  */
 export function refuseStrayParameters(query: URLSearchParams, form: (field: string) => string): void {
@@ -39,7 +39,7 @@ export function hasQueryInput(query: URLSearchParams): boolean {
 /**
  * The input of a GET or DELETE run; `{}` when there is none.
  * @param schema the operation's input schema: comma lists are split only for fields that are lists
- * @throws ServiceError `ability_invalid_input` with the field at fault
+ * @throws ServiceError `ability_invalid_input` with the invalid field
  */
 export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<string, unknown> {
   if (query.size > MAX_PAIRS) {
@@ -124,9 +124,7 @@ function addMember(members: FieldCollection, field: string, index: string, value
   members.set(key, value);
 }
 
-/**
- * The object has no prototype: a field named `__proto__` is then a field like any other, and the schema refuses it.
- */
+/** The object has no prototype, so that a field named `__proto__` is a normal field, which the schema refuses. */
 function withLists(fields: Fields, schema: JsonSchema): Record<string, unknown> {
   const input: Record<string, unknown> = Object.create(null);
   for (const [field, value] of fields) {

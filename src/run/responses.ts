@@ -1,4 +1,6 @@
-/** Error responses of the run endpoint and of discovery, as `{code, message, data: {status, …}}`, and OPTIONS. */
+/**
+ * Error responses (`{code, message, data: {status, …}}`) and OPTIONS responses of the run endpoint and of discovery.
+ */
 
 import type { Context } from 'hono';
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
@@ -8,8 +10,8 @@ import type { HttpEnv } from '../http/request-info.js';
 export type RunContext = Context<HttpEnv>;
 
 /**
- * The response to an error, with the headers that belong to its status. `WWW-Authenticate` is sent only with `challenge`, as in
- * WordPress: a browser would prompt for a login and then send it with requests of other sites' pages, too.
+ * The response to an error, with the headers of its status. `WWW-Authenticate` is sent only with `challenge`, as in
+ * WordPress: a browser would prompt for a login and then also send it with requests from pages of other sites.
  */
 export function errorResponse(c: RunContext, error: unknown, challenge: boolean): Response {
   const known = asServiceError(error);
@@ -19,7 +21,7 @@ export function errorResponse(c: RunContext, error: unknown, challenge: boolean)
   return c.json(errorBody(known), known.status as ContentfulStatusCode);
 }
 
-/** There is no such route. Returned without a login as well: the paths of the API are no secret. */
+/** The error for an unknown route. Also returned without a login: the paths of the API are not secret. */
 export function noRoute(): ServiceError {
   return new ServiceError('rest_no_route', 'There is nothing at this address.', {
     advice: 'The list of operations is at /wp-json/wp-abilities/v1/abilities.',
@@ -34,7 +36,7 @@ export function wrongMethod(sent: string, allowed: readonly string[]): ServiceEr
   });
 }
 
-/** 400 that names a query parameter and what is wrong with it. */
+/** 400 that names a query parameter and the reason it is invalid. */
 export function invalidParam(name: string, reason: string): ServiceError {
   return new ServiceError('rest_invalid_param', `${name} ${reason}.`, {
     field: name,

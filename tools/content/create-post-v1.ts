@@ -41,7 +41,7 @@ export default defineOperation({
   },
 });
 
-/** In a new post there is nothing to clear. */
+/** Drops null fields: a new post has nothing to clear. */
 function withoutNulls(given: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== null && value !== undefined));
 }

@@ -26,7 +26,7 @@ export default defineOperation({
   async handle({ site_id_or_domain }, ctx) {
     const { site, items } = await listExtensions(ctx, site_id_or_domain, 'theme');
     const active = items.find((item) => item.active)?.slug ?? '';
-    // Exactly one is active, whatever the child says of parents.
+    // At most one is shown as active, even if the child also reports a parent theme as active.
     const themes = items.map((item) => ({ ...item, active: item.slug === active && active !== '' }));
     return { site_id: site.id, site_url: site.url, active_theme: active, themes, total: themes.length };
   },

@@ -14,7 +14,7 @@ import updateSitePlugins from './update-site-plugins-v1.js';
 import updateSiteThemes from './update-site-themes-v1.js';
 import updateSiteTranslations from './update-site-translations-v1.js';
 
-/** In the order of the user's document; what is further behind them. */
+/** In the order of the user's document, followed by additional operations. */
 export const updates: readonly Operation[] = [
   listUpdates,
   runUpdates,

@@ -1,4 +1,4 @@
-/** Routes of the users: people who log in here (REST §7.3). The users of a site are of no concern to them. */
+/** Routes of the users who log in to this service, not of the users of a site (REST §7.3). */
 
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
@@ -8,7 +8,7 @@ import { type Route, route } from '../route.js';
 import { listOf, userShape, writtenOf } from '../schemas/records.js';
 
 const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
-/** Judged by the verb. Never in an answer. */
+/** Validated by the verb. Never returned. */
 const password = once(() => z.string().describe('8 to 200 characters.'));
 const path = once(() => ({ user_id: int(1).describe('Number of a user.') }));
 const where = { user_id: /^[1-9]\d{0,14}$/ };
@@ -21,7 +21,7 @@ const withLink = once(() =>
 const LINK =
   'the answer holds a link that logs in once, within a day; the person who opens it chooses a password that no one else knows.';
 
-/** Besides the routes document. */
+/** Not in the routes document. */
 export const users: readonly Route[] = [
   route({
     on: 'GET',

@@ -1,4 +1,4 @@
-/** Routes of the performance audits (REST §6.7). Rows the routes document lacks stand at the end. */
+/** Routes of the performance audits (REST §6.7). Rows that are not in the routes document come last. */
 
 import { auditChoice, auditStrategy, auditSettings as settingFields } from '../../../schemas/audit.js';
 import { z } from '../../../schemas/zod.js';
@@ -107,7 +107,7 @@ export const auditsExtra: readonly Route[] = [
     on: 'GET',
     path: '/perf-audit/settings',
     needs: 'read',
-    // Whether Lighthouse can run is a question to the machine of the engine.
+    // Whether Lighthouse can run depends on the machine of the engine.
     live: true,
     module: MODULE,
     summary: 'Settings of the audits, and what they would run with now',

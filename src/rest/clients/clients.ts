@@ -1,4 +1,4 @@
-/** Routes of the clients, which the routes document refers to without listing them: besides the document (REST §7). */
+/** Routes of the clients. The routes document refers to them without listing them (REST §7). */
 
 import {
   client,

@@ -1,4 +1,4 @@
-/** Routes of the costs; the routes document only reads them per site, so those that write stand besides it (REST §7). */
+/** Routes of the costs. The routes document only reads them per site, so these are additional (REST §7). */
 
 import { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import { z } from '../../../schemas/zod.js';
@@ -22,12 +22,12 @@ const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = once(() => ({ cost_id: int(1).describe('Id of a cost.') }));
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 
-/** Targets may be comma lists here, as everywhere in this interface. */
+/** Targets may be comma-separated lists, as everywhere in this interface. */
 const covered = (what: string) =>
   cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the present ones.`);
 const targets = once(() => ({ sites: covered('sites'), groups: covered('tags'), clients: covered('clients') }));
 
-/** What of a cost may be empty. */
+/** Fields of a cost that may be cleared. */
 const emptiable = once(() => {
   const { url, product_type, payment_method, renewal_type, last_renewal, note } = costChange().shape;
   return {

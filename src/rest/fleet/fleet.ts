@@ -1,4 +1,6 @@
-/** Routes over the whole fleet, as the page shows it: what needs a person, sites by any filter, updates by item (REST §7). */
+/**
+ * Routes for fleet-wide views of the page: matters that need attention, sites by any filter, updates by item (REST §7).
+ */
 
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../schemas/search.js';
 import { z } from '../../../schemas/zod.js';
@@ -14,7 +16,7 @@ import { listOf, recordOf } from '../schemas/records.js';
 const version = () => text(100, 1).optional();
 const days = () => int(0, 36_500).optional();
 
-/** Besides the routes document. */
+/** Not in the routes document. */
 export const fleet: readonly Route[] = [
   route({
     on: 'GET',

@@ -1,4 +1,4 @@
-/** The routes of a job: its status, at the `status_url` of every queued answer (operations §7.3), and its end. */
+/** Routes of jobs: list, status (the `status_url` of every queued answer, operations §7.3) and cancellation. */
 
 import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';
@@ -11,10 +11,10 @@ import { type Route, type RouteAnswer, route } from '../route.js';
 import { jobEntryShape } from '../schemas/fleet.js';
 import { listOf } from '../schemas/records.js';
 
-/** Seconds between two looks that make sense: a chunk takes about that long. */
+/** Recommended seconds between two polls: a chunk takes about that long. */
 const POLL_S = 30;
 
-/** `total` is of sites, the pages are of items. */
+/** `total` counts sites; the pages are pages of items. */
 const shown = once(() => jobStatusShape().extend({ pages: z.number().int().optional().describe('Of the items.') }));
 
 function withPages<T extends z.output<ReturnType<typeof jobStatusShape>>>(job: T): T & { pages?: number } {

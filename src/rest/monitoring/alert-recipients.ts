@@ -1,4 +1,4 @@
-/** Routes of the recipients of alerts, and of what is delivered to them (REST §7). */
+/** Routes of alert recipients and of deliveries to them (REST §7). */
 
 import { ALERT_KIND_NAMES, RECIPIENT_TYPES } from '../../../schemas/alerts.js';
 import { z } from '../../../schemas/zod.js';
@@ -24,7 +24,7 @@ const time = () =>
     )
     .optional();
 
-/** One line that may be cleared. */
+/** A text of the given form, which may be cleared. */
 const secret = (form: RegExp, reason: string) =>
   cleared.value(z.string().max(500).regex(form, reason).nullable()).optional();
 

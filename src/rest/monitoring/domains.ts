@@ -1,4 +1,4 @@
-/** Routes of the domain monitor (REST §6.6). Entering dates by hand, which the routes document lacks, stands at the end. */
+/** Routes of the domain monitor (REST §6.6). Entering dates manually is not in the routes document and comes last. */
 
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';

@@ -36,7 +36,7 @@ export const beatStatus = once(() =>
   }, z.number().int().min(0).max(3)),
 );
 
-/** A global value; null or "" goes back to the standard. */
+/** A global value; null or "" resets it to the default. */
 function common<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
   return z
     .preprocess((value) => (value === '' ? null : value), schema.nullable())

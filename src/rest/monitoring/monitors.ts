@@ -34,7 +34,7 @@ import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf } from '../sites/references.js';
 import { beatStatus, commonSettings, filter, listParams, ownSettings } from './monitor-params.js';
 
-/** The site's monitor is what is asked for: a site that is not there has none. */
+/** The site of a monitor. An unknown site is reported as an unknown monitor, because the caller asks for a monitor. */
 async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
   try {
     return await siteOf(ctx, reference);

@@ -1,4 +1,4 @@
-/** Routes of the reports: one row per segment (REST §6.8). Rows the routes document lacks stand at the end. */
+/** Routes of the reports: one row per segment (REST §6.8). Rows that are not in the routes document come last. */
 
 import { REPORT_FORMATS, SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,4 @@
-/** Safe updates: the guard of a site, updates that are undone when they break it, and held-back versions (REST §7). */
+/** Routes of safe updates: the guard of a site, updates that are rolled back if they break it, quarantine (REST §7). */
 
 import {
   adminLogin,
@@ -28,7 +28,7 @@ import { simpleSite, siteOf } from '../sites/references.js';
 
 const GUARD = '/sites/{id_or_domain}/guard' as const;
 
-/** Besides the routes document. */
+/** Not in the routes document. */
 export const safetyExtra: readonly Route[] = [
   route({
     on: 'GET',

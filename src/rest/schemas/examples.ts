@@ -1,4 +1,4 @@
-/** Records as they look, for the examples of the interface description. */
+/** Example records for the interface description. */
 
 export const exampleSite = {
   id: 1,

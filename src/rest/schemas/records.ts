@@ -59,24 +59,24 @@ export const failedShape = once(() =>
 
 export const countShape = once(() => z.object({ total: int(), count: int().describe('The same as total.') }));
 
-/** A list that comes in pages. */
+/** A paged list. */
 export const listOf = (item: z.ZodTypeAny) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.array(item) });
 
-/** A list whose pages can also be read one after the other. */
+/** A paged list that also supports paging by cursor. */
 export const cursorListOf = (item: z.ZodTypeAny) =>
   listOf(item).extend({
     next_cursor: z.string().optional().describe('For the page behind this one, if there is one.'),
   });
 
-/** The same, its data keyed by `key`. */
+/** A paged list whose data is keyed by `key`. */
 export const mapOf = (item: z.ZodTypeAny, key: string) =>
   z.object({ total: int(), page: int(), per_page: int(), pages: int(), data: z.record(item).describe(`By ${key}.`) });
 
-/** One record, as reads answer it. */
+/** One record, as returned by reads. */
 export const recordOf = (item: z.ZodTypeAny) => z.object({ data: item });
 
-/** One record, as writes answer it. */
+/** One record, as returned by writes. */
 export const writtenOf = (item: z.ZodTypeAny) => z.object({ message: z.string(), data: item });
 
 export const withSite = once(() => ({ site: simpleSiteShape() }));
@@ -198,10 +198,10 @@ export const siteShape = once(() =>
   }),
 );
 
-/** An entry of a list: whole, or with `full_data=false` what identifies it. */
+/** An entry of a list: the full record, or with `full_data=false` the short one. */
 export const siteOfList = once(() => z.union([siteShape(), siteListItem().extend(tagFields())]));
 
-/** A named plugin or theme that something was done to. */
+/** A plugin or theme that was acted on. */
 export const namedShape = once(() => z.object({ slug: z.string(), name: z.string(), version: z.string() }));
 
 export const slugErrors = once(() => z.array(z.object({ slug: z.string(), code: z.string(), message: z.string() })));
@@ -247,7 +247,7 @@ export const changeShape = once(() =>
   }),
 );
 
-/** Members that a call which went on as a job answers with. */
+/** Members of the answer of a call that continues as a job. */
 export const queuedShape = once(() => ({
   queued: z.boolean().optional().describe('true: the work goes on in the background.'),
   job_id: z.string().optional(),

@@ -61,13 +61,13 @@ function activityShape(segment: Segment, { token, nameToken, versions: versioned
   return { sections, byAction: true, figures: {} };
 }
 
-/** Without a record, these are those of the report. */
+/** Dates that fall back to those of the report when there is no record. */
 const RANGE_KEYS: ReadonlySet<string> = new Set(['startdate', 'enddate']);
 
 function recordShape(segment: Segment, spec: RecordSegment): SegmentShape {
   const section = (action: string): SectionShape => {
     const of = `${spec.token}.${action}`;
-    // A record has at least one of its members.
+    // A record has at least one member set, so a single one is always known.
     const form = spec.row.length === 1 ? known : maybe;
     const members = spec.row.map(({ key, title, kind }) => [key, form(`${of}.${key}`, title, kind)] as const);
     return { countToken: `${of}.count`, members: Object.fromEntries(members), when: of };

@@ -1,4 +1,4 @@
-/** The forms that a value of a report has (REST §6.8.2). */
+/** The forms of a value in a report (REST §6.8.2). */
 
 import { z } from '../../../schemas/zod.js';
 import type { FigureKind } from '../../domain/reports/record-segments.js';
@@ -14,13 +14,13 @@ export interface ReportedValue {
 export interface SectionShape {
   countToken: string;
   members: Readonly<Record<string, ReportedValue>>;
-  /** First part of the tokens of date and time; null for what is, rather than happened. */
+  /** Prefix of the date and time tokens; null for rows that describe a state rather than an event. */
   when: string | null;
 }
 
 export interface SegmentShape {
   sections: Readonly<Record<string, SectionShape>>;
-  /** The sections are those of the wanted actions; else all are there. */
+  /** The answer has only the sections of the requested actions; otherwise it has all. */
   byAction: boolean;
   figures: Readonly<Record<string, ReportedValue>>;
 }
@@ -43,7 +43,7 @@ const PLAIN: Record<Kind, () => z.ZodTypeAny> = {
   chart: () => z.array(point()),
 };
 const NUMBERS: ReadonlySet<string> = new Set(['number', 'integer', 'ms']);
-/** What the values of a kind are, in each form. */
+/** Description of the values of a kind, in each form. */
 const ABOUT: Partial<Record<Kind, readonly [plain: string, raw: string]>> = {
   percent: ['0 to 100', 'with a % sign'],
   ms: ['milliseconds', 'milliseconds'],
@@ -57,7 +57,7 @@ function about(title: string, more: string): string {
   return more === '' ? `${title}.` : `${title}; ${more}.`;
 }
 
-/** A figure that may be unknown: null, and "" in `raw`. Lists and charts are then empty. */
+/** A figure that may be unknown: then null, and "" in `raw`. Unknown lists and charts are empty. */
 export function maybe(token: string, title: string, kind: Kind): ReportedValue {
   const [plainly = '', rawly = ''] = ABOUT[kind] ?? [];
   const plain = kind === 'list' || kind === 'chart' ? PLAIN[kind]() : PLAIN[kind]().nullable();
@@ -75,7 +75,7 @@ export function known(token: string, title: string, kind: Kind): ReportedValue {
   };
 }
 
-/** One that is always known, and the same in both forms. */
+/** A value that is always known, and the same in both forms. */
 export function always(token: string, title: string, schema: z.ZodTypeAny): ReportedValue {
   const described = schema.describe(`${title}.`);
   return { token, plain: described, raw: described };

@@ -1,4 +1,4 @@
-/** Schemas of the report answers, for the interface description (REST §6.8.1). Made on demand, because they are large. */
+/** Schemas of the report answers, for the interface description (REST §6.8.1). Large, so they are created on demand. */
 
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { z } from '../../../schemas/zod.js';
@@ -9,13 +9,13 @@ import type { ReportedValue, SectionShape, SegmentShape } from './report-values.
 
 const int = () => z.number().int();
 const moment = () => z.string().datetime();
-/** A list that has nothing in this segment, of what it has in others: clients that are made from this know its type. */
+/** A list that is always empty in this segment, with the item type of other segments, for generated clients. */
 const none = (item: z.ZodTypeAny) => z.array(item).max(0);
 const scalar = () => z.union([z.string(), z.number(), z.null()]);
 
 type Members = Record<string, z.ZodTypeAny>;
 
-/** The one schema, or any of several. */
+/** A single schema as it is, or a union of several. */
 function anyOf(schemas: readonly z.ZodTypeAny[]): z.ZodTypeAny {
   const [first, second, ...rest] = schemas;
   if (first === undefined) return z.never();
@@ -99,7 +99,7 @@ function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny):
   });
 }
 
-/** Of one segment, as data: `raw` has bracketed tokens, `normal` and `json` plain keys. */
+/** The answer for one segment, as data: `raw` has bracketed tokens, `normal` and `json` plain keys. */
 export function segmentAnswer(segment: Segment): z.ZodTypeAny {
   const shape = segmentShape(segment);
   const raw = z.object({ data: rawShape(shape), meta: metaShape(segment, shape, z.literal('raw')), ...withSite() });
@@ -112,7 +112,7 @@ export function segmentAnswer(segment: Segment): z.ZodTypeAny {
   return z.union([raw, normal]);
 }
 
-/** Several segments as JSON. */
+/** The answer for several segments, as JSON. */
 export function wholeReportAnswer(): z.ZodTypeAny {
   const data = SEGMENT_NAMES.map(
     (segment) => [segment, normalShape(segmentShape(segment)).extend({ notes: notes() })] as const,

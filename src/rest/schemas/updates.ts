@@ -41,7 +41,7 @@ export const offersOfSite = once(() =>
   }),
 );
 
-/** Only the types that were asked for. */
+/** Only the requested types. */
 export const ignoredByTypeShape = once(() =>
   z.object({
     plugins: ignoredShape().optional(),
@@ -57,7 +57,7 @@ export const slugResult = once(() =>
   ]),
 );
 
-/** Members that an answer has only when something is wrong with the site since the updates, or a job does the rest. */
+/** Members of an answer only if the site has problems since the updates, or if a job does the rest. */
 export const besides = once(() => ({
   errors: z
     .array(z.object({ site_id: z.number().int(), slug: z.string(), code: z.string(), message: z.string() }))
@@ -79,7 +79,10 @@ const plannedEntry = once(() =>
   }),
 );
 
-/** Of a preview: would_affect and would_update. Finished within the call: summary and data. Queued or still running: job_id and status_url. */
+/**
+ * The answer of an update run. Preview: would_affect and would_update. Finished within the call: summary and data.
+ * Queued or still running: job_id and status_url.
+ */
 export const updateRunShape = once(() =>
   z.object({
     message: z.string(),

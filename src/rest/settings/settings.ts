@@ -16,7 +16,7 @@ import { toolRoutes } from './tools.js';
 const PARTIAL =
   'Only the fields sent change; null, or an empty text, goes back to the standard. An unknown field is refused by name.';
 
-/** Values as `data`, and in `meta.notes` which fields change nothing in this service, and why. */
+/** Values as `data`; `meta.notes` lists the fields that have no effect in this service, with the reason. */
 function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }

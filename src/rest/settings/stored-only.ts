@@ -1,11 +1,11 @@
-/** What the message of a changed setting says about fields that are kept and change nothing here. */
+/** The part of a change message about settings that are stored but have no effect here. */
 
 const NO_BACKUP =
   'WARNING: no backup is made before updates, and none is asked for. backup_before_upgrade protects nothing here: make backups by other means.';
 
 /**
- * `message`, and which of the fields sent are stored only.
- * @param sent the fields as they were parsed; @param notes by field, why it changes nothing
+ * Appends to `message` which of the sent fields are stored only.
+ * @param sent the parsed fields; @param notes by field, the reason why it has no effect
  */
 export function changedMessage(
   message: string,

@@ -1,4 +1,4 @@
-/** Tools that work on all sites in the background, and two that have nothing to do here (REST §6.10.7, §6.10.8). */
+/** Routes of the tools that work on all sites in the background, and of two without effect (REST §6.10.7, §6.10.8). */
 
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';

@@ -1,4 +1,4 @@
-/** The route that connects a site: its parameters, and its error codes (REST §6.2.1). */
+/** Parameters and error codes of the route that connects a site (REST §6.2.1). */
 
 import { siteName } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
@@ -69,7 +69,7 @@ function inRestWords(error: unknown, params: AddSiteParams): unknown {
   }
 }
 
-/** An unknown client or tag that a site was to be linked with. */
+/** Converts the error for an unknown client or tag of a site to its REST code. */
 export function linkInRestWords(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
   if (error.code === 'svc_client_not_found') {

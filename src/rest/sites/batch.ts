@@ -22,15 +22,15 @@ export interface BatchItem {
   error?: { code: ErrorCode; message: string; data: Record<string, unknown> };
 }
 
-/** Items of one call, over all groups. */
+/** Maximum number of items in one call, over all groups. */
 const MAX_ITEMS = 100;
-/** Items of one group that contact sites at the same time. */
+/** Items of one group that run at the same time, if they contact sites. */
 const AT_ONCE = 10;
 
 const items = (what: string) => bounded(z.array(z.unknown())).optional().describe(what);
 const siteIds = (what: string) => items(`Site ids to ${what}.`);
 
-/** Items are judged one by one when their turn comes: a bad one must not stop the others. */
+/** Items are validated one by one when they run: an invalid one must not stop the others. */
 export const siteBatchParams = once(() =>
   z.object({
     create: items('Objects with the parameters of POST /sites/add.'),
@@ -66,7 +66,7 @@ function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): 
   return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
 }
 
-/** The groups as they are described: what an item has to look like is judged when its turn comes. */
+/** The groups for the interface description: `siteBatchParams` leaves the items to be validated when they run. */
 export const describedBatch = once(() =>
   z.object({
     ...mapShape(siteBatchParams().shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
@@ -85,14 +85,14 @@ type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }
 const createItem = once(() => addSiteParams().strict());
 const editItem = once(() => z.object({ id: z.unknown(), ...editSiteFields() }).strict());
 
-/** The other spellings are those of the rows of one site. */
+/** The aliases are those of the rows of one site. */
 function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
   return { aliases: aliasesOf('/sites/', Object.keys(item.shape as object)), inner: {}, nullIsAbsent };
 }
 const createNaming = once(() => namingOf(createItem(), true));
 const editNaming = once(() => namingOf(editItem(), false));
 
-/** In the order they run. Changes of records run one after the other, so that the last of two wins. */
+/** The groups in the order they run. Changes of records run one after the other, so that the last one wins. */
 const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   create: {
     atOnce: AT_ONCE,
@@ -133,7 +133,7 @@ function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<void>): Run {
   };
 }
 
-/** Answers only the groups that were sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
+/** Returns results only for the groups sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
 export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
   const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
@@ -160,7 +160,7 @@ async function outcome(ctx: Ctx, run: Run, item: unknown): Promise<BatchItem> {
   }
 }
 
-/** Results at the index of their items, `atOnce` of them running at a time. */
+/** Runs at most `atOnce` items at a time. Returns the results in the order of the items. */
 async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(list.length);
   let next = 0;
@@ -171,7 +171,7 @@ async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T)
   return results;
 }
 
-/** 0 where the item names no site, as for a new one. */
+/** The site id of an item; 0 if it has none, like a new site. */
 function idOf(item: unknown): number {
   const named = typeof item === 'object' && item !== null && 'id' in item ? item.id : item;
   const id = typeof named === 'string' && /^\d{1,15}$/.test(named) ? Number(named) : named;

@@ -1,4 +1,4 @@
-/** The change log of a site: what was changed on the site itself, and what was done through this service (REST §6.3.3). */
+/** The change log of a site: changes made on the site itself and changes made through this service (REST §6.3.3). */
 
 import { z } from '../../../schemas/zod.js';
 import { CHANGE_SOURCES, changesOfSite } from '../../domain/sites/changes.js';
@@ -10,7 +10,7 @@ import { simpleSite, siteOf } from './references.js';
 
 type Spellings = Readonly<Record<string, readonly string[]>>;
 
-/** The child writes an event in the past tense, and its two logs name contexts in the singular or the plural. */
+/** Other spellings in the log: the child uses the past tense, and its two logs use singular or plural context names. */
 const ACTIONS: Spellings = {
   install: ['installed'],
   activate: ['activated', 'switched'],

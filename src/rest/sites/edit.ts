@@ -18,7 +18,7 @@ const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no,
 const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
-/** All optional; what is absent keeps its value. */
+/** All optional; absent fields keep their values. */
 export const editSiteFields = once(() => ({
   name: siteName().pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
@@ -50,14 +50,14 @@ export const editSiteFields = once(() => ({
     .describe('Who is notified of outages, comma-separated. "" or null clears.'),
 }));
 
-/** Settings that are kept for other programs and change nothing here, and why. */
+/** Settings that are stored for other programs and have no effect here, with the reason. */
 const IDLE = {
   automatic_update: 'Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.',
   backup_before_upgrade:
     'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
 } as const;
 
-/** Message and `meta.notes` of an edit, which name the settings sent that change nothing here. */
+/** Message and `meta.notes` of an edit, which name the sent settings that have no effect here. */
 export function editAnswer(params: EditSiteParams) {
   const sent = Object.entries(IDLE).filter(([name]) => params[name as keyof typeof IDLE] !== undefined);
   const notes = Object.fromEntries(sent);
@@ -68,7 +68,9 @@ export function editAnswer(params: EditSiteParams) {
 const editSiteParams = once(() => z.object(editSiteFields()));
 export type EditSiteParams = z.output<ReturnType<typeof editSiteParams>>;
 
-/** Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and as `verifyMove`. */
+/**
+ * Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and the errors of `verifyMove`.
+ */
 export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {
   requireSense(params);
   try {

@@ -20,7 +20,7 @@ type Kind = 'plugin' | 'theme';
 
 type Entry = ReturnType<typeof pluginEntry> | ReturnType<typeof themeEntries>[number];
 
-/** Most items of one page; without paging everything comes: a site has some dozens. */
+/** Maximum items per page. Without paging everything is returned: a site has some dozens. */
 const MAX = 200;
 const WHOLE = 10_000;
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
@@ -56,7 +56,7 @@ function paged<T>(rows: readonly T[], asked: { page?: number | undefined; per_pa
   return { total: rows.length, ...(whole ? {} : { page, per_page }), data };
 }
 
-/** Paging members are there when paging was asked for. */
+/** The paging members are present only if paging was requested. */
 function pagedOrWhole(data: z.ZodTypeAny) {
   const count = () => z.number().int().optional();
   return z.object({ total: z.number().int(), page: count(), per_page: count(), pages: count(), data });
@@ -147,7 +147,7 @@ function summaryOf(kind: Kind, { done, failed }: Outcome, word: string): string 
   return failed.length === 0 ? `${count}.` : `${count}, ${failed.length} failed.`;
 }
 
-/** A slug that was sent but names nothing is refused: read as "none sent" it would mean everything (REST §3.4). */
+/** Refuses a `slug` that was sent but is empty: read as "not sent" it would mean everything (REST §3.4). */
 export function requireSlugs(list: readonly string[], code: ErrorCode): void {
   if (list.length > 0) return;
   throw new ServiceError(code, 'slug names nothing.', {

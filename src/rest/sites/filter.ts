@@ -31,7 +31,7 @@ interface Asked {
   search?: string | undefined;
 }
 
-/** What a list is asked for; blank lists filter nothing. */
+/** The filter of a list of sites; empty lists filter nothing. */
 export function listFilter({ include, exclude, status = [], search }: Asked): SiteListFilter {
   const states = status.filter((word): word is SiteRow['status'] => word !== 'any' && word !== 'available_update');
   const updates = status.includes('available_update') && !status.includes('any');
@@ -41,7 +41,7 @@ export function listFilter({ include, exclude, status = [], search }: Asked): Si
     exclude,
     search,
     search_ids: search === undefined || search === '' ? undefined : true,
-    // One state alone is looked up in the order of an index.
+    // A single state is passed as a value, so that an index can be used in its order.
     status: any ? undefined : states.length === 1 ? states[0] : states.length === 0 ? undefined : states,
     with_updates: updates && states.length === 0 ? true : undefined,
     or_with_updates: updates && states.length > 0 ? true : undefined,
@@ -54,8 +54,9 @@ export const siteChoice = once(() => ({
 }));
 
 /**
- * The sites a multi-site route works on. A filter that was sent but matches no site is refused with `svc_invalid_input`: read as
- * "no filter" it would mean the whole fleet, or a site that was to be left out. Ids without a site beside others are `errors`.
+ * The sites a multi-site route works on. A filter that was sent but matches no site is refused with
+ * `svc_invalid_input`: read as "no filter" it would mean the whole fleet, or include a site that was to be excluded. If
+ * only some ids have no site, these are returned as `errors`.
  */
 export async function chooseByFilter(
   ctx: Ctx,
@@ -67,7 +68,7 @@ export async function chooseByFilter(
   }
   const leftOut = exclude === undefined ? [] : await allSites(ctx, { ids: exclude });
   if (exclude !== undefined && leftOut.length === 0) throw noUsable('exclude', 'names no site that exists');
-  // Named sites are taken whatever their state: the caller learns why one of them fails.
+  // Named sites are included regardless of their state, so that the caller learns why one of them fails.
   const sites = await allSites(ctx, include === undefined ? { ...fitting, exclude } : { ids: include, exclude });
   if (include !== undefined && sites.length === 0) throw noUsable('include', 'names no site that exists and is left');
   const unknown = missingOf('exclude', exclude, leftOut);
@@ -75,7 +76,7 @@ export async function chooseByFilter(
   return { ...selectionOf(sites), errors: [...missingOf('include', named, sites), ...unknown] };
 }
 
-/** Ids that name no site of the caller: the others are worked on all the same. */
+/** Errors for ids without a site that the caller may see; the other sites are still processed. */
 function missingOf(field: string, ids: readonly number[] = [], sites: readonly SiteRow[]): ResolveError[] {
   const found = new Set(sites.map(({ id }) => id));
   return [...new Set(ids)]
@@ -88,7 +89,7 @@ function missingOf(field: string, ids: readonly number[] = [], sites: readonly S
     }));
 }
 
-/** As `chooseByFilter`, for what is never done to every site: leaving `include` out is refused. */
+/** Like `chooseByFilter`, but requires `include`: for actions that never apply to every site. */
 export async function chooseNamed(ctx: Ctx, asked: Pick<Asked, 'include' | 'exclude'>): Promise<Selection> {
   if (asked.include !== undefined) return chooseByFilter(ctx, asked);
   throw new ServiceError('svc_invalid_input', 'include must name at least one site: here is no "every site".', {

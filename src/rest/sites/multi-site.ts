@@ -95,7 +95,7 @@ async function act<P extends object, R>(
       errors: unknownSites(selection),
     };
   }
-  // Read again: what was done decides how each site stands now.
+  // Read again, because the action may have changed the sites.
   const now = await ctx.store.sites.candidates(
     selection.sites.map(({ id }) => id),
     [],

@@ -5,7 +5,7 @@ import type { Ctx } from '../../domain/context.js';
 import { getSite } from '../../domain/sites/resolve.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 
-/** What per-site answers carry as `site`, and write answers as `data` (REST §4.1 "simple"). */
+/** The short record in answers: `site` of per-site routes, `data` of writes (REST §4.1 "simple"). */
 export interface SimpleSite {
   id: number;
   name: string;
@@ -21,8 +21,9 @@ export function simpleSite({ id, name, url, client_id, status }: SiteRow): Simpl
 const DIGITS = /^\d+$/;
 
 /**
- * The site of a path segment: all digits are an id, anything else a domain or URL. Of several that match (http and
- * https copies) the lowest id. Throws `svc_rest_invalid_site_id`, `svc_rest_invalid_site_data` or `svc_access_denied`.
+ * The site of a path segment: all digits are an id, anything else a domain or URL. If several match (http and https
+ * copies), the one with the lowest id. Throws `svc_rest_invalid_site_id`, `svc_rest_invalid_site_data` or
+ * `svc_access_denied`.
  */
 export async function siteOf(ctx: Ctx, id_or_domain: string): Promise<SiteRow> {
   try {
@@ -40,7 +41,7 @@ function lowestId(ids: unknown): number | undefined {
   return Array.isArray(ids) && ids.length > 0 ? Math.min(...(ids as number[])) : undefined;
 }
 
-/** The REST code of a site that is not there: by id or by domain. */
+/** The REST error for an unknown site, with a code for ids and one for domains. */
 function unknownSite(reference: string | number): ServiceError {
   const numeric = DIGITS.test(String(reference));
   const shown = JSON.stringify(String(reference).slice(0, 100));

@@ -47,7 +47,7 @@ const marked = (suspended: 0 | 1) => ({
   },
 });
 
-/** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without parameters of its own. */
+/** `POST|PUT|PATCH /sites/{id_or_domain}/<name>` without further parameters. */
 function action(
   name: string,
   facts: Pick<RouteFacts<z.AnyZodObject>, 'summary'> &

@@ -26,7 +26,7 @@ const order = once(() => ({
   order: z.enum(['asc', 'desc']).default('asc'),
 }));
 
-/** Most sites of one list. */
+/** Maximum sites of one list. */
 const MAX = 100;
 
 export const sites: readonly Route[] = [
@@ -166,7 +166,7 @@ export const sites: readonly Route[] = [
   }),
 ];
 
-/** Beside the document. */
+/** Not in the routes document. */
 export const sitesExtra: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/suspend',

@@ -1,4 +1,4 @@
-/** Routes of the tags, which the routes document refers to as groups: besides the document (REST §7). */
+/** Routes of the tags. The routes document refers to them as groups without listing them (REST §7). */
 
 import { siteOfOwner } from '../../../schemas/site.js';
 import { tag, tagColorInput, tagListItem, tagNameInput } from '../../../schemas/tag.js';

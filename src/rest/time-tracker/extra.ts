@@ -1,4 +1,4 @@
-/** Routes of the time tracker that the routes document lacks: those that make and change buckets and settings (REST §6.9.3). */
+/** Time tracker routes that are not in the routes document: buckets, settings, deleting tasks (REST §6.9.3). */
 
 import { bucketFields, timeSettings as settingFields } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';

@@ -1,4 +1,6 @@
-/** Routes of the time tracker: tasks, timers, clients, buckets (REST §6.9). Rows the routes document lacks: extra.ts. */
+/**
+ * Routes of the time tracker: tasks, timers, clients, buckets (REST §6.9). Those not in the routes document: extra.ts.
+ */
 
 import { PAYMENT_STATUSES, RECURRENCES, TASK_ORDERS, TASK_STATUSES, taskFields } from '../../../schemas/time.js';
 import { z } from '../../../schemas/zod.js';

@@ -68,7 +68,9 @@ function noneKnown(type: 'plugins' | 'themes', errors: readonly ItemError[], ign
   });
 }
 
-/** What is installed can be ignored; what is ignored can be taken off the list as well when it is no longer installed. */
+/**
+ * Separates known slugs from unknown ones. Installed items can be ignored; an ignore can be undone even after removal.
+ */
 async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
   const kind = type === 'plugins' ? 'plugin' : 'theme';
   const present = new Set((await installedExtensions(ctx, site.id, kind)).map(({ slug }) => slug));
@@ -84,7 +86,7 @@ async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named:
 
 export const ignoredUpdates: readonly Route[] = [ignoreRoute('wp'), ignoreRoute('plugins'), ignoreRoute('themes')];
 
-/** Besides the routes document: the same paths with DELETE take an ignore back. */
+/** Not in the routes document: the same paths with DELETE undo an ignore. */
 export const updatesExtra: readonly Route[] = [
   ignoreRoute('wp', false),
   ignoreRoute('plugins', false),

@@ -1,4 +1,4 @@
-/** Runs all updates of many sites, as the update routes answer it (REST §6.13.2). */
+/** Runs all updates of many sites, with the answers of the update routes (REST §6.13.2). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
@@ -12,7 +12,7 @@ import type { Narrowing } from '../../store/updates/narrowing.js';
 import { type ItemError, itemError } from '../errors.js';
 import type { RouteAnswer } from '../route.js';
 
-/** Every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
+/** Runs every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
 export async function runOn(
   ctx: Ctx,
   selection: Selection,
@@ -62,7 +62,7 @@ export async function runOn(
   };
 }
 
-/** A job that still has one of these sites to update; of the whole fleet any. */
+/** A running update job that still has to update one of these sites; undefined sites = any update job. */
 export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undefined) {
   const { siteUpdates } = ctx.store;
   const any = await siteUpdates.runningJob('update');
@@ -74,7 +74,7 @@ export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undef
   return undefined;
 }
 
-/** Somebody asked before: the answer names the job that is on it. */
+/** The answer when a job is already running the updates: it names that job. */
 export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
   return {
     message: 'Updates are running already.',
@@ -85,7 +85,7 @@ export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }
   };
 }
 
-/** `svc_rest_updates_site_error`. */
+/** The error for a suspended site: `svc_rest_updates_site_error`. */
 export function suspended(site: SiteRow): ServiceError {
   return new ServiceError('svc_rest_updates_site_error', `Site ${site.id} is suspended, so it is not updated.`, {
     field: 'id_or_domain',

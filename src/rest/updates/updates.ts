@@ -25,13 +25,13 @@ import { ignoredUpdates } from './ignored.js';
 import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-/** The operations say core. */
+/** Accepts `core`, the name of `wp` in the operations. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
 const typeList = once(() => csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES]))));
 const types = once(() =>
   typeList().default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.'),
 );
-/** Of a write: a list that was sent but is empty must not mean everything. */
+/** Types of a write: a list that was sent but is empty must not mean everything. */
 const typesToRun = once(() =>
   typeList()
     .refine((list) => list.length > 0, 'names no type')
@@ -43,7 +43,7 @@ const ignorable = once(() =>
     .default([])
     .describe('all, wp, plugins, themes, comma-separated. Default all.'),
 );
-/** Filters of what is updated. Of a write: a list that was sent but is empty must not mean everything. */
+/** A filter of a write: a list that was sent but is empty must not mean everything. */
 const filled = <T extends z.ZodTypeAny>(list: T) =>
   list.refine((members: unknown[]) => members.length > 0, 'holds nothing').optional();
 const ofItems = once(() => ({
@@ -64,10 +64,10 @@ const slugParam = once(() =>
 
 const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
-/** Sites that updates are applied on when none is named. */
+/** Sites that updates are applied to when none is named. */
 const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
 
-/** Sites of one page: the list comes whole for all but very large fleets. */
+/** Sites per page: the default returns the whole list for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
 
 export const updates: readonly Route[] = [
@@ -218,7 +218,7 @@ export const updates: readonly Route[] = [
   ...ignoredUpdates,
 ];
 
-/** What the same call would update; names the first ones, counts all. */
+/** Previews the same call: lists the first updates it would apply, and counts all. */
 async function preview(
   ctx: Ctx,
   asked: { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined },
@@ -255,7 +255,7 @@ const EMPTY_SLUG = {
   translations: 'rest_invalid_param',
 } as const;
 
-/** What an answer has beside its results: what is wrong with the site since, and the job that does the rest. */
+/** Members of an answer besides its results: problems of the site since the updates, and the job that does the rest. */
 function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
   const entries = errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message));
   return { ...(entries.length === 0 ? {} : { errors: entries }), ...job };

@@ -1,11 +1,11 @@
-/** What happened on a site, as REST shows it (REST §4.4). */
+/** Entries of the change log of a site, as REST shows them (REST §4.4). */
 
 import { changeSentence } from '../../domain/sites/changes.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import type { ChangeRow } from '../../store/sites/change-list.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 
-/** The record of the user's interface and, beside it, the plain fields of the operations (REST §4.4). */
+/** The record of the user's interface, together with the plain fields of the operations (REST §4.4). */
 export function changeView(site: SiteRow, row: ChangeRow) {
   return {
     id: row.id,

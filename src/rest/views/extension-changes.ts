@@ -1,4 +1,6 @@
-/** Plugins and themes of one site as REST acts on them: what was done, by name, and a typed reason for what was not. */
+/**
+ * Changes plugins and themes of one site for REST: reports changed items by name, and failed ones with an error code.
+ */
 
 import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -20,7 +22,7 @@ export interface ItemFailure {
   message: string;
 }
 
-/** Flags of what is never changed: must-use plugins and the child plugin itself. */
+/** Flags of items that are never changed: must-use plugins and the child plugin itself. */
 const PROTECTED = 1 | 2;
 const PARENT_ACTIVE = 4;
 /** In `errors`: a theme that is active, or the parent of the one that is. */
@@ -32,9 +34,9 @@ export interface Outcome {
 }
 
 /**
- * Changes plugins. What was not done is `not_installed`, `protected_item`, or the child's refusal; when nothing was done
- * the whole call fails: with `refused` when the child refused one, with `svc_rest_invalid_plugins_slugs` when none could be
- * sent, with the site's own failure when it could not be reached.
+ * Changes plugins. A failed item has the code `not_installed`, `protected_item`, or the child's refusal. If none was
+ * changed the whole call fails: with `svc_rest_<action>_plugins_action` if the child refused one, with
+ * `svc_rest_invalid_plugins_slugs` if none could be sent, with the site's own failure if it could not be reached.
  */
 export async function changePlugins(
   ctx: Ctx,
@@ -49,7 +51,10 @@ export async function changePlugins(
   return outcome;
 }
 
-/** Deletes themes; the active one and its parent are refused, `svc_rest_conflict` when nothing else was sent. Fails as `changePlugins`. */
+/**
+ * Deletes themes. The active one and its parent are refused, with `svc_rest_conflict` for the whole call if nothing
+ * else was sent. Otherwise fails like `changePlugins`.
+ */
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await installedBySlug(ctx, target.site.id, 'theme');
   const result = await deleteThemes(ctx, target, slugs);
@@ -101,7 +106,7 @@ async function judged(
   return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
 }
 
-/** What a site shows itself with cannot be deleted. */
+/** Whether a theme is active or the parent of the active one: these cannot be deleted. */
 const isInUse = ({ active, flags }: ExtensionRow) => active === 1 || (flags & PARENT_ACTIVE) !== 0;
 
 function inUse({ active }: ExtensionRow, message: string): string {
@@ -113,7 +118,7 @@ function named(slug: string, row: ExtensionRow | undefined): NamedExtension {
   return { slug, name: row?.name ?? slug, version: row?.version ?? '' };
 }
 
-/** Codes of an item that say more about the whole call than that the item was refused. */
+/** Item codes that apply to the whole call, rather than to a refusal of the item. */
 const WHOLE_CALL = ['svc_still_running', 'svc_site_offline'] as const;
 
 function isRefusal(code: string): boolean {

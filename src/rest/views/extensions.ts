@@ -20,7 +20,7 @@ export function pluginEntry(row: ExtensionRow) {
   };
 }
 
-/** Themes of a site: the active one is a child theme when another carries the mark of its parent. */
+/** Themes of a site: the active one is a child theme if another one is flagged as its parent. */
 export function themeEntries(extensions: readonly ExtensionRow[]) {
   const themes = extensions.filter((row) => row.kind === 1);
   const parent = themes.find((row) => (row.flags & PARENT_ACTIVE) !== 0);
@@ -38,7 +38,7 @@ export function themeEntries(extensions: readonly ExtensionRow[]) {
   }));
 }
 
-/** Name and version. */
+/** Name and version of the active theme; null when none is known. */
 export function activeTheme(extensions: readonly ExtensionRow[]): string | null {
   const theme = extensions.find((row) => row.kind === 1 && row.active === 1);
   return theme === undefined ? null : `${theme.name} ${theme.version}`.trim();

@@ -1,8 +1,8 @@
-/** Which members of a site's REST record are made of what: with `_fields`, only what is asked for is read. */
+/** Maps members of a site's REST record to the data they need: with `_fields`, only requested data is read. */
 
 import type { SitePart } from '../../store/sites/records.js';
 
-/** What is read of a site beside its own columns. */
+/** Data of a site that is read in addition to its own columns. */
 export type Part = SitePart | 'plugins' | 'themes' | 'offers' | 'reason';
 
 export const MEMBERS: Readonly<Record<Part, readonly string[]>> = {
@@ -19,14 +19,14 @@ const PARTS = new Map(
   Object.entries(MEMBERS).flatMap(([part, names]) => names.map((name) => [name, part as Part] as const)),
 );
 
-/** What is read for a member; undefined for those of the own columns. */
+/** The data that a member needs; undefined for members from the site's own columns. */
 export function partOf(name: string): Part | undefined {
   return PARTS.get(name);
 }
 
 const LISTED = new Set(['id', 'name', 'url', 'status', 'client_id', ...MEMBERS.tags]);
 
-/** Whether a member is told without the record. */
+/** Whether a member is available without the full record. */
 export function isListed(name: string): boolean {
   return LISTED.has(name);
 }

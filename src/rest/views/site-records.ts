@@ -26,11 +26,11 @@ export interface RecordOptions {
   with_tags: boolean;
   /** Inventory, offers and recent content too. */
   full_data: boolean;
-  /** Members that leave; undefined = all. What no other member is made of is not read. */
+  /** Requested members; undefined = all. Data that none of them needs is not read. */
   fields: readonly string[] | undefined;
 }
 
-/** One page, by its number or by the cursor of the page before, with the cursor of the next one. */
+/** One page, by its number or by the cursor from the previous page, with the cursor of the next one. */
 export async function listRecords(
   ctx: Ctx,
   filter: SiteListFilter,
@@ -46,7 +46,7 @@ export async function listRecords(
   return { items, paging: { total: found.total, page: place.page, per_page, ...next } };
 }
 
-/** Rows to skip; a page beyond every integer is simply past the end. */
+/** Rows to skip, at most the largest safe integer: a page that far is simply past the end. */
 function offset(page: number, perPage: number): number {
   return Math.min((page - 1) * perPage, Number.MAX_SAFE_INTEGER);
 }
@@ -55,7 +55,7 @@ export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> 
   return ctx.store.siteRecords.count(visible(ctx, filter));
 }
 
-/** Views of a page of sites, in the order given. Sites removed meanwhile are left out. */
+/** Views of a page of sites, in the given order. Sites removed meanwhile are left out. */
 export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: RecordOptions): Promise<object[]> {
   const ids = rows.map(({ id }) => id);
   const asked = (part: Part) => options.fields?.some((name) => partOf(name) === part) ?? true;
@@ -123,14 +123,14 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
 
 const NO_PARTS: ReadonlyMap<number, SiteParts> = new Map();
 const LISTED_PARTS = ['client', 'ignored'] as const;
-/** Members that come from storage as they leave, in the order of the record. */
+/** Members that come from storage as JSON text, in the order of the record. */
 const TEXTS = ['plugins', 'themes', 'recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 export function listView({ id, name, url, status, client_id }: SiteRow) {
   return { id, name, url, status, client_id };
 }
 
-/** `tags` as `{id: name}`, as readers of the interface know it, and whole in `tag_list`. */
+/** `tags` as `{id: name}`, the form that clients know, and complete tags in `tag_list`. */
 function tagsView(parts: SiteParts | undefined) {
   const tags = parts?.tags ?? [];
   return { tags: Object.fromEntries(tags.map(({ id, name }) => [id, name])), tag_list: tags };
@@ -140,12 +140,12 @@ interface RecordParts {
   parts: SiteParts;
   offers: readonly OfferRow[];
   reason: StatusReason | undefined;
-  /** Score from which the health of a site without a threshold of its own is good. */
+  /** Score from which the health of a site without its own threshold is good. */
   goodHealth: number;
   active_theme: string | null;
 }
 
-/** What stands before plugins, themes and recent content in a record, and what stands behind them. */
+/** The members of a record before and after plugins, themes and recent content. */
 function fullView(site: ShownSite, known: RecordParts): { head: object; tail: object } {
   const { parts, reason } = known;
   const visit = lastVisit(site);
@@ -251,7 +251,7 @@ export function ignoredView(entries: readonly IgnoredEntry[], type: number) {
   return view;
 }
 
-/** Good: no critical finding, and at least the site's own threshold, or the global one where it has none. */
+/** `Good` without critical findings and with a score of at least the site's threshold, or else the global one. */
 function healthText(site: ShownSite, score: number | null, goodHealth: number): string | null {
   if (score === null) return null;
   const threshold = site.health_threshold === 0 ? goodHealth : site.health_threshold;

@@ -1,6 +1,6 @@
 /** HTTP statuses as the REST interface spells them. */
 
-/** What a front page usually answers with. */
+/** Statuses that a front page usually returns. */
 const STATUS_WORDS: Readonly<Record<number, string>> = {
   200: 'OK',
   204: 'No Content',
@@ -22,7 +22,7 @@ const STATUS_WORDS: Readonly<Record<number, string>> = {
   504: 'Gateway Timeout',
 };
 
-/** `200 - OK`; null when the site was never visited, `0` when it gave no answer. */
+/** `200 - OK`; null when the site was never visited, `0` when it did not answer. */
 export function statusText(status: number | null): string | null {
   if (status === null) return null;
   const words = STATUS_WORDS[status];

@@ -34,7 +34,7 @@ export async function updatesBySite(
   const narrowing = await narrowingOf(ctx, filters);
   const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites, narrowing };
   const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
-  // Numeric keys of an object sort themselves; the order of the list is that of the ids.
+  // Numeric object keys are always sorted, so the list is in the order of the ids.
   const data: Record<number, Record<string, Record<string, object>>> = {};
   const fixes = await fixesOf(ctx, offers);
   for (const [at, offer] of offers.entries()) {
@@ -62,7 +62,7 @@ function offerView(offer: SiteOffer, type: RestType): object {
   return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
 }
 
-/** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; of the whole fleet, or as they act on one site. */
+/** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; for the whole fleet, or as applied to one site. */
 export async function ignoredByType(
   ctx: Ctx,
   site: SiteRow | null,
@@ -79,7 +79,7 @@ export async function ignoredByType(
   );
 }
 
-/** Types of which a site ignores everything. */
+/** Types of which a site ignores all updates. */
 export async function ignoredTypes(ctx: Ctx, site: SiteRow): Promise<string[]> {
   const { ignore_core, ignore_plugins, ignore_themes } = await loadRecord(ctx, site.id);
   const flags = { wp: ignore_core, plugins: ignore_plugins, themes: ignore_themes };

@@ -1,4 +1,4 @@
-/** Known vulnerabilities of the fleet and of one site (REST §7). */
+/** Routes of the known vulnerabilities of the fleet and of one site (REST §7). */
 
 import {
   knownVulnerability,
@@ -44,7 +44,7 @@ async function answerOf(ctx: Ctx, asked: Parameters<typeof listVulnerabilities>[
   return { ...facts, data: vulnerabilities };
 }
 
-/** Besides the routes document. */
+/** Not in the routes document. */
 export const vulnerabilitiesExtra: readonly Route[] = [
   route({
     on: 'GET',
