@@ -49,7 +49,9 @@ export async function domainFindings(ctx: Ctx, { site }: ReportRequest): Promise
     { key: 'last_check', token: 'domain.last.check', title: 'Last check', kind: 'moment', value: seen.last_check },
   ];
   const notes =
-    seen.last_check === null ? ['The domain was not looked up yet.'] : ['As of the last check, regardless of the range.'];
+    seen.last_check === null
+      ? ['The domain was not looked up yet.']
+      : ['As of the last check, regardless of the range.'];
   return { sections: [], values, notes: seen.error === null ? notes : [...notes, seen.error], truncated: false };
 }
 
