@@ -5,14 +5,12 @@
 import { contractOf, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { type TextWindow, textNote, textWindow } from './long-texts.js';
-import { estimateTextTokens, tokenWeight } from './token-estimate.js';
+import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 
 /** Tokens reserved for the note that says what was cut. */
 const NOTE_TOKENS = 120;
-/** About the most tokens that one character is estimated at. */
-const MOST_PER_CHARACTER = 2.1;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 
 export function estimateTokens(value: unknown): number {
@@ -36,7 +34,7 @@ export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput>
   const text = JSON.stringify(parts.output);
   const from = parts.textFrom ?? 0;
   // The length alone shows that most outputs fit, so few have to be estimated.
-  const short = text.length * MOST_PER_CHARACTER <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
+  const short = text.length * MOST_PER_CODE_UNIT <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
   if (from === 0 && short) return { output: parts.output, text };
   const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
   return { output, text: JSON.stringify(output) };

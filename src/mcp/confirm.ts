@@ -117,9 +117,10 @@ export class Confirmations {
     preview: JsonObject,
   ): Promise<ConfirmationQuestion | undefined> {
     const { elicitation, operation } = call;
+    const destroys = operation.effect === 'destroy';
     if (!this.#asksUser(call) || elicitation === undefined) {
-      if (typeof token !== 'string') throw tokenNeeded(operation.effect === 'destroy');
-      this.#redeem('preview', token, binding);
+      if (typeof token !== 'string') throw tokenNeeded(destroys);
+      this.#redeem('preview', token, binding, destroys);
       return undefined;
     }
     const message = questionText(operation, preview);
@@ -130,14 +131,14 @@ export class Confirmations {
     }
     if (elicitation.state === undefined || elicitation.reply === undefined)
       return new ConfirmationQuestion(message, this.#tokens.issue('question', binding));
-    this.#redeem('question', elicitation.state, binding);
+    this.#redeem('question', elicitation.state, binding, destroys);
     if (elicitation.reply !== 'accept') throw notAgreed(elicitation.reply);
     return undefined;
   }
 
-  #redeem(kind: TokenKind, token: string, binding: string): void {
+  #redeem(kind: TokenKind, token: string, binding: string, destroys: boolean): void {
     const problem = this.#tokens.redeem(kind, token, binding);
-    if (problem !== undefined) throw tokenRefused(problem);
+    if (problem !== undefined) throw tokenRefused(problem, destroys);
   }
 }
 

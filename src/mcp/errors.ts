@@ -68,14 +68,14 @@ export function tokenNeeded(destroys: boolean): ServiceError {
       );
 }
 
-/** Distinguishes only the reasons that help an honest caller. */
-export function tokenRefused(reason: 'used' | 'expired' | 'other'): ServiceError {
+/** Distinguishes only the reasons that help an honest caller. @param destroys as for `tokenNeeded` */
+export function tokenRefused(reason: 'used' | 'expired' | 'other', destroys: boolean): ServiceError {
   const messages = {
     used: 'This confirmation was used already.',
     expired: 'This confirmation has expired.',
     other: 'This confirmation is for another call: arguments, login or what would be affected have changed.',
   };
-  return unconfirmed(messages[reason], PREVIEW_FIRST);
+  return unconfirmed(messages[reason], destroys ? PREVIEW_FIRST : PREVIEW_FLEET_FIRST);
 }
 
 /** The user was asked and did not agree. */
@@ -83,7 +83,7 @@ export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceErr
   const messages = {
     decline: 'The user declined.',
     cancel: 'The user closed the question without an answer.',
-    timeout: 'Nobody answered the question in time.',
+    timeout: 'The question was not answered in time.',
   };
   return unconfirmed(
     messages[outcome],

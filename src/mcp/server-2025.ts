@@ -23,7 +23,7 @@ import {
   UnsubscribeRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
 import type { Actor } from '../core/actor.js';
-import { asServiceError } from '../core/errors.js';
+import { asServiceError, isOurFault } from '../core/errors.js';
 import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
@@ -236,7 +236,7 @@ function asRpcError(core: McpCore, error: unknown): McpError {
   if (error instanceof UnknownResource) return new McpError(RESOURCE_NOT_FOUND, error.message, { uri: error.uri });
   if (error instanceof PromptProblem) return new McpError(ErrorCode.InvalidParams, error.message);
   const known = asServiceError(error);
-  if (known.status >= 500) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
+  if (isOurFault(known)) core.log.error({ err: known.cause ?? known }, 'mcp request failed');
   return new McpError(
     known.status >= 500 ? ErrorCode.InternalError : ErrorCode.InvalidParams,
     cleanText(known.message),

@@ -16,6 +16,10 @@ const PER_MARK = 0.65;
 const PER_BLANK = 0.25;
 /** Random letters and digits cost this much more than their parts. */
 const MARGIN = 1.07;
+/** Half of a surrogate pair, and one unit of a rare script. */
+const RAREST = 2;
+/** The most that one UTF-16 code unit is estimated at. */
+export const MOST_PER_CODE_UNIT = RAREST * MARGIN;
 
 enum Kind {
   Mark,
@@ -68,6 +72,6 @@ function kindOf(code: number): Kind {
 /** Weight beyond ASCII: alphabets are cheap, rare scripts cost up to a token per byte: 2 for half a surrogate pair. */
 function wideWeight(code: number): number {
   if (code < 0x800) return 1;
-  if (code >= 0xd800 && code <= 0xdfff) return 2;
-  return (code >= 0xf00 && code < 0x2e80) || code >= 0xa000 ? 2 : 1.5;
+  if (code >= 0xd800 && code <= 0xdfff) return RAREST;
+  return (code >= 0xf00 && code < 0x2e80) || code >= 0xa000 ? RAREST : 1.5;
 }

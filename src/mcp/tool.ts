@@ -15,6 +15,7 @@ const COMMON_LIMITS: Record<string, readonly unknown[]> = { maxItems: [5000], mi
 const TRUNCATED = { type: 'string' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
 const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
+const FLEET_TOKEN_OUT = { type: 'string', description: 'Send it after the user agreed.' };
 
 /** @param policy guarded tools show the token when this confirmation policy uses one */
 export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameTools: NameTools): Tool {
@@ -30,7 +31,7 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
       ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
     }),
     outputSchema: withMembers(outline(contract.output_schema), {
-      ...(guarded ? { confirmation_token: TOKEN_OUT } : {}),
+      ...(guarded ? { confirmation_token: operation.effect === 'destroy' ? TOKEN_OUT : FLEET_TOKEN_OUT } : {}),
       ...(mayBeCut(contract.output_schema) ? { truncated: TRUNCATED } : {}),
     }),
     annotations: {

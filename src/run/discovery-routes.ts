@@ -78,7 +78,9 @@ export function createDiscovery({ operations, auth }: { operations: readonly Gro
       if (early !== undefined) return early;
       const entry = categories.find((category) => category.slug === slug);
       if (entry === undefined) throw categoryNotFound(slug);
-      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(queryOf(c.req.url))));
+      const query = queryOf(c.req.url);
+      viewOf(query);
+      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(query)));
     },
   };
 }

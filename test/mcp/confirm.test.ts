@@ -197,7 +197,10 @@ describe('a change whose empty list means several sites', () => {
       );
       const preview = (await driver.call(UPDATES, { types: ['themes'], dry_run: true })).structuredContent;
       const confirmation_token = String(preview?.confirmation_token);
-      expect((await driver.call(UPDATES, { confirmation_token })).isError).toBe(true);
+      const other = await driver.call(UPDATES, { confirmation_token });
+      // These tools take no `confirm`, so the advice must not ask for it.
+      expect(textOf(other)).toMatch(/for another call[\s\S]*Next step: Name the sites, or call with dry_run/);
+      expect(textOf(other)).not.toContain('confirm: true');
       expect(await offersOf(mcp)).toBe(before);
       const done = await driver.call(UPDATES, { types: ['themes'], confirmation_token });
       const { themes } = (preview?.would_affect ?? {}) as { themes: number };
@@ -275,7 +278,11 @@ describe('with a preview', () => {
     const fleet = ['svc-reconnect-sites-v1', 'svc-run-updates-v1', 'svc-switch-plugin-v1', 'svc-update-all-v1'];
     expect(deletions).toHaveLength(8);
     expect(guarded.map(({ name }) => name).sort()).toEqual([...deletions, ...fleet].sort());
-    for (const { outputSchema } of guarded) expect(outputSchema?.properties).toHaveProperty('confirmation_token');
+    for (const { name, inputSchema, outputSchema } of guarded) {
+      const token = outputSchema?.properties?.confirmation_token as { description: string } | undefined;
+      const takesConfirm = 'confirm' in (inputSchema.properties ?? {});
+      expect([name, token?.description.includes('confirm: true')]).toEqual([name, takesConfirm]);
+    }
   });
 
   it.each(WAYS)('the token of a preview lets the same call through once (%s over %s)', async (era, transport) => {
@@ -423,7 +430,7 @@ describe('with a person asked', () => {
     const driver = await connect(['2025-11-25', 'stdio'], { ...mcp.target, core, answer: () => new Promise(() => {}) });
     open.push(driver);
     const late = await driver.call(SITE, { site_id_or_domain: 6, confirm: true });
-    expect(textOf(late)).toContain('Nobody answered the question in time. Nothing changed.');
+    expect(textOf(late)).toContain('The question was not answered in time. Nothing changed.');
     expect(await exists(mcp, 6)).toBe(true);
   });
 

@@ -3,7 +3,7 @@
 import { Tiktoken } from 'js-tiktoken/lite';
 import ranks from 'js-tiktoken/ranks/o200k_base';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { estimateTextTokens } from '../../src/mcp/token-estimate.js';
+import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from '../../src/mcp/token-estimate.js';
 import { operations } from '../../tools/index.js';
 import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 
@@ -62,6 +62,11 @@ describe('texts of any kind', () => {
     // Far too high would make pages needlessly small.
     expect(estimateTextTokens(text)).toBeLessThan(6 * tokens);
   });
+});
+
+it('no code unit weighs more than the shortcut of the budget assumes', () => {
+  for (let unit = 0; unit < 0x10000; unit += 1)
+    expect(tokenWeight(String.fromCharCode(unit)), `U+${unit.toString(16)}`).toBeLessThanOrEqual(MOST_PER_CODE_UNIT);
 });
 
 describe('what the product sends', () => {

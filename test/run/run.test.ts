@@ -441,6 +441,14 @@ describe('discovery (operations §2)', () => {
     },
   );
 
+  it.each(['/abilities/svc/look-things-v1', '/categories', '/categories/svc-sites'])(
+    'refuses an unknown context at %s',
+    async (path) => {
+      const { status, body } = await call(`${path}?context=all`);
+      expect([status, body.code, Object.keys(body.data.params)]).toEqual([400, 'rest_invalid_param', ['context']]);
+    },
+  );
+
   it('cuts down to a context or to fields', async () => {
     const embed = await call('/abilities/svc/look-things-v1?context=embed');
     expect(Object.keys(embed.body)).toEqual(['name', 'label', 'category', '_links']);
