@@ -23,13 +23,16 @@ import { LoginThrottle, networkOf, type Outcome } from './login-throttle.js';
 
 export type Identity = Omit<Actor, 'via'>;
 
-/** Answers who an access token of an external authorization server stands for. Rejects with ServiceError. */
+/** Returns whom an access token of an external authorization server stands for. Rejects with ServiceError. */
 export type VerifyAccessToken = (token: string) => Promise<Identity>;
 
-/** A stored login, as the stores answer it. */
+/** A stored login, as the stores return it. */
 export interface Login {
   identity: Identity;
-  /** Hash that proves the secret; '' where none is set. Another hash means another password: what was verified before no longer counts. */
+  /**
+   * Hash of the secret; '' if none is set. A different hash means a different password: earlier verifications no longer
+   * count.
+   */
   proof: string;
   enabled: boolean;
   last_access: number | null;
@@ -39,10 +42,10 @@ export interface AuthParts {
   findUser(name: string): Promise<Login | undefined>;
   findKey(keyHash: string): Promise<Login | undefined>;
   verifyPassword(password: string, stored: string): Promise<boolean>;
-  /** A stored hash that no password fits. */
+  /** A stored hash that matches no password. */
   unmatchableHash(): string;
   hashToken(part: string): string;
-  /** Notes the use of a key. Not waited for; called at most once a minute per key. */
+  /** Records the use of a key. Not awaited; called at most once a minute per key. */
   touchKey(id: number, at: number): Promise<void>;
   /** Checks access tokens of an external authorization server; absent = none are accepted. */
   verifyAccessToken?: VerifyAccessToken;
@@ -55,18 +58,18 @@ export interface Auth {
   basic(info: RequestInfo, via: WayIn): Promise<Actor>;
   /** Bearer only. Rejects with the codes of REST §1.4. */
   bearer(info: RequestInfo, via: WayIn): Promise<Actor>;
-  /** Whichever of the two the request carries, or an access token over MCP, which is what such tokens are for. */
+  /** Accepts either of the two, or over MCP an access token, which is meant for MCP only. */
   either(info: RequestInfo, via: WayIn): Promise<Actor>;
-  /** The user of a name and a password that did not come in a header. Rejects with svc_permission_denied 401. */
+  /** The user for a name and a password that were not sent in a header. Rejects with svc_permission_denied 401. */
   login(info: RequestInfo, name: string, password: string): Promise<Login>;
-  /** Looks for what only its holder can know, such as a link. Misses count as failed logins of the network. */
+  /** Looks up something that only its holder can know, such as a link. Misses count as failed logins of the network. */
   guess<T>(info: RequestInfo, look: () => Promise<T | undefined>, miss: () => ServiceError): Promise<T>;
-  /** Forgets every verified login: a user or key was changed. */
+  /** Forgets every verified login, because a user or key changed. */
   invalidate(): void;
 }
 
 const TOUCH_EVERY_MS = 60_000;
-/** Failed logins of one network that cost nothing, whatever the names: an office may be behind it. */
+/** Failed logins of one network without a pause, for all names together: it may be a whole office. */
 const NETWORK_BURST = 50;
 const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
@@ -76,14 +79,17 @@ export function createAuth(parts: AuthParts): Auth {
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
   const elapsed = () => parts.clock.elapsed();
-  /** By name and network; keys of a network count as one name. */
+  /** By name and network; all keys of a network count as one name. */
   const byName = new LoginThrottle({ elapsed });
-  /** By network alone: who guesses at many names. */
+  /** By network alone, against guessing at many names. */
   const byNetwork = new LoginThrottle({ elapsed, burst: NETWORK_BURST });
   const hashing = new HashQueue();
   const decoy = parts.unmatchableHash();
 
-  /** Equal logins that arrive together are verified once, however their headers are spelled: it costs a quarter second of a core. */
+  /**
+   * Equal logins that arrive together are verified once, however their headers are spelled: it costs a quarter second
+   * of a core.
+   */
   async function authenticate(digest: string, verify: () => Promise<Login>): Promise<Login> {
     const remembered = await known.recall(digest);
     if (remembered !== undefined) return remembered;
@@ -94,7 +100,7 @@ export function createAuth(parts: AuthParts): Auth {
     return fresh;
   }
 
-  /** A password is looked at only while neither its name nor its network is blocked. */
+  /** A password is checked only while neither its name nor its network is blocked. */
   async function attemptUser(info: RequestInfo, name: string, password: string, digests: string[]): Promise<Login> {
     const network = networkOf(info.address);
     const key = `${network} user ${folded(name)}`;
@@ -110,12 +116,14 @@ export function createAuth(parts: AuthParts): Auth {
       return remember(began, digests, result);
     } finally {
       byName.end(key, outcome);
-      // One good login says nothing about the guesses at other names.
+      // One good login does not clear the guesses at other names.
       byNetwork.end(network, outcome === 'good' ? 'unknown' : outcome);
     }
   }
 
-  /** A key is looked up always: 160 bits cannot be guessed, and a right one must not suffer for the guesses of others. */
+  /**
+   * A key is always looked up: 160 bits cannot be guessed, and a valid key must not suffer from the guesses of others.
+   */
   async function attemptToken(info: RequestInfo, secret: string, key: string, digests: string[]): Promise<Login> {
     const began = known.generation;
     const result = await verifyToken(secret, key);
@@ -123,7 +131,7 @@ export function createAuth(parts: AuthParts): Auth {
     return remember(began, digests, result);
   }
 
-  /** Counts a wrong key or link. */
+  /** Counts a wrong key or link as a failed login. */
   function missed(info: RequestInfo): void {
     const guesses = `${networkOf(info.address)} keys`;
     const wait = byName.waitMs(guesses);
@@ -134,20 +142,20 @@ export function createAuth(parts: AuthParts): Auth {
 
   function remember(began: number, digests: string[], result: Verified<Login> | ServiceError): Login {
     if (result instanceof ServiceError) throw result;
-    // What was read before a change must not be remembered after it.
+    // What was read before a change must not be cached after it.
     if (began === known.generation) known.keep(digests, result);
     return result.login;
   }
 
   async function verifyUser(network: string, name: string, password: string): Promise<Verified<Login> | ServiceError> {
     const login = await parts.findUser(name);
-    // An unknown name, or one without a password, costs the same time as a wrong one: else known names would show.
+    // An unknown name, or one without a password, takes as long as a wrong password: otherwise known names would show.
     const stored = login?.proof || decoy;
     const good = await hashing.run(
       network,
       async () =>
         (await parts.verifyPassword(password, stored)) ||
-        // WordPress shows its application passwords in groups of four; people paste them with the blanks.
+        // WordPress shows application passwords in groups of four; users paste them with the blanks.
         (/\s/.test(password) && (await parts.verifyPassword(password.replace(/\s+/g, ''), stored))),
     );
     if (!good || !login?.enabled) return wrongLogin();
@@ -170,13 +178,14 @@ export function createAuth(parts: AuthParts): Auth {
     if (last !== undefined && elapsed() - last < TOUCH_EVERY_MS) return;
     touched.set(id, elapsed());
     const at = parts.clock.now();
-    // Noted by another process a moment ago, or before a restart. A time to come is of a clock that was put back since.
+    // Recorded by another process a moment ago, or before a restart. A time in the future was recorded before the clock
+    // was set back.
     const age = at - (login.last_access ?? 0);
     if (last === undefined && age >= 0 && age < TOUCH_EVERY_MS) return;
     parts.touchKey(id, at).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
   }
 
-  /** At once where the header is known, as it nearly always is. */
+  /** Synchronous if the header is known, as it nearly always is. */
   function basic(info: RequestInfo, digest: string): Login | Promise<Login> {
     return known.recognised(digest, 'basic')?.login ?? verifiedBasic(info, digest);
   }
@@ -191,12 +200,12 @@ export function createAuth(parts: AuthParts): Auth {
     const pair = basicPair(header);
     if (pair === undefined) throw loginNeeded();
     const { name, password } = pair;
-    // Also by its header, where that has the usual form: every spelling would let one login push out all the others.
+    // Also by its header in the usual form: if every spelling were cached, one login could push out all the others.
     const plain = `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
     return verifiedUser(info, name, password, header === plain ? [digest] : []);
   }
 
-  /** @param headers digests of headers under which the login is remembered, too */
+  /** @param headers digests of further headers to remember the login by */
   function verifiedUser(info: RequestInfo, name: string, password: string, headers: string[]): Promise<Login> {
     const login = known.digestOf(`login\n${folded(name)}\n${password.normalize('NFC')}`);
     return authenticate(login, () => attemptUser(info, name, password, [login, ...headers]));
@@ -256,17 +265,17 @@ export function createAuth(parts: AuthParts): Auth {
   };
 }
 
-/** As the store compares names. */
+/** Normalizes a name as the store compares names. */
 function folded(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
 
-/** Parts of base64url with dots between them, the signature perhaps missing; our own keys never look like that. */
+/** Base64url parts separated by dots, the signature possibly missing; API keys of this service never look like that. */
 function looksLikeJwt(token: string): boolean {
   return /^[\w-]+(?:\.[\w-]*){2,4}$/.test(token);
 }
 
-/** Name up to the first colon, the rest is the password, blanks and colons included (RFC 7617). */
+/** The name up to the first colon; the rest is the password, blanks and colons included (RFC 7617). */
 function basicPair(header: string): { name: string; password: string } | undefined {
   const encoded = /^\s*basic\s+([A-Za-z0-9+/_-]+={0,2})\s*$/i.exec(header)?.[1];
   if (encoded === undefined) return undefined;
@@ -276,7 +285,7 @@ function basicPair(header: string): { name: string; password: string } | undefin
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
 }
 
-/** Compares keyed digests: equal length and no early end, whatever the texts are. */
+/** Compares keyed digests: equal lengths and no early exit, regardless of the texts. */
 function sameText(a: string, b: string, key: Buffer): boolean {
   const digest = (text: string) => createHmac('sha256', key).update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,11 +1,12 @@
 /**
- * Password checks, a few at once: each takes a processor for a quarter of a second and 32 MB. The others wait in a bounded
- * queue, and those of one network in a small part of it, so that guessing slows down the guesser and not the service.
+ * A queue for password checks, which runs a few at a time: each takes a processor for a quarter of a second and 32 MB.
+ * The queue is bounded, and one network gets only a small part of it, so that guessing slows down the guesser and not
+ * the service.
  */
 
 import { waitingLogins } from './login-errors.js';
 
-/** Two of the four threads of Node's pool: files and names need the others. */
+/** Two of the four threads of Node's pool: file and name lookups need the others. */
 const AT_ONCE = 2;
 /** About four seconds of work. */
 const MAX_WAITING = 32;
@@ -16,14 +17,14 @@ export class HashQueue {
   readonly #counts = new Map<string, number>();
   #running = 0;
 
-  /** Runs `check` in its turn. Rejects with `svc_rest_too_many_requests` when too many wait. */
+  /** Runs `check` when its turn comes. Rejects with `svc_rest_too_many_requests` if too many are waiting. */
   async run<T>(network: string, check: () => Promise<T>): Promise<T> {
     if (this.#running >= AT_ONCE) await this.#turn(network);
     else this.#running += 1;
     try {
       return await check();
     } finally {
-      // The place is handed on: `#running` stays as it is.
+      // The slot is handed on, so `#running` stays the same.
       const next = this.#waiting.shift();
       if (next === undefined) this.#running -= 1;
       else next();

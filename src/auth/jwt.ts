@@ -1,4 +1,7 @@
-/** Access tokens of an external authorization server: JWTs checked against its published keys (RFC 9068, RFC 8707). */
+/**
+ * Verifies access tokens of an external authorization server: JWTs checked against its published keys (RFC 9068, RFC
+ * 8707).
+ */
 
 import { createHash } from 'node:crypto';
 import { createRemoteJWKSet, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose';
@@ -10,14 +13,14 @@ import type { Identity, VerifyAccessToken } from './auth.js';
 export interface AccessTokenRules {
   issuer: string;
   jwks_url: string;
-  /** What `aud` must name. */
+  /** The value that `aud` must contain. */
   audience: string;
   read_scope: string;
   write_scope: string;
   clock: Clock;
 }
 
-/** Only signatures by a key that we do not hold: a shared secret would let any resource server make tokens. */
+/** Asymmetric signatures only: with a shared secret any resource server could create tokens. */
 const ALGORITHMS = [
   'RS256',
   'RS384',
@@ -31,14 +34,14 @@ const ALGORITHMS = [
   'EdDSA',
   'Ed25519',
 ];
-/** What the header may call an access token (RFC 9068 §4, RFC 8725 §3.11): many servers still say JWT, or nothing. */
+/** Accepted `typ` headers of access tokens (RFC 9068 §4, RFC 8725 §3.11): many servers still send JWT, or nothing. */
 const TYPES = new Set(['at+jwt', 'application/at+jwt', 'jwt', 'application/jwt']);
 const CLOCK_SKEW_S = 30;
 const FETCH_MS = 5000;
 
 /** Rejects with svc_rest_authentication_error (401), svc_rest_insufficient_permission (403) or svc_operation_failed. */
 export function createTokenVerifier(rules: AccessTokenRules): VerifyAccessToken {
-  // Loaded with the first token, kept, and loaded again for a key that is not in it, at most every half minute.
+  // Loaded with the first token and cached; loaded again for an unknown key, at most every half minute.
   const keys = createRemoteJWKSet(new URL(rules.jwks_url), { timeoutDuration: FETCH_MS });
   return async (token) => identityOf(await verified(token, keys, rules), rules);
 }
@@ -62,8 +65,8 @@ async function verified(token: string, keys: JWTVerifyGetKey, rules: AccessToken
 }
 
 /**
- * Refuses what the same server signs for other ends, such as ID, refresh and logout tokens. Some servers tell them apart in
- * the payload: `typ` (Keycloak), `token_use` (Cognito).
+ * Refuses tokens that the same server signs for other purposes, such as ID, refresh and logout tokens. Some servers
+ * mark them in the payload: `typ` (Keycloak), `token_use` (Cognito).
  */
 function requireAccessToken({ sub, typ: kind, token_use: use }: JWTPayload, type: string | undefined): void {
   if (typeof sub !== 'string' || sub.trim() === '') throw invalid(undefined, 'sub');
@@ -72,7 +75,7 @@ function requireAccessToken({ sub, typ: kind, token_use: use }: JWTPayload, type
   if (use !== undefined && use !== 'access') throw invalid(undefined, 'token_use');
 }
 
-/** A failure to get the keys says nothing about the token. */
+/** A failure to fetch the keys says nothing about the token. */
 function isOurs(error: unknown): boolean {
   if (!(error instanceof errors.JOSEError)) return true;
   return ['ERR_JWKS_TIMEOUT', 'ERR_JOSE_GENERIC', 'ERR_JWKS_INVALID'].includes(error.code);
@@ -96,15 +99,15 @@ function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
 
 const MAX_NAME = 500;
 
-/** It identifies the caller, so a long one ends in a digest of the whole. Short ones never are as long as that. */
+/** The name identifies the caller, so a long one ends in a digest of the whole. Short ones are never that long. */
 function nameOf(subject: string): string {
   if (subject.length <= MAX_NAME) return subject;
   return `${subject.slice(0, MAX_NAME)}…${createHash('sha256').update(subject).digest('hex')}`;
 }
 
 /**
- * `scope` as RFC 9068 has it or as a list, and the `scp` of some servers. Where they name none of ours, Auth0's `permissions`:
- * those are all that the user may do, of which the scopes are what this client was granted.
+ * `scope` as RFC 9068 defines it or as a list, and the `scp` of some servers. If these contain no scope of this
+ * service, Auth0's `permissions`: those are all that the user may do, of which this client was granted the scopes.
  */
 function scopesOf({ scope, scp, permissions }: JWTPayload, rules: AccessTokenRules): Set<string> {
   const granted = new Set([...words(scope), ...words(scp)]);
@@ -117,7 +120,7 @@ function words(claim: unknown): string[] {
   return Array.isArray(claim) ? claim.filter((one) => typeof one === 'string') : [];
 }
 
-/** @param at the claim or header at fault, where the cause does not tell it */
+/** @param at the claim or header at fault, if the cause does not name it */
 function invalid(cause: unknown, at?: string): ServiceError {
   const expired = cause instanceof errors.JWTExpired;
   const fault = cause instanceof errors.JWTClaimValidationFailed ? cause.claim : at;

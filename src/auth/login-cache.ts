@@ -1,4 +1,4 @@
-/** Cache of logins that were verified a moment ago, by a digest of their header. */
+/** Cache of recently verified logins, by a digest of their header. */
 
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -13,13 +13,13 @@ interface Provable {
 export interface Verified<L> {
   scheme: Scheme;
   login: L;
-  /** Reads it again. */
+  /** Reads the login from storage again. */
   reload: () => Promise<L | undefined>;
 }
 
-/** A password is hashed slowly once; after that its header is recognised for this long. */
+/** How long a header is recognized after its password was hashed, which is slow. */
 const VERIFIED_FOR_MS = 5 * 60_000;
-/** A recognised login is read again this often, so that a change by another process acts at once. */
+/** A recognized login is read again this often, so that a change by another process takes effect soon. */
 const RECHECK_AFTER_MS = 1000;
 const MAX_VERIFIED = 2000;
 
@@ -33,17 +33,19 @@ export class LoginCache<L extends Provable> {
     this.#clock = clock;
   }
 
-  /** Another number after each `forget`: what was read before a change must not be remembered after it. */
+  /** Changes with each `forget`: what was read before a change must not be cached after it. */
   get generation(): number {
     return this.#generation;
   }
 
-  /** Every request passes here: one call of a keyed digest costs a tenth of an HMAC object, and finds a header as well. */
+  /**
+   * Every request passes through here: a keyed digest in one call costs a tenth of an HMAC object, and serves as well.
+   */
   digestOf(header: string): string {
     return hash('sha256', this.#prefix + header, 'base64');
   }
 
-  /** Found at once, before the header is taken apart; undefined when it has to be looked at again. */
+  /** Found synchronously, before the header is parsed; undefined if it has to be read again. */
   recognised(digest: string, scheme?: Scheme): Verified<L> | undefined {
     const entry = this.#verified.get(digest);
     if (entry === undefined || (scheme !== undefined && entry.scheme !== scheme)) return undefined;
@@ -51,7 +53,7 @@ export class LoginCache<L extends Provable> {
     return entry.expires > now && now - entry.checked < RECHECK_AFTER_MS ? entry : undefined;
   }
 
-  /** The same, read again from storage where it was not for a while. */
+  /** The same, reading the login from storage if it has not been read for a while. */
   async recall(digest: string): Promise<L | undefined> {
     const entry = this.#verified.get(digest);
     const now = this.#clock.elapsed();
@@ -67,7 +69,7 @@ export class LoginCache<L extends Provable> {
     return undefined;
   }
 
-  /** @param digests all that it is to be found by */
+  /** @param digests all digests that it can be found by */
   keep(digests: readonly string[], verified: Verified<L>): void {
     const now = this.#clock.elapsed();
     const entry = { ...verified, expires: now + VERIFIED_FOR_MS, checked: now };

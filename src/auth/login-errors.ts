@@ -1,4 +1,4 @@
-/** Every way a login can be refused, with what to do about it (REST §1.4). */
+/** Errors for refused logins, with advice (REST §1.4). */
 
 import { ServiceError } from '../core/errors.js';
 
@@ -28,7 +28,7 @@ export function tokenIncomplete(): ServiceError {
   });
 }
 
-/** For a token of an authorization server where only API keys are taken. */
+/** For an access token of an authorization server where only API keys are accepted. */
 export function accessTokenMisplaced(): ServiceError {
   return new ServiceError('svc_rest_authentication_error', 'This is an access token, and API keys are wanted here.', {
     advice:
@@ -69,7 +69,7 @@ export function waitingLogins(): ServiceError {
   });
 }
 
-/** For a link that was used, has expired, or never was. */
+/** For a link that was used, has expired, or never existed. */
 export function deadLink(): ServiceError {
   return new ServiceError('svc_permission_denied', 'This login link was used before, or has expired.', {
     status: 401,
@@ -77,7 +77,7 @@ export function deadLink(): ServiceError {
   });
 }
 
-/** For somebody who is logged in, and does not know the password. */
+/** For a logged-in user who gives a wrong current password. */
 export function wrongPassword(): ServiceError {
   return new ServiceError('svc_permission_denied', 'The current password is wrong. Nothing changed.', {
     field: 'current_password',
@@ -85,7 +85,7 @@ export function wrongPassword(): ServiceError {
   });
 }
 
-/** For a password that another call replaced, or a user who was switched off, while this one was under way. */
+/** For a password that was replaced by another call, or a user who was disabled, while this call was running. */
 export function changedMeanwhile(): ServiceError {
   return new ServiceError('svc_rest_conflict', 'The login was changed by another call meanwhile.', {
     advice: 'Log in again.',
@@ -96,14 +96,14 @@ export function sessionEnded(): ServiceError {
   return new ServiceError('svc_rest_authentication_error', 'The session has ended.', { advice: 'Log in again.' });
 }
 
-/** For a password or a cookie that everybody on the way could read. */
+/** For a password or a cookie sent over an unencrypted connection. */
 export function plainLogin(): ServiceError {
   return new ServiceError('svc_rest_authentication_bad_request', 'A browser logs in over HTTPS only.', {
     advice: 'Use https://, or a loopback address. Behind a TLS proxy set SITEFLEET_TRUST_PROXY=1.',
   });
 }
 
-/** For a change that came with the cookie alone, as a page of another origin could send it. */
+/** For a change sent with the cookie alone, as a page of another origin could do. */
 export function forgeable(what: 'Origin' | 'X-Sitefleet-CSRF'): ServiceError {
   const fault =
     what === 'Origin' ? 'its Origin is not that of this server' : 'its X-Sitefleet-CSRF is not that of the session';

@@ -1,19 +1,19 @@
-/** Login throttle: blocks guessing with exponentially growing pauses per key, in bounded memory. */
+/** Login throttle: slows guessing with exponentially growing pauses per key, in bounded memory. */
 
 export interface ThrottleOptions {
-  /** Milliseconds, only ever growing. */
+  /** Monotonic milliseconds. */
   elapsed: () => number;
-  /** Failures that cost nothing: people mistype. */
+  /** Failures without a pause, for typing errors. */
   burst?: number;
   /** Longest block in milliseconds. */
   maxBlockMs?: number;
-  /** Keys remembered at most; the one that was used longest ago is forgotten first. */
+  /** Maximum number of keys remembered; the least recently used one is dropped first. */
   maxKeys?: number;
 }
 
 interface Record_ {
   failures: number;
-  /** Attempts that are being verified. They count as failures until they end, or parallel guesses would all pass. */
+  /** Attempts being verified. They count as failures until they end, otherwise parallel guesses would all pass. */
   pending: number;
   blockedUntil: number;
   lastFailure: number;
@@ -38,7 +38,7 @@ export class LoginThrottle {
     this.#maxKeys = options.maxKeys ?? 10_000;
   }
 
-  /** Milliseconds to wait before the next attempt under the key; 0 when it may be now. */
+  /** Milliseconds to wait before the next attempt for the key; 0 if it is allowed now. */
   waitMs(key: string): number {
     const record = this.#records.get(key);
     if (record === undefined) return 0;
@@ -51,7 +51,7 @@ export class LoginThrottle {
     this.#record(key).pending += 1;
   }
 
-  /** An attempt that was begun has ended. */
+  /** Ends an attempt that was begun. */
   end(key: string, outcome: Outcome): void {
     const record = this.#record(key);
     record.pending = Math.max(0, record.pending - 1);
@@ -70,7 +70,7 @@ export class LoginThrottle {
     if (record.failures === 0 && record.pending === 0) this.#records.delete(key);
   }
 
-  /** Keys remembered now. */
+  /** Number of keys remembered now. */
   get size(): number {
     return this.#records.size;
   }
@@ -78,7 +78,7 @@ export class LoginThrottle {
   #record(key: string): Record_ {
     const known = this.#records.get(key);
     const record = known ?? { failures: 0, pending: 0, blockedUntil: 0, lastFailure: 0 };
-    // Re-inserted, so that the map stays in the order of last use.
+    // Re-inserted, so that the map stays in order of last use.
     if (known !== undefined) this.#records.delete(key);
     this.#records.set(key, record);
     if (this.#records.size > this.#maxKeys) {
@@ -89,7 +89,7 @@ export class LoginThrottle {
   }
 }
 
-/** The network that attempts of an address are counted under: the address itself, or the /64 that one IPv6 host owns. */
+/** The network that attempts of an address are counted for: the address itself, or the /64 that one IPv6 host owns. */
 export function networkOf(address: string): string {
   const [plain = ''] = address.toLowerCase().split('%');
   if (!plain.includes(':')) return plain;

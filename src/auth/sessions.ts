@@ -1,7 +1,7 @@
 /**
- * Sessions of people in a browser: a random cookie, hashed at rest, that is replaced at each login and every hour of use, and
- * ends after twelve hours without use. Every request reads the session and its user from the database, so an end, another
- * password and another right act at once in every process.
+ * Browser sessions of users: a random cookie, hashed at rest, that is replaced at each login and every hour of use, and
+ * expires after twelve hours without use. Every request reads the session and its user from the database, so a logout,
+ * a new password and a changed right take effect at once in every process.
  */
 
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
@@ -21,16 +21,16 @@ import {
   wrongPassword,
 } from './login-errors.js';
 
-/** A session as the store answers it. Times are milliseconds since the epoch. */
+/** A session as the store returns it. Times are milliseconds since the epoch. */
 export interface StoredSession {
   id: string;
   identity: Identity;
-  /** False: the person has not chosen a password yet. */
+  /** False: the user has not chosen a password yet. */
   has_password: boolean;
   csrf: string;
-  /** The request carries the newest cookie; false: the one before it. */
+  /** The request carries the newest cookie; false: the previous one. */
   current: boolean;
-  /** The newest cookie was never used yet, so its answer may have been lost. */
+  /** The newest cookie has not been used yet, so the response that set it may have been lost. */
   unconfirmed: boolean;
   rotated_at: number;
   used_at: number;
@@ -43,7 +43,7 @@ interface Opening {
   idle_since: number;
 }
 
-/** What changes stored sessions: plain data, because it happens in the engine thread. */
+/** A change to stored sessions: plain data, because it is applied in the engine thread. */
 export type SessionChange =
   | { step: 'open'; session: Opening; user_id: number; proof: string }
   | { step: 'open_by_link'; session: Opening; link_hash: string }
@@ -55,7 +55,7 @@ export type SessionChange =
 export interface SessionParts {
   find(tokenHash: string, now: number, idleSince: number): Promise<StoredSession | undefined>;
   identity(id: string, idleSince: number): Promise<Identity | undefined>;
-  /** Answers whether anything changed. */
+  /** Returns whether anything changed. */
   change(change: SessionChange): Promise<boolean>;
   auth: Pick<Auth, 'login' | 'guess' | 'invalidate'>;
   hashToken(token: string): string;
@@ -63,7 +63,7 @@ export interface SessionParts {
   log: Log;
 }
 
-/** What a request says about its session. */
+/** The parts of a request that concern its session. */
 export interface SessionRequest {
   /** The cookie. */
   cookie: string;
@@ -76,34 +76,36 @@ export interface SessionRequest {
 export interface Session {
   id: string;
   identity: Identity;
-  /** False: the person came by a link, and has not chosen a password yet. */
+  /** False: the user logged in by a link, and has not chosen a password yet. */
   has_password: boolean;
-  /** What requests that change something must carry in X-Sitefleet-CSRF. The same as long as the session lasts. */
+  /**
+   * The value that requests that change something must carry in X-Sitefleet-CSRF. Constant for the session's lifetime.
+   */
   csrf: string;
-  /** Milliseconds since the epoch: when it ends, if it is not used until then. */
+  /** When the session expires if it is not used before, in milliseconds since the epoch. */
   expires_at: number;
-  /** The cookie to set from now on, when it changed. */
+  /** The cookie to set, if it changed. */
   cookie: string | undefined;
 }
 
 export interface Sessions {
-  /** The session of a cookie; undefined when it has none. Changes nothing. */
+  /** The session of a cookie; undefined if there is none. Changes nothing. */
   find(cookie: string): Promise<Session | undefined>;
   /**
    * The session of a request, which counts as its use. Rejects with svc_rest_authentication_error (401), or with
-   * svc_csrf_refused where it may be forged.
+   * svc_csrf_refused if the request may be forged.
    */
   admit(request: SessionRequest): Promise<Session>;
-  /** Whose session it is, as long as it lasts; for what goes on after a request. Not a use of it. */
+  /** Whose session it is, while it lasts; for work that outlives a request. Does not count as use. */
   identity(id: string): Promise<Identity | undefined>;
   /** Opens a session. Rejects with svc_permission_denied (401) and svc_rest_too_many_requests. */
   login(info: RequestInfo, name: string, password: string): Promise<Session>;
-  /** The same by a link that is good for one login. */
+  /** Opens a session with a one-time link. */
   loginByLink(info: RequestInfo, link: string): Promise<Session>;
   /**
-   * Gives the person of the session another password. All sessions of theirs end, and a new one is answered. Rejects with
-   * svc_permission_denied (403) where the current password is wrong, and with svc_invalid_input.
-   * @param current ignored while there is none
+   * Changes the password of the session's user. Ends all sessions of that user and returns a new one. Rejects with
+   * svc_permission_denied (403) if the current password is wrong, and with svc_invalid_input.
+   * @param current ignored if the user has no password yet
    */
   changePassword(info: RequestInfo, session: Session, current: string, next: string): Promise<Session>;
   end(id: string): Promise<void>;
@@ -111,17 +113,17 @@ export interface Sessions {
 
 const IDLE_MS = 12 * 3600_000;
 const ROTATE_AFTER_MS = 3600_000;
-/** Requests that were under way when the new cookie was used first may still carry the one before. */
+/** Requests that were already sent when the new cookie was first used may still carry the previous one. */
 const GRACE_MS = 60_000;
-/** A cookie that was not used for so long after it was sent is taken as lost on the way. */
+/** A cookie that has not been used this long after it was sent is considered lost in transit. */
 const LOST_AFTER_MS = 10_000;
-/** A use is noted this often. */
+/** How often a use is recorded. */
 const NOTE_EVERY_MS = 60_000;
 const SAFE_METHODS = new Set(['GET', 'HEAD']);
 /** 32 bytes in base64url. */
 const TOKEN = /^[\w-]{43}$/;
 
-/** 256 random bits that survive any header: a cookie. */
+/** 256 random bits, in characters that every header accepts: a cookie. */
 function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
@@ -146,7 +148,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     cookie,
   });
 
-  /** Replaces the cookie; undefined when another request just did, or when it cannot be stored now. */
+  /** Replaces the cookie; undefined if another request just did, or if it cannot be stored now. */
   async function rotated(session: StoredSession, from: string, now: number): Promise<string | undefined> {
     const to = newToken();
     const { id, rotated_at } = session;
@@ -179,7 +181,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     return sessionOf(session, now, cookie);
   }
 
-  /** The session is good even when the password is not. */
+  /** The session is valid even if the password is wrong. */
   async function verified(info: RequestInfo, name: string, password: string): Promise<Login> {
     try {
       return await auth.login(info, name, password);
@@ -194,7 +196,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     const user_id = identity.id;
     if (user_id === null) throw wrongLogin();
     const session = await open((made) => change({ step: 'open', session: made, user_id, proof }));
-    // The password was changed while it was looked at.
+    // The password was changed while it was being checked.
     if (session === undefined) throw wrongLogin();
     return session;
   }
@@ -247,7 +249,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
   };
 }
 
-/** Compares digests: equal length and no early end, whatever the texts are. */
+/** Compares digests: equal lengths and no early exit, regardless of the texts. */
 function sameText(a: string, b: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(a), digest(b));

@@ -1,6 +1,6 @@
 /**
- * Leases: mutual exclusion by name. Within a process by a queue in memory; across processes by a row in the database, which
- * lapses when its holder dies and is renewed while it lives.
+ * Leases: mutual exclusion by name. Within a process by a queue in memory; across processes by a database row, which is
+ * renewed while its holder lives and lapses when it dies.
  */
 
 import { setMaxListeners } from 'node:events';
@@ -8,7 +8,7 @@ import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import type { SiteLocks } from '../core/site-locks.js';
 
-/** Where leases are kept; `acquire` takes, renews or refuses in one statement: leases that end by `lapsed` are over. */
+/** Storage of leases; `acquire` takes, renews or refuses in one statement: leases that end by `lapsed` are over. */
 export interface LeaseRows {
   acquire(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
   release(name: string, owner: string): Promise<void>;
@@ -19,14 +19,14 @@ export interface SharedLeases {
   owner: string;
   clock: Clock;
   log: Log;
-  /** How long the right of a process that says nothing lasts. Default 30 s. */
+  /** How long a lease lasts without renewal. Default 30 s. */
   leaseMs?: number | undefined;
 }
 
-/** Called when the name is taken within this process. @returns a function that is called when the wait is over */
+/** Called if the name is taken within this process. @returns a function that is called when the wait is over */
 type OnWait = () => () => void;
 
-/** Work under a name. `held` is aborted when the lease was lost: another process may have the right by now. */
+/** Runs work while holding a name. `held` is aborted if the lease was lost: another process may hold it by now. */
 export interface Leases {
   exclusive<T>(
     name: string,
@@ -34,26 +34,26 @@ export interface Leases {
     work: (held: AbortSignal) => Promise<T>,
     options?: { retention?: LeaseRetention; onWait?: OnWait | undefined },
   ): Promise<T>;
-  /** The queue in memory alone. `waited`: the name was taken within this process. */
+  /** Uses only the queue in memory. `waited`: the name was taken within this process. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>, onWait?: OnWait): Promise<T>;
 }
 
-/** For short work that comes in rows: the lease is kept until none came for `idleMs`, `mostMs` in all. */
+/** For series of short work: the lease is kept until no work has come for `idleMs`, but at most for `mostMs`. */
 export interface LeaseRetention {
   idleMs: number;
   mostMs: number;
-  /** How long the lease of a process that died stands in the way. */
+  /** How long the lease of a dead process blocks others. */
   leaseMs: number;
 }
 
 const LEASE_MS = 30_000;
-/** Renewals within one lease: two may be missed. */
+/** Renewals per lease time: two may be missed. */
 const BEATS = 4;
 const FIRST_PAUSE_MS = 25;
 const LONGEST_PAUSE_MS = 200;
 const NEVER = new AbortController().signal;
 
-/** `shared` is left out where no other process can be: a database in memory. */
+/** `shared` is omitted if no other process can exist: a database in memory. */
 export function createLeases(shared?: SharedLeases): Leases {
   const tails = new Map<string, Promise<void>>();
   const leases = shared === undefined ? null : new HeldLeases(shared);
@@ -78,7 +78,7 @@ export function createLeases(shared?: SharedLeases): Leases {
       return await work(before !== undefined);
     } finally {
       release();
-      // Who gave up waiting leaves others at work: the next one still waits for those.
+      // A caller that gave up waiting leaves others at work: the next one must still wait for those.
       if (itsTurn) forget();
       else void tail.then(forget);
     }
@@ -120,12 +120,12 @@ interface Lease {
   beat: NodeJS.Timeout;
 }
 
-/** This process's leases. The caller sees to it that a name is taken and given back in turn. */
+/** This process's leases. The caller ensures that acquiring and releasing a name alternate. */
 class HeldLeases {
   readonly #shared: SharedLeases;
   /** Kept for the next piece of work, with the timer that ends it. */
   readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
-  /** Being given back: taking it again before that has ended would be undone. */
+  /** Being released: acquiring it again before the release has ended would be undone by it. */
   readonly #ending = new Map<string, Promise<void>>();
 
   constructor(shared: SharedLeases) {
@@ -154,7 +154,7 @@ class HeldLeases {
     const renew = () => {
       this.#hold(name, leaseMs).then(
         (still) => still || lost.abort(),
-        // A missed beat is survivable: the lease is long enough for the next.
+        // A missed renewal is survivable: the lease lasts until the next ones.
         (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
       );
     };
@@ -187,7 +187,7 @@ class HeldLeases {
     const { rows, owner, log } = this.#shared;
     const end = rows
       .release(lease.name, owner)
-      // Not given back, it lapses by itself.
+      // A lease that is not released lapses.
       .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be given back'))
       .finally(() => this.#ending.delete(lease.name));
     this.#ending.set(lease.name, end);
@@ -198,7 +198,7 @@ class HeldLeases {
 /** Waits for a turn, but no longer than the caller does. */
 async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  // One signal often stands for a run over thousands of sites.
+  // One signal often serves a run over thousands of sites.
   setMaxListeners(0, signal);
   let stop = () => {};
   const given = new Promise<never>((_, reject) => {

@@ -1,23 +1,23 @@
-/** The processes that share scheduled tasks, as one of them sees it. */
+/** The processes that share scheduled tasks, as seen by one of them. */
 
 import { hostname } from 'node:os';
 
 export interface Members {
-  /** Name of this machine: what one cannot reach, another may. */
+  /** Name of this machine: a site that is unreachable from one machine may be reachable from another. */
   readonly host: string;
-  /** How long a claim of a process that says nothing lasts, milliseconds. */
+  /** How long a claim lasts without renewal, in milliseconds. */
   readonly leaseMs: number;
-  /** Shows this process to the others and counts them; later calls cost nothing unless it was paused meanwhile. */
+  /** Registers this process and counts the others; later calls cost nothing unless it was paused in between. */
   join(): Promise<void>;
-  /** Processes that live, this one included. */
+  /** Number of living processes, including this one. */
   count(): number;
-  /** This process's part of what all of them together may do at once; 0 while it has none. */
+  /** This process's part of what all processes together may run at once; 0 while it has none. */
   slots(limit: number): number;
-  /** Which of how many equal parts of the sites is this process's; null while it has none. */
+  /** Which of how many equal parts of the sites belongs to this process; null while it has none. */
   part(): { index: number; of: number } | null;
 }
 
-/** A database that no other process can open: claims need not lapse. */
+/** For a database that no other process can open: claims need not lapse. */
 export const ALONE: Members = {
   host: hostname(),
   leaseMs: 3_600_000,

@@ -1,19 +1,19 @@
-/** Process ids: the name a process holds its leases under, and whether such a process still runs. */
+/** Process ids: the name under which a process holds its leases, and whether such a process still runs. */
 
 import { randomUUID } from 'node:crypto';
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
 
-/** What a process id belongs to: it names one process only within one boot of one machine and one PID namespace of it. */
+/** Where a process id is valid: it identifies a process only within one boot of one machine and one PID namespace. */
 export interface ProcessLocation {
   host: string;
-  /** Of this boot of the machine and of the PID namespace; null where they are not known, as on systems other than Linux. */
+  /** Ids of this boot of the machine and of the PID namespace; null if unknown, as on systems other than Linux. */
   boot: string | null;
   pids: string | null;
   pid: number;
 }
 
-/** Where this process runs. Containers share the host name or the boot, but not the PID namespace. */
+/** Where this process runs. Containers may share the host name or the boot, but not the PID namespace. */
 export function processLocation(): ProcessLocation {
   return {
     host: hostname(),
@@ -25,14 +25,14 @@ export function processLocation(): ProcessLocation {
 
 const here = processLocation();
 
-/** `host/pid/boot/namespace/random`; `-` for what is not known. */
+/** `host/pid/boot/namespace/random`; `-` for unknown parts. */
 export function processId({ host, boot, pids, pid }: ProcessLocation = here): string {
   return [host, pid, boot ?? '-', pids ?? '-', randomUUID().slice(0, 8)].join('/');
 }
 
 /**
- * True only for a process of this boot and PID namespace that no longer runs: of others nothing can be known. Where boot and
- * namespace are not known, no process is declared dead, and leases lapse by themselves.
+ * True only for a process of this boot and PID namespace that no longer runs: nothing can be known of others. If boot
+ * and namespace are unknown, no process is declared dead, and leases lapse over time.
  */
 export function isProcessGone(owner: string, location: ProcessLocation = here): boolean {
   const [host, pid, boot, pids, random] = owner.split('/');

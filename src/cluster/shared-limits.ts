@@ -1,10 +1,11 @@
 /**
- * Limits towards child sites that hold across processes. Each process shows itself in the database every few seconds and
- * counts the others. A limit for all calls is divided among them. Of the places of one host, each belongs to one process;
- * who has none takes turns, by a lease, on one spare place. So a host sees its limit, plus one.
+ * Limits on calls to child sites that hold across processes. Each process registers in the database every few seconds
+ * and counts the others. A limit for all calls is divided among them. Each place of a host belongs to one process; a
+ * process without one shares a single spare place with others by a lease. So a host sees its limit, plus one.
  *
- * What it cannot do: a process that was paused in the middle of its calls has those calls open still when it wakes, and the
- * others, who took it for dead, have taken over its places. It starts no more until it has shown itself again.
+ * Limitation: a process that was paused in the middle of its calls still has those calls open when it wakes, and the
+ * others, having considered it dead, have taken over its places. It starts no further calls until it has registered
+ * again.
  */
 
 import { createHash } from 'node:crypto';
@@ -14,7 +15,7 @@ import type { Log } from '../core/log.js';
 import type { Leases } from './leases.js';
 
 export interface ClusterLimitsParts {
-  /** Notes that this process lives and answers who else does, in a fixed order. */
+  /** Records that this process lives, and returns the living processes in a fixed order. */
   heartbeat(owner: string, now: number, until: number): Promise<string[]>;
   leave(owner: string): Promise<void>;
   owner: string;
@@ -24,13 +25,15 @@ export interface ClusterLimitsParts {
   heartbeatMs?: number | undefined;
 }
 
-/** Beats that may be missed before the others take a process for dead. */
+/** How many heartbeats may be missed before the others consider a process dead. */
 const MISSED = 3;
-/** How often the spare place of a host goes to another process, when several want it. */
+/** How often the spare place of a host passes to another process, if several want it. */
 const SPARE = { idleMs: 30, mostMs: 500 };
 
 export interface ClusterLimits extends SharedLimits {
-  /** Which of how many equal parts of some work is this process's; null while the others may not have counted it. */
+  /**
+   * Which of how many equal parts of some work belongs to this process; null while the others may not have counted it.
+   */
   part(): { index: number; of: number } | null;
   close(): Promise<void>;
 }
@@ -48,9 +51,9 @@ export function createClusterLimits({
   let living: readonly string[] = [owner];
   let joined: Promise<void> | null = null;
   let timer: NodeJS.Timeout | null = null;
-  /** Until then, of `elapsed`, the others may not have counted us, and use our places. */
+  /** Until this value of `elapsed`, the others may not have counted this process yet, and may use its places. */
   let newUntil = 0;
-  /** By both readings of the clock: one shows a step back, the other a sleep of the machine. */
+  /** By both readings of the clock: one detects a step back, the other a sleep of the machine. */
   let seenUntil = { now: 0, elapsed: 0 };
   const isSeen = () => clock.now() <= seenUntil.now && clock.elapsed() <= seenUntil.elapsed;
 
@@ -60,7 +63,7 @@ export function createClusterLimits({
     const keptMs = MISSED * heartbeatMs;
     const found = await heartbeat(owner, now - clock.steps(keptMs).forward, now + keptMs);
     const before = living.join();
-    // Back from a pause in which the others gave us up: as good as new.
+    // Back from a pause during which the others gave this process up: treat it as new.
     if (!isSeen()) newUntil = clock.elapsed() + 2 * heartbeatMs;
     seenUntil = { now: now + keptMs, elapsed: elapsed + keptMs };
     living = found.includes(owner) ? found : [...found, owner];

@@ -1,16 +1,17 @@
-/** Abort signals: one that never fires, and a combination of two that leaves nothing behind on either. */
+/** Abort signals: one that never fires, and a combination of two that leaves no listeners behind. */
 
 import { setMaxListeners } from 'node:events';
 
-/** The signal of calls that are finished even when their caller hangs up. It never fires. */
+/** A signal that never fires, for calls that finish even if their caller hangs up. */
 export const UNINTERRUPTED = new AbortController().signal;
-// Every change in flight in the engine listens to it.
+// Every running change in the engine listens to it.
 setMaxListeners(0, UNINTERRUPTED);
 
 /**
- * Runs `work` with a signal that is aborted as soon as one of two is, and detaches it from both when it ends. `AbortSignal.any` would
- * keep a trace of every call on a signal that lives as long as the process: Node 20 never removes one, some 55 bytes each, which
- * for a fleet that is checked every minute comes to hundreds of megabytes a day.
+ * Runs `work` with a signal that aborts as soon as one of two does, and detaches it from both afterwards.
+ * `AbortSignal.any` would leave a trace of every call on a signal that lives as long as the process: Node 20 never
+ * removes it, some 55 bytes each, which adds up to hundreds of megabytes a day for a fleet that is checked every
+ * minute.
  */
 export async function withEitherSignal<T>(
   one: AbortSignal,
@@ -19,7 +20,7 @@ export async function withEitherSignal<T>(
 ): Promise<T> {
   const either = new AbortController();
   const detach = [one, other].map((signal) => {
-    // One signal often stands for a run over thousands of sites.
+    // One signal often serves a run over thousands of sites.
     setMaxListeners(0, signal);
     const abort = () => either.abort(signal.reason);
     if (signal.aborted) abort();

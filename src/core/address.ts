@@ -1,15 +1,15 @@
-/** Address rules: which IP addresses this service may call. Pure; used by all outgoing networks. */
+/** Address rules: which IP addresses this service may contact. Pure; used by all outgoing connections. */
 
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
 
-/** Public by number, but the inside of a cloud: Azure's host agent. The other metadata addresses lie in blocked ranges. */
+/** Publicly numbered, but internal to a cloud: Azure's host agent. Other metadata addresses are in blocked ranges. */
 const BLOCKED_PUBLIC = new Set(['168.63.129.16']);
 
 /**
- * True for an address on the open internet: not loopback, private, link-local, unique-local, shared (CGNAT),
- * multicast, unspecified, reserved or metadata. IPv6 forms that carry an IPv4 address are judged by it where they are
- * in real use (mapped, NAT64), and refused where they are not (6to4, Teredo, IPv4-compatible). Unreadable = false.
+ * True for an address on the public internet: not loopback, private, link-local, unique-local, shared (CGNAT),
+ * multicast, unspecified, reserved or metadata. IPv6 forms that embed an IPv4 address are judged by that address where
+ * they are in use (mapped, NAT64), and refused where they are not (6to4, Teredo, IPv4-compatible). Unparsable = false.
  */
 export function isPublicAddress(address: string): boolean {
   const bare = address.replace(/%.*$/, '');
@@ -21,9 +21,9 @@ export function isPublicAddress(address: string): boolean {
   const embedded = new ipaddr.IPv4(bytes.slice(12));
   if (v6.isIPv4MappedAddress()) return isPublicV4(embedded);
   if (v6.match(ipaddr.IPv6.parse('64:ff9b::'), 96)) return isPublicV4(embedded);
-  // IPv4-compatible, deprecated; ::1 and :: are in it too.
+  // IPv4-compatible, deprecated; includes ::1 and ::.
   if (bytes.slice(0, 12).every((byte) => byte === 0)) return false;
-  // ISATAP: the interface part is 0:5efe or 200:5efe and an IPv4 address.
+  // ISATAP: the interface identifier is 0:5efe or 200:5efe followed by an IPv4 address.
   if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe) return false;
   return v6.range() === 'unicast';
 }
@@ -32,7 +32,7 @@ function isPublicV4(address: ipaddr.IPv4): boolean {
   return address.range() === 'unicast' && !BLOCKED_PUBLIC.has(address.toString());
 }
 
-/** Which addresses beside public ones may be contacted: none, this machine's own (the demo), those of a list, or all. */
+/** Which non-public addresses may be contacted: none, loopback only (the demo), those of a list, or all. */
 export type PrivateReach = boolean | 'loopback' | readonly string[];
 
 /** Whether a resolved address may be contacted. */

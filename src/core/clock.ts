@@ -1,35 +1,44 @@
-/** The clock of a process: wall time for what is stored and shown, monotonic time for durations, and what lies between them. */
+/**
+ * The clock of a process: wall time for what is stored and shown, monotonic time for durations, and the difference
+ * between the two.
+ */
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** By how many milliseconds a clock was put forward and back. */
+/** By how many milliseconds the wall clock was set forward and back. */
 export interface ClockSteps {
   forward: number;
   back: number;
 }
 
 export interface Clock {
-  /** Milliseconds since the epoch, for what is stored or shown. May be put forward or back at any moment: never measure with it. */
+  /**
+   * Milliseconds since the epoch, for what is stored or shown. The system may set it forward or back at any moment:
+   * never measure with it.
+   */
   now(): number;
-  /** Milliseconds since some moment, only ever growing: for durations within this process. Stands still while the machine sleeps. */
+  /**
+   * Milliseconds since an arbitrary moment, monotonic: for durations within this process. Stands still while the
+   * machine sleeps.
+   */
   elapsed(): number;
   /**
-   * The steps of `now` against `elapsed` since this process began, or within the last milliseconds of `elapsed`. A lease of `ms`
-   * of another process has lapsed when it ends before `now() - steps(ms).forward`: after a step forward, and after a sleep of the
-   * machine, its holder must first have had the time to renew it.
+   * Steps of `now` relative to `elapsed` since this process started, or within the last `within` milliseconds of
+   * `elapsed`. A lease of another process has lapsed when it ends before `now() - steps(ms).forward`, where `ms` is the
+   * lease time: after a step forward or a sleep of the machine, its holder must first have had time to renew it.
    */
   steps(within?: number): ClockSteps;
-  /** Resolves after `ms`; rejects with the signal's reason when that comes first. */
+  /** Resolves after `ms`; rejects with the signal's reason if that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
-/** Smaller corrections are within the precision of the two readings; no lease and no plan depends on so little. */
+/** Smaller corrections are within the precision of the two readings; no lease or schedule depends on so little. */
 const NOTICED_MS = 1_000;
-/** The time of each step is remembered for so long: longer than any lease. */
+/** How long each step is remembered: longer than any lease. */
 const REMEMBERED_MS = 3_600_000;
 
-/** Completes a clock by the record of its steps, by comparing its two readings at each call. */
+/** Completes a clock with `steps`, which it detects by comparing the two readings at each call. */
 export function createClock(parts: Omit<Clock, 'steps'>): Clock {
   const { now, elapsed } = parts;
   let offset = now() - elapsed();
@@ -61,12 +70,12 @@ function add(sum: ClockSteps, step: ClockSteps): void {
   sum.back += step.back;
 }
 
-/** The clock of this machine. */
+/** The system clock. */
 export const systemClock: Clock = createClock({
   now: () => Date.now(),
   elapsed: () => performance.now(),
   async sleep(ms, signal) {
-    // One signal often stands for many sites, all of which wait.
+    // One signal often serves many sites, all of which wait.
     if (signal !== undefined) setMaxListeners(0, signal);
     await delay(ms, undefined, signal === undefined ? {} : { signal });
   },

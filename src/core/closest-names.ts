@@ -1,6 +1,6 @@
 /** Suggestions for a misspelled tool name. */
 
-/** Up to three names that share most words with the given one, best first; none when nothing is close. */
+/** Up to three names that share the most words with the given one, best first; none if nothing is close. */
 export function closestNames(given: string, names: readonly string[]): string[] {
   const words = new Set(wordsOf(given));
   if (words.size === 0) return [];
@@ -12,7 +12,7 @@ export function closestNames(given: string, names: readonly string[]): string[] 
     .map(({ name }) => name);
 }
 
-/** `listSites`, `list_sites` and `svc/list-sites-v1` have the same words: prefix and version do not count. */
+/** `listSites`, `list_sites` and `svc/list-sites-v1` have the same words: prefix and version are ignored. */
 function wordsOf(name: string): string[] {
   return name
     .slice(0, 100)

@@ -1,4 +1,7 @@
-/** What each error code means and what to do next, in words: shown at `svc://errors/{code}`, and where an error has no advice of its own. */
+/**
+ * What each error code means and what to do next: shown at `svc://errors/{code}`, and with errors that have no advice
+ * themselves.
+ */
 
 import { type ErrorCode, STATUS } from './errors.js';
 
@@ -218,7 +221,7 @@ const HELP: Partial<Record<ErrorCode, readonly [meaning: string, next: string]>>
   svc_internal_error: ['Something unexpected went wrong here.', RETRY],
 };
 
-/** Help for a code; undefined where there is none. */
+/** Help for a code; undefined if there is none. */
 export function errorHelp(code: ErrorCode): ErrorHelp | undefined {
   const [meaning, next] = HELP[code] ?? [];
   return meaning === undefined || next === undefined ? undefined : { meaning, next };
@@ -226,7 +229,7 @@ export function errorHelp(code: ErrorCode): ErrorHelp | undefined {
 
 export const ERROR_CODES = Object.keys(STATUS) as ErrorCode[];
 
-/** A code of the catalogue from any text. */
+/** Returns the text as a known error code, or undefined. */
 export function knownCode(text: string): ErrorCode | undefined {
   return Object.hasOwn(STATUS, text) ? (text as ErrorCode) : undefined;
 }

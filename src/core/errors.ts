@@ -18,7 +18,7 @@ export const STATUS = {
   empty_body: 400,
   invalid_content_type: 415,
 
-  // who may
+  // permissions
   svc_permission_denied: 403,
   svc_access_denied: 403,
   svc_rest_authentication_error: 401,
@@ -30,7 +30,7 @@ export const STATUS = {
   svc_forbidden_origin: 403,
   svc_csrf_refused: 403,
 
-  // what was named
+  // unknown or ambiguous names
   svc_site_not_found: 404,
   svc_ambiguous_site: 400,
   svc_client_not_found: 404,
@@ -49,7 +49,7 @@ export const STATUS = {
   svc_alert_recipient_not_found: 404,
   svc_alert_delivery_not_found: 404,
 
-  // what was asked
+  // input
   svc_invalid_input: 400,
   svc_invalid_url: 400,
   invalid_period: 400,
@@ -67,7 +67,7 @@ export const STATUS = {
   svc_idempotency_key_reused: 422,
   svc_idempotency_in_progress: 409,
 
-  // what the child site did
+  // failures of the child site
   svc_connection_failed: 503,
   svc_invalid_credentials: 422,
   svc_site_add_failed: 500,
@@ -139,14 +139,14 @@ export const STATUS = {
   renew_connection_job_not_found: 404,
   disconnect_job_not_found: 404,
 
-  // audits, time
+  // audits, time tracker
   svc_perf_audit_not_configured: 409,
   svc_time_tracker_task_not_found: 404,
   svc_time_tracker_bucket_not_found: 404,
   svc_time_tracker_bucket_client_mismatch: 400,
   svc_time_tracker_invalid_transition: 409,
 
-  // ourselves
+  // internal
   svc_client_creation_failed: 500,
   svc_client_update_failed: 500,
   svc_client_deletion_failed: 500,
@@ -170,7 +170,7 @@ export interface ErrorDetails {
   advice?: string;
   /** Further members of the error body's `data`. Never secrets. */
   data?: Record<string, unknown>;
-  /** Status other than the table's. Only for 401 against 403 of the same code (operations §1.8). */
+  /** A status other than the table's. Only to distinguish 401 from 403 for the same code (operations §1.8). */
   status?: number;
   cause?: unknown;
 }
@@ -194,14 +194,14 @@ export class ServiceError extends Error {
   }
 }
 
-/** The wire form of an error, the same facts on every surface. */
+/** The wire form of an error, the same on every surface. */
 export interface ErrorBody {
   code: ErrorCode;
   message: string;
   data: { status: number; field?: string; advice?: string } & Record<string, unknown>;
 }
 
-/** Body for a caught value: a ServiceError as it is, anything else as `svc_internal_error` without internals. */
+/** The body for a caught value: a ServiceError as it is, anything else as `svc_internal_error` without internals. */
 export function errorBody(error: unknown): ErrorBody {
   const known = asServiceError(error);
   return {
@@ -216,7 +216,7 @@ export function errorBody(error: unknown): ErrorBody {
   };
 }
 
-/** Any thrown value as a ServiceError; the original stays as `cause`, for the log only. */
+/** Turns any thrown value into a ServiceError; the original is kept as `cause`, for the log only. */
 export function asServiceError(error: unknown): ServiceError {
   if (error instanceof ServiceError) return error;
   if (error instanceof DOMException && error.name === 'AbortError') {
@@ -229,7 +229,7 @@ export function asServiceError(error: unknown): ServiceError {
   });
 }
 
-/** What a storage failure means to a caller, by the driver's kind: message and advice. */
+/** Message and advice for a storage failure, by the driver's kind. */
 const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> = new Map([
   ['busy', ['The database is busy.', 'Try again in a few seconds.']],
   ['unavailable', ['The database does not answer at the moment.', 'Try again in a few seconds.']],
@@ -248,9 +248,9 @@ const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> 
   ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.']],
 ]);
 
-/** A typed storage failure that is not the caller's mistake as `svc_storage_unavailable`; null for anything else. */
+/** A typed storage failure that is not the caller's mistake, as `svc_storage_unavailable`; null for anything else. */
 export function storageFailure(error: unknown): ServiceError | null {
-  // By its shape: this layer may not import the store's classes.
+  // Recognized by its shape: this layer may not import the store's classes.
   if (!(error instanceof Error) || error.name !== 'StorageError' || !('kind' in error)) return null;
   const known = STORAGE.get(error.kind);
   if (known === undefined) return null;
@@ -262,8 +262,8 @@ export function storageFailure(error: unknown): ServiceError | null {
 }
 
 /**
- * A failure as callers without the right to write may read it. What is wrong with the storage, and where it is, is for those
- * who can mend it; the log has it in any case.
+ * The error as shown to callers without the right to write. Details of a storage failure are for those who can fix it;
+ * the log always has them.
  */
 export function withoutStorageDetail(error: unknown): unknown {
   const known = asServiceError(error);
@@ -291,7 +291,7 @@ const OURS: ReadonlySet<ErrorCode> = new Set([
   'svc_update_exception',
 ]);
 
-/** Whether the log should hold it as a failure of the service, as against: of a site, or of what was asked. */
+/** Whether to log it as a failure of the service, rather than of a site or of the request. */
 export function isOurFault(error: ServiceError): boolean {
   return OURS.has(error.code);
 }

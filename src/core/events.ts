@@ -1,4 +1,6 @@
-/** Events: facts that happened, by kind, and the bus that delivers them within a process. The log is the first listener. */
+/**
+ * Events: facts that happened, by kind, and the bus that delivers them within a process. The log is the first listener.
+ */
 
 import type { Actor } from './actor.js';
 import type { Clock } from './clock.js';
@@ -59,7 +61,7 @@ type VulnerabilityFacts = {
   /** Name of the plugin or theme. */
   item: string;
   version: string;
-  /** How many became known of it; the rest is of the worst. */
+  /** How many became known for it; the other fields describe the worst. */
   count: number;
   severity: string | null;
   cve: string | null;
@@ -74,13 +76,13 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
 } & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
 } & { [K in `${ExtensionType}.${ExtensionFailure}`]: { slug: string; code: string } } & {
-  /** `old_version` is back; `by` is null when it is not known who put it back. */
+  /** `old_version` is restored; `by` is null if it is unknown who restored it. */
   [K in `${UpdateType}.rolled_back`]: UpdateFacts & { change_id: string; by: 'sitefleet' | 'guard' | null };
 } & {
-  /** A process left items of a safe update open; they are settled by the next that takes them. */
+  /** A process left items of a safe update unfinished; the next process that takes them over settles them. */
   'update.interrupted': { run_id: string };
   'update.broke_site': { slug: string; change_id: string };
-  /** `previous_version` of a guard that was renewed. */
+  /** `previous_version`: the guard version before a renewal. */
   'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };
   'site.guard_removed': NoFacts;
 } & {
@@ -93,17 +95,17 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'site.reconnected': NoFacts;
   'site.connection_renewed': NoFacts;
   'site.sessions_destroyed': { users: number };
-  /** An address that logs a browser in was handed out. */
+  /** A URL that logs a browser in was issued. */
   'site.admin_login': { user: string };
   'site.synced': NoFacts;
   'site.sync_failed': { code: string };
   'site.checked': { reachable: boolean | null; http_status: number };
   /**
-   * After updates; `items` names what was installed, each name of the site quoted unless it is one plain word. `http_status` is the
-   * answer of `part`.
+   * After updates; `items` names what was installed, with names from the site quoted unless they are one plain word.
+   * `http_status` is the response of `part`.
    */
   'site.http_check_failed': { http_status: number; part: 'front_page' | 'child_plugin'; items: string };
-  /** `threshold` is the one the score was judged by. */
+  /** `threshold` is the one that the score was compared with. */
   'site.unhealthy': { health_score: number | null; threshold?: number };
   'update.ignored': IgnoreFacts;
   'update.unignored': IgnoreFacts;
@@ -128,7 +130,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'audit.failed': { strategy: string; reason: string };
 };
 
-/** Events about a domain: about a site as well when only one lives under it. */
+/** Events about a domain; about a site too if only one site uses the domain. */
 type DomainEvents = {
   'domain.expiring': DomainExpiryFacts;
   'domain.expired': DomainExpiryFacts;
@@ -143,9 +145,9 @@ type ServiceEvents = {
   'job.timed_out': { job_id: string };
   'tool_job.queued': ToolJobFacts & { sites: number };
   'tool_job.completed': ToolJobFacts;
-  /** By the clock, see SITEFLEET_BACKUP_DIR; `last_backup` is the time of the newest good one. */
+  /** A scheduled backup, see SITEFLEET_BACKUP_DIR; `last_backup` is the time of the latest successful one. */
   'backup.failed': { reason: string; last_backup: string | null };
-  /** Many became known at once: pairs of a site and what it has installed are `items`. */
+  /** Sent when many became known at once; `items` counts pairs of a site and an installed item. */
   'vulnerability.summary': { vulnerabilities: number; critical: number; items: number; sites: number };
   'network.up': NetworkFacts;
   'network.down': NetworkFacts;
@@ -186,7 +188,7 @@ type SiteIdOf<K extends EventName> = K extends keyof SiteEvents
     ? { site_id?: number }
     : { site_id?: never };
 
-/** An event that is not dated yet. */
+/** An event without its time. */
 export type NewEvent<K extends EventName = EventName> = {
   [Name in K]: { name: Name; facts: EventFacts[Name] } & SiteIdOf<Name>;
 }[K];
@@ -194,14 +196,17 @@ export type NewEvent<K extends EventName = EventName> = {
 /** A fact that happened, at `at` milliseconds since the epoch. */
 export type Event<K extends EventName = EventName> = NewEvent<K> & { at: number; origin?: Origin };
 
-/** Whose call an event belongs to. Plain data: it is stored with a queued job, whose deeds are the caller's. */
+/**
+ * The caller that an event is attributed to. Plain data: it is stored with a queued job, so that the job's events are
+ * the caller's.
+ */
 export interface Origin extends Pick<Actor, 'type' | 'id' | 'name' | 'via'> {
-  /** Id of the operation or the REST row; '' for what the service does by itself. */
+  /** Id of the operation or the REST row; '' for what the service does on its own. */
   operation: string;
   request_id: string;
 }
 
-/** Kinds that are stored as alerts, which mails are made of. */
+/** Kinds that are stored as alerts, from which mails are made. */
 export type AlertKind =
   | 'monitor.down'
   | 'monitor.up'
@@ -216,10 +221,10 @@ export type AlertKind =
   | 'vulnerability.summary'
   | 'backup.failed';
 
-/** An event as it is stored for delivery. */
+/** An event as stored for delivery. */
 export type Alert<K extends AlertKind = AlertKind> = {
   [Kind in K]: {
-    /** Names the occasion: a second alert with the same key is none. */
+    /** Identifies the occurrence: a second alert with the same key is not stored. */
     key: string;
     kind: Kind;
     site_id: number | null;
@@ -229,10 +234,10 @@ export type Alert<K extends AlertKind = AlertKind> = {
 }[K];
 
 export interface Events {
-  /** Whose calls these events belong to; left out for what the service does by itself. */
+  /** The caller these events are attributed to; absent for what the service does on its own. */
   readonly origin?: Origin;
   emit(event: NewEvent): void;
-  /** @returns the same bus, whose events belong to this call */
+  /** @returns the same bus, attributing its events to this call */
   from(origin: Origin): Events;
 }
 
@@ -240,13 +245,15 @@ export interface EventBus extends Events {
   subscribe(listener: (event: Event) => void): void;
 }
 
-/** Emits the event that belongs to each stored alert. */
+/** Emits the event of each stored alert. */
 export function emitAlerts(events: Events, alerts: readonly Alert[]): void {
   for (const { kind, facts, site_id } of alerts)
     events.emit({ name: kind, facts, ...(site_id === null ? {} : { site_id }) } as NewEvent);
 }
 
-/** @returns a bus whose listeners run in order of subscription; what one throws is logged and does not reach the others */
+/**
+ * @returns a bus that calls listeners in order of subscription; an error of one is logged and does not stop the others
+ */
 export function createEvents(clock: Clock, log: Log): EventBus {
   const listeners: ((event: Event) => void)[] = [];
   const emit = (undated: NewEvent, origin?: Origin) => {

@@ -1,14 +1,14 @@
 /**
- * JSON as callers send it, within bounds: `JSON.parse` takes any depth and number of members, but what walks over the value
- * afterwards (schemas, copies between threads, `JSON.stringify`) overflows the stack or takes seconds.
+ * Parses JSON from callers, within bounds: `JSON.parse` accepts any depth and number of members, but what walks the
+ * value afterwards (schemas, copies between threads, `JSON.stringify`) overflows the stack or takes seconds.
  */
 
-/** Deepest nesting of lists and objects. No input of ours has more than ten levels. */
+/** Deepest nesting of lists and objects. No input of the service has more than ten levels. */
 const MAX_DEPTH = 64;
-/** Named members of all objects together. */
+/** Maximum number of named members in all objects together. */
 const MAX_MEMBERS = 10_000;
 
-/** A value, or what is wrong with the text, to go on after its name: "is not valid JSON". */
+/** A value, or the problem with the text, phrased to follow its name: "is not valid JSON". */
 export type Json = { value: unknown; problem?: undefined } | { problem: string };
 
 export function readJson(text: string): Json {
@@ -25,13 +25,14 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COLON = 0x3a;
 const BRACE = 0x7b;
-/** Characters of a name that an error repeats. */
+/** How many characters of a name an error repeats. */
 const SHOWN = 64;
 const BLANK = /[ \t\r\n]*/y;
 
 /**
- * Which of the bounds the text breaks, if any, or which member an object names twice: `JSON.parse` keeps the last one without a word,
- * so that a call does something else than it reads. One walk. Whether it is JSON at all is for `JSON.parse` to tell.
+ * Which bound the text breaks, if any, or which member an object names twice: `JSON.parse` silently keeps the last one,
+ * so a call would do something other than it appears to. A single pass; whether the text is valid JSON is left to
+ * `JSON.parse`.
  */
 export function jsonProblem(text: string): string | undefined {
   /** Names seen in each open object; null for a list. */
@@ -68,7 +69,7 @@ function isName(text: string, end: number): boolean {
   return text.charCodeAt(BLANK.lastIndex) === COLON;
 }
 
-/** A name as `JSON.parse` reads it; as written when it cannot. */
+/** A name as `JSON.parse` reads it; as written if it cannot be parsed. */
 function unescaped(written: string): string {
   if (!written.includes('\\')) return written;
   try {
@@ -87,7 +88,7 @@ function isClosing(code: number): boolean {
   return (code | 0x20) === 0x7d;
 }
 
-/** The closing quote of the string that begins at `start`; the end of the text when there is none. */
+/** The closing quote of the string that begins at `start`; the end of the text if there is none. */
 function endOfString(text: string, start: number): number {
   for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
     let slashes = 0;

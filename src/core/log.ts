@@ -1,6 +1,6 @@
 /** The log port: structured, leveled lines. `telemetry/log.ts` implements it. */
 
-/** Structured, leveled, to stderr. Never give it a secret or a child's raw text. */
+/** Structured, leveled, to stderr. Never pass it a secret or a child's raw text. */
 export interface Log {
   debug(facts: Record<string, unknown>, message: string): void;
   info(facts: Record<string, unknown>, message: string): void;

@@ -1,28 +1,31 @@
-/** Recognises the page that WordPress shows while it updates itself, in whatever language it is written. */
+/** Recognizes the page that WordPress shows while it updates itself, in any language. */
 
-/** What is looked at of an answer. */
+/** The parts of a response that are examined. */
 export interface PageAnswer {
   status: number;
-  /** `Retry-After` header, '' when none. */
+  /** `Retry-After` header, '' if absent. */
   retryAfter: string;
   /** First bytes of the body as text. */
   body: string;
 }
 
-/** The sentence of a WordPress in English, and of one whose translation is not installed. */
+/** The sentence of an English WordPress, or of one whose translation is not installed. */
 const SENTENCE = /briefly unavailable for scheduled maintenance/i;
-/** What `wp_maintenance()` sends. A server that is overloaded names other times. */
+/** What `wp_maintenance()` sends. An overloaded server sends other values. */
 const RETRY_AFTER = '600';
-/** The body of every page that `wp_die()` makes. */
+/** The body of every page made by `wp_die()`. */
 const WP_DIE = /<body\b[^>]*\bid=["']error-page["']/i;
 const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
-/** WordPress' own page has 3,000 characters. A longer one with the sentence, and not 503, is an article about it. */
+/**
+ * WordPress' own page has 3,000 characters. A longer page that contains the sentence and is not a 503 is an article
+ * about it.
+ */
 const LONGEST_PAGE = 10_000;
 
 /**
- * Whether this is the page of `wp_maintenance()`. Its sentence is translated, so everything else decides: 503 with `Retry-After: 600`
- * and a page of `wp_die()`, or the bare sentence that callers of admin-ajax.php get. The English sentence is enough by itself:
- * caches and proxies drop the header and change the status.
+ * Whether this is the page of `wp_maintenance()`. Its sentence is translated, so other signs decide: 503 with
+ * `Retry-After: 600` and a page of `wp_die()`, or the bare sentence that callers of admin-ajax.php get. The English
+ * sentence suffices alone: caches and proxies drop the header and change the status.
  */
 export function isMaintenancePage({ status, retryAfter, body }: PageAnswer): boolean {
   if (SENTENCE.test(body) && (status === 503 || body.length <= LONGEST_PAGE)) return true;

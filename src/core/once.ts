@@ -1,6 +1,9 @@
-/** A value that is made when it is first asked for. */
+/** Lazy values. */
 
-/** `make`, called once at most; what it throws is thrown, and the next call tries again. */
+/**
+ * Returns a function that calls `make` at most once and returns its result. What `make` throws is thrown, and the next
+ * call tries again.
+ */
 export function once<T>(make: () => T): () => T {
   let made: { value: T } | undefined;
   return () => {

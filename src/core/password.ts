@@ -1,4 +1,4 @@
-/** What a password must be that a person chooses. */
+/** Rules for passwords that people choose. */
 
 import { ServiceError } from './errors.js';
 

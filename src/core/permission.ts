@@ -1,9 +1,12 @@
-/** Permission of a caller: the read-only mode of the server and the rights of the login, judged and worded once for all ways in. */
+/**
+ * Permission of a caller: combines the server's read-only mode with the rights of the login, in one place for all ways
+ * in.
+ */
 
 import type { Actor, Right } from './actor.js';
 import { ServiceError } from './errors.js';
 
-/** Why a server in read-only mode refuses; undefined when it does not. */
+/** The error with which a server in read-only mode refuses; undefined if it does not refuse. */
 export function readOnlyError(needs: Right, readOnly: boolean): ServiceError | undefined {
   if (!readOnly || needs === 'read') return undefined;
   return new ServiceError('svc_permission_denied', 'This server is read-only, so nothing can be changed through it.', {
@@ -11,7 +14,7 @@ export function readOnlyError(needs: Right, readOnly: boolean): ServiceError | u
   });
 }
 
-/** Why a caller may not do what needs this right; undefined when it may. The error is `svc_permission_denied`. */
+/** The error for a caller who lacks this right, `svc_permission_denied`; undefined if they have it. */
 export function permissionError(actor: Actor, needs: Right, readOnly: boolean): ServiceError | undefined {
   const refused = readOnlyError(needs, readOnly);
   if (refused !== undefined || actor.rights.includes(needs)) return refused;
@@ -20,7 +23,7 @@ export function permissionError(actor: Actor, needs: Right, readOnly: boolean): 
   });
 }
 
-/** Throws `svc_permission_denied` unless the caller may do what needs this right. */
+/** Throws `svc_permission_denied` unless the caller has this right. */
 export function requirePermission(actor: Actor, needs: Right, readOnly: boolean): void {
   const error = permissionError(actor, needs, readOnly);
   if (error !== undefined) throw error;

@@ -1,12 +1,12 @@
-/** Internationalised domains in texts that people read: by their real name, `bücher.example` for `xn--bcher-kva.example`. */
+/** Decodes internationalized domains in texts for people: `bücher.example` for `xn--bcher-kva.example`. */
 
 import { domainToUnicode } from 'node:url';
 
 const HOST = /(?<![\w.-])(?:[a-z0-9-]+\.)*xn--[a-z0-9-]+(?:\.[a-z0-9-]+)*/gi;
 
 /**
- * The text with every such domain in its own script. For people only: data, files and addresses to follow keep the form of the wire.
- * What only looks like one stays as it is.
+ * The text with every such domain in its own script. For display only: data, files and URLs keep the encoded form. Text
+ * that only resembles such a domain is unchanged.
  */
 export function withRealDomains(text: string): string {
   return /xn--/i.test(text) ? text.replace(HOST, (host) => domainToUnicode(host) || host) : text;

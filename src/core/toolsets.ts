@@ -5,13 +5,13 @@ interface ToolsetFacts {
   folder: string;
   label: string;
   description: string;
-  /** What its tools together may cost each conversation with an assistant, in tokens (o200k); a test holds them to it. */
+  /** Maximum cost of its tools per conversation with an assistant, in tokens (o200k); checked by a test. */
   max_tokens: number;
   /** Not listed unless the operator or the connection names it. */
   optional?: true;
 }
 
-/** In the order in which they are published. */
+/** In publication order. */
 const FACTS = {
   sites: {
     folder: 'sites',
@@ -97,8 +97,8 @@ export type Toolset = keyof typeof FACTS;
 
 export const TOOLSET_FACTS: Readonly<Record<Toolset, ToolsetFacts>> = FACTS;
 
-/** Their names, in the order in which they are published. */
+/** The names, in publication order. */
 export const TOOLSETS = Object.keys(FACTS) as readonly Toolset[];
 
-/** Those that are listed where neither the operator nor the connection names any. */
+/** The toolsets listed when neither the operator nor the connection names any. */
 export const DEFAULT_TOOLSETS = TOOLSETS.filter((name) => TOOLSET_FACTS[name].optional !== true);

@@ -1,2 +1,2 @@
-/** The version that greetings and documents show; the one of package.json, held together by a test. */
+/** The version shown in greetings and documents. Equal to that of package.json, which a test checks. */
 export const VERSION = '0.1.0';

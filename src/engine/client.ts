@@ -1,6 +1,7 @@
 /**
- * The client of the engine thread, and the messages between the two. Everything that writes or contacts child sites runs in the
- * engine, so that the serving thread stays free to answer. Both sides know operations and routes by their id.
+ * The client of the engine thread, and the messages between the two. Everything that writes or contacts child sites
+ * runs in the engine, so that the serving thread stays free to respond. Both sides identify operations and routes by
+ * id.
  */
 
 import { Worker } from 'node:worker_threads';
@@ -16,7 +17,7 @@ export interface Task {
   payload: unknown;
 }
 
-/** How the call is made, as far as it can cross the thread border. */
+/** The caller of a task, as far as it can cross the thread boundary. */
 export interface TaskCaller {
   actor: Actor;
   request_id: string;
@@ -30,20 +31,20 @@ export interface Engine {
   close(): Promise<void>;
 }
 
-/** Messages of the serving thread. */
+/** Messages from the serving thread. */
 export type Request =
   | { type: 'run'; id: number; task: Task; actor: Actor; request_id: string; base_url: string; progress: boolean }
   | { type: 'abort'; id: number }
   | { type: 'close' };
 
-/** Messages of the engine thread. */
+/** Messages from the engine thread. */
 export type Reply =
   | { type: 'ready' }
   | { type: 'done'; id: number; value: unknown }
   | { type: 'failed'; id: number; error: WireError }
   | { type: 'progress'; id: number; progress: Progress };
 
-/** A ServiceError without its cause, which was logged where it happened. */
+/** A ServiceError without its cause, which was logged where it occurred. */
 export interface WireError {
   code: ErrorCode;
   message: string;
@@ -80,13 +81,13 @@ interface Pending {
 export interface EngineParts {
   config: Config;
   sharedKey: { private_key: string; public_key: string } | undefined;
-  /** HTTP is served: what its requests need here is loaded at once. */
+  /** HTTP is served, so the modules its requests need in the engine are loaded at once. */
   serves: boolean;
   /** The database file that the serving thread has open. */
   file: { dev: bigint; ino: bigint } | null;
 }
 
-/** Starts the engine thread, whose `program` opens the writer connection by itself from the configuration. */
+/** Starts the engine thread, whose `program` opens the writer connection from the configuration. */
 export function startEngineThread(program: URL, parts: EngineParts, log: Log, onDeath: () => void): Engine {
   const worker = new Worker(program, { workerData: parts });
   // Lost work is reported below; an idle engine must not keep a finished command alive.
