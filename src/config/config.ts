@@ -44,7 +44,7 @@ export interface ConfigProblem {
   message: string;
 }
 
-/** One or more variables cannot be used. The message lists all of them. */
+/** One or more variables are invalid. The message lists all of them. */
 export class ConfigError extends Error {
   readonly problems: readonly ConfigProblem[];
   constructor(problems: readonly ConfigProblem[]) {
@@ -371,7 +371,7 @@ const VARIABLES: readonly Variable[] = [
 ];
 
 /**
- * The settled configuration from the environment, with `overrides` (already typed, from the command line) on top.
+ * The complete configuration from the environment, with `overrides` (already typed, from the command line) applied.
  * Throws ConfigError with every problem at once. An empty variable counts as not set.
  */
 export function readConfig(env: Environment = process.env, overrides: Partial<Config> = {}): Config {
@@ -414,7 +414,7 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
   return { ...config, secret_key_file: config.secret_key === null ? keyFileOf(config, env) : null };
 }
 
-/** A key must not go where anyone can read it, nor be set for nothing. */
+/** The feed's key must not be sent where anyone can read it, nor be set without effect. */
 function feedProblems(config: Config): ConfigProblem[] {
   const { vulnerability_feed: feed, vulnerability_key: key } = config;
   if (key === null) return [];
@@ -427,12 +427,14 @@ function feedProblems(config: Config): ConfigProblem[] {
     : [{ name, message: 'would be sent unencrypted: SITEFLEET_VULNERABILITY_FEED must be an https URL.' }];
 }
 
-/** Whether `NAME_FILE` may name a file with the value. Some secrets have a variable of their own for that, which does more. */
+/** Whether `NAME_FILE` may name a file with the value. Some secrets have their own file variable, which does more. */
 function takesFile(row: Variable): boolean {
   return row.secret === true && !VARIABLES.some(({ name }) => name === `${row.name}_FILE`);
 }
 
-/** The text of a variable, or of the file that its `_FILE` names, without the line break at its end; '' when neither is set. */
+/**
+ * The text of a variable, or of the file that its `_FILE` names, without the trailing line break; '' if neither is set.
+ */
 function rawText(row: Variable, env: Environment): string | ConfigProblem {
   const raw = env[row.name] ?? '';
   const name = `${row.name}_FILE`;
@@ -449,11 +451,11 @@ function rawText(row: Variable, env: Environment): string | ConfigProblem {
       message: `${JSON.stringify(file)} cannot be read (${code}). Name a file that this process may read.`,
     };
   }
-  // Taken for "not set", an empty secret would leave a door open or shut without a word.
+  // Treated as "not set", an empty secret would silently leave access open or closed.
   return text.trim() === '' ? { name, message: `${JSON.stringify(file)} is empty. Put the value into it.` } : text;
 }
 
-/** A token for someone else must not open this service, so what it has to be for is never guessed. */
+/** A token meant for another service must not open this one, so the audience is never guessed. */
 function oauthProblems(config: Config): ConfigProblem[] {
   const { oauth_issuer, oauth_jwks_url, oauth_audience, base_url } = config;
   if (oauth_issuer === null)
@@ -471,7 +473,7 @@ function oauthProblems(config: Config): ConfigProblem[] {
   return problems;
 }
 
-/** Rows of the documentation's table of variables. */
+/** Rows of the documented table of variables. */
 export function describeConfig(): { name: string; default: string; meaning: string; secret: boolean }[] {
   return VARIABLES.map((row) => ({
     name: row.name,
@@ -487,10 +489,10 @@ function problemText(row: Variable, text: string, allowed: string): string {
     : `${JSON.stringify(text)} cannot be used. Allowed: ${allowed}.`;
 }
 
-/** Set by others: test switches, and what Kubernetes injects for a service that is named after us. */
+/** Variables set by others: test switches, and what Kubernetes injects for a service of the same name. */
 const FOREIGN = /^SITEFLEET_(TEST_|SERVICE_(HOST|PORT)|PORT_\d+_TCP)/;
 
-/** A misspelled variable would silently leave the default in force, which for READ_ONLY is the dangerous side. */
+/** A misspelled variable would silently leave the default in effect, which for READ_ONLY is the dangerous side. */
 function unknownVariables(env: Environment): ConfigProblem[] {
   const known = new Set(VARIABLES.flatMap((row) => [row.name, ...(takesFile(row) ? [`${row.name}_FILE`] : [])]));
   return Object.keys(env)
@@ -498,7 +500,7 @@ function unknownVariables(env: Environment): ConfigProblem[] {
     .map((name) => ({ name, message: 'is not a variable of Sitefleet. Check its spelling.' }));
 }
 
-/** The user's data folder after the XDG rules; `%LOCALAPPDATA%` on Windows. */
+/** The user's data folder by the XDG rules; `%LOCALAPPDATA%` on Windows. */
 function dataFolder(env: Environment): string {
   const xdg = env.XDG_DATA_HOME;
   if (xdg !== undefined && isAbsolute(xdg)) return join(xdg, 'sitefleet');
@@ -510,7 +512,10 @@ function defaultDatabase(env: Environment): string {
   return fileUrl(join(dataFolder(env), 'sitefleet.db'));
 }
 
-/** Beside a database file; in the data folder for a remote one; none for memory, whose secrets die with it. */
+/**
+ * Next to a database file; in the data folder for a remote database; none for a database in memory, whose secrets are
+ * not kept.
+ */
 function keyFileOf(config: Config, env: Environment): string | null {
   if (config.secret_key_file !== null) return config.secret_key_file;
   if (config.db === ':memory:') return null;
@@ -518,7 +523,7 @@ function keyFileOf(config: Config, env: Environment): string | null {
   return file === null ? join(dataFolder(env), 'secret.key') : join(dirname(file), 'secret.key');
 }
 
-/** Path of a `file:` database, else null. */
+/** Path of a `file:` database, otherwise null. */
 export function databaseFile(url: string): string | null {
   if (!url.startsWith('file:') || url === 'file::memory:') return null;
   return url.startsWith('file://') ? fileURLToPath(url) : decodeURIComponent(url.slice('file:'.length));

@@ -1,8 +1,8 @@
-/** Texts of the environment as typed values. Each parser answers the value, or what would have been allowed. */
+/** Parsers from environment texts to typed values. Each returns the value, or a description of what is allowed. */
 
 import { fileURLToPath } from 'node:url';
 
-/** What a parser says of a text: the value, or what would have been allowed. */
+/** The value, or a description of what is allowed. */
 export type Parsed<T> = { value: T } | { allowed: string };
 export type Parser<T> = (text: string) => Parsed<T>;
 
@@ -28,7 +28,7 @@ export function anyText(text: string): Parsed<string> {
 }
 
 export function filePath(text: string): Parsed<string> {
-  // One letter before the colon is a drive.
+  // A single letter before the colon is a drive.
   return /^[a-z][a-z+.-]+:/i.test(text) ? { allowed: 'the path of a file, not a URL' } : { value: text };
 }
 
@@ -64,7 +64,7 @@ export function subset<T extends string>(words: readonly T[]): Parser<readonly T
   };
 }
 
-/** Names of tools: whether there are such tools is judged where the operations are known. */
+/** Names of tools; whether they exist is checked where the operations are known. */
 export function toolNames(text: string): Parsed<readonly string[]> {
   const names = text.split(/[\s,]+/).filter((name) => name !== '');
   return names.every((name) => /^(?:svc[/-])?[a-z][a-z0-9-]{1,80}$/.test(name))
@@ -100,7 +100,7 @@ export function baseUrl(text: string): Parsed<string> {
     : { allowed: 'an http or https URL without login, query and fragment' };
 }
 
-/** Kept exactly as written: it is compared with the `iss` of tokens letter by letter. */
+/** Kept exactly as written: it is compared with the `iss` of tokens character by character. */
 export function issuerUrl(text: string): Parsed<string> {
   const url = URL.canParse(text) ? new URL(text) : null;
   return url !== null && /^https?:$/.test(url.protocol) && !url.search && !url.hash
@@ -115,14 +115,14 @@ export function httpUrl(text: string): Parsed<string> {
     : { allowed: 'an http or https URL without a login' };
 }
 
-/** Where a feed lies: an address, or a file. */
+/** Location of a feed: a URL or a file. */
 export function feedLocation(text: string): Parsed<string> {
   if (/^https?:/i.test(text)) return httpUrl(text);
   if (text.startsWith('file://') && URL.canParse(text)) return { value: fileURLToPath(text) };
   return 'value' in filePath(text) ? { value: text } : { allowed: 'an http or https URL without a login, or a file' };
 }
 
-/** What may stand in a header as a token. */
+/** Characters allowed in a header token. */
 export function headerToken(text: string): Parsed<string> {
   return /^[\x21-\x7E]{8,4096}$/.test(text)
     ? { value: text }

@@ -1,4 +1,4 @@
-/** Which keys seal and open the stored secrets, from the configuration; and whether they are the ones of a database. */
+/** The keys that seal and open stored secrets, from the configuration; and whether they match a database. */
 
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -11,33 +11,39 @@ import type { Config } from './types.js';
 
 type KeyConfig = Pick<Config, 'db' | 'secret_key' | 'secret_key_file'>;
 
-/** Beside the key file while keys are being changed: both open, so a change that was cut off loses nothing. */
+/**
+ * A second file next to the key file while keys are being changed: both open secrets, so an interrupted change loses
+ * nothing.
+ */
 export function nextKeyFile(file: string): string {
   return `${file}.next`;
 }
 
-/** The keys that are there, the sealing one first. Makes none. */
+/** The existing keys, the sealing one first. Creates none. */
 export function presentKeys(config: KeyConfig): VaultKey[] {
   if (config.secret_key !== null) return [named(loadKey(config.secret_key))];
   const file = config.secret_key_file;
   return file === null ? [] : [file, nextKeyFile(file)].filter((path) => existsSync(path)).map(keyFile);
 }
 
-/** The vault of the keys that are there; undefined when there is none. */
+/** The vault of the existing keys; undefined if there are none. */
 export function presentVault(config: KeyConfig): Vault | undefined {
   const keys = presentKeys(config);
   return keys.length === 0 ? undefined : createVault(keys);
 }
 
-/** The vault of the keys that are there, or of one that lasts as long as the process: for what is only worth sealing, not storing. */
+/**
+ * The vault of the existing keys, or of a temporary key that lives as long as the process: for values that are sealed
+ * but not stored.
+ */
 export function passingVault(config: KeyConfig): Vault {
   return presentVault(config) ?? createVault([named(randomBytes(32))]);
 }
 
 /**
- * The vault of an open database. A key file is made only when there is none and nothing is sealed: a second key would
- * hide that the first is lost, and part the secrets into those of the one and those of the other.
- * @throws ServiceError `svc_storage_unavailable` when secrets are stored and the keys that are there open none of them
+ * The vault of an open database. A key file is created only if there is none and nothing is sealed yet: a second key
+ * would hide that the first is lost, and split the secrets between the two.
+ * @throws ServiceError `svc_storage_unavailable` if secrets are stored and none of the existing keys opens them
  */
 export async function vaultFor(db: Db, config: KeyConfig): Promise<Vault> {
   const vault = presentVault(config);
@@ -48,7 +54,7 @@ export async function vaultFor(db: Db, config: KeyConfig): Promise<Vault> {
 
 function newKey(config: KeyConfig): VaultKey {
   if (config.secret_key_file !== null) return keyFile(config.secret_key_file);
-  // A memory database is gone with the process, and so may its key be.
+  // A database in memory ends with the process, and so can its key.
   if (config.db === ':memory:') return named(randomBytes(32));
   throw new ServiceError(
     'svc_storage_unavailable',
@@ -59,7 +65,7 @@ function newKey(config: KeyConfig): VaultKey {
   );
 }
 
-/** What to say when nothing that is sealed can be opened: which key is needed, what is there instead, where it belongs. */
+/** The error if no sealed secret can be opened: which key is needed, which one exists, and where it belongs. */
 export function wrongKey(found: SealedReport, config: KeyConfig): ServiceError {
   const needed = keyNames(found);
   const file = config.secret_key_file === null ? null : resolve(config.secret_key_file);
@@ -81,7 +87,7 @@ export function wrongKey(found: SealedReport, config: KeyConfig): ServiceError {
   );
 }
 
-/** `the secret key 1a2b3c4d`, the one of most texts first. */
+/** `the secret key 1a2b3c4d`, the one that seals the most texts first. */
 export function keyNames({ keys }: SealedReport): string {
   const unreadable = keys.filter((key) => key.unreadable > 0).sort((a, b) => b.unreadable - a.unreadable);
   const names = unreadable.map(({ id }) => id ?? 'an unknown key').slice(0, 5);

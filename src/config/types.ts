@@ -1,4 +1,4 @@
-/** The settled configuration, and the values its lists may hold. */
+/** The configuration's type, and the values of its enumerations. */
 
 import type { Toolset } from '../core/toolsets.js';
 
@@ -19,42 +19,47 @@ export const MODULES = [
 export type ModuleName = (typeof MODULES)[number];
 
 /**
- * `ask`: a person, where the client can ask one. `confirm`: nothing more than the operations themselves require. `preview`: a
- * token from a preview of the same call. `elicit`: a person; where the client cannot ask one, the token.
+ * `ask`: consent of the user, if the client can ask. `confirm`: nothing beyond what the operations require. `preview`:
+ * a token from a preview of the same call. `elicit`: consent of the user, or the token if the client cannot ask.
  */
 export const CONFIRM_POLICIES = ['ask', 'confirm', 'preview', 'elicit'] as const;
 
 export type ConfirmPolicy = (typeof CONFIRM_POLICIES)[number];
 
-/** `guarded`: updates on sites with a guard are probed, and undone when they break the site. `off`: as if no site had one. */
+/**
+ * `guarded`: updates on sites with a guard are probed, and rolled back if they break the site. `off`: as if no site had
+ * a guard.
+ */
 export const SAFE_UPDATES = ['guarded', 'off'] as const;
 
 export type SafeUpdates = (typeof SAFE_UPDATES)[number];
 
-/** The settled configuration. `config.ts` makes it from the environment; tests make their own. */
+/** The complete configuration. `config.ts` creates it from the environment; tests create their own. */
 export interface Config {
   /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
   db: string;
   db_token: string | null;
-  /** File in which the serving thread keeps a copy of a storage server for its reads; null = it asks the server. */
+  /**
+   * File in which the serving thread keeps a replica of a storage server for its reads; null = it queries the server.
+   */
   db_replica: string | null;
-  /** How often the copy is brought up to date by itself. */
+  /** How often the replica is synced on its own. */
   db_replica_sync_ms: number;
   backup_dir: string | null;
   host: string;
   port: number;
   /** Public base URL without a trailing slash; null = from host and port. */
   base_url: string | null;
-  /** Origins whose pages may call from a browser. */
+  /** Origins whose pages may call the service from a browser. */
   cors_origins: readonly string[];
   secret_key: string | null;
   secret_key_file: string | null;
   admin_user: string | null;
   admin_password: string | null;
   modules: readonly ModuleName[];
-  /** What connections may be shown; null = all, of which the optional ones only where they are named. */
+  /** Toolsets that connections may be shown; null = all, optional ones only if a connection names them. */
   toolsets: readonly Toolset[] | null;
-  /** Tools that alone are offered over MCP, and tools that are not; names as `toolIds` of app/tool-rules.ts reads them. */
+  /** Allowlist and blocklist of MCP tools; names are read by `toolIds` of app/tool-rules.ts. */
   tools_allow: readonly string[];
   tools_block: readonly string[];
   read_only: boolean;
@@ -66,25 +71,25 @@ export interface Config {
   job_delay_ms: number;
   job_timeout_ms: number;
   job_ttl_ms: number;
-  /** How long the log of what was done through the service is kept. */
+  /** How long the action log is kept. */
   log_days: number;
-  /** Sites worked on at once. */
+  /** How many sites are worked on at once. */
   concurrency: number;
-  /** Requests in flight to one host. */
+  /** Concurrent requests to one host. */
   per_host: number;
-  /** One call to one site. */
+  /** Time limit of one call to one site. */
   site_timeout_ms: number;
-  /** A call on sites answers within this; what is unfinished then goes on as a job. */
+  /** A call on sites responds within this time; what is unfinished by then continues as a job. */
   direct_call_ms: number;
-  /** How long a site is looked at again whose connection broke while an update ran. */
+  /** How long a site is polled after its connection broke during an update. */
   update_wait_ms: number;
-  /** `loopback`: only this machine's own addresses; for the demo. */
+  /** `loopback`: only loopback addresses; for the demo. */
   allow_private_sites: boolean | 'loopback';
   safe_updates: SafeUpdates;
-  /** Browser for performance audits; null = the usual places. */
+  /** Browser for performance audits; null = searched in the usual places. */
   lighthouse: string | null;
   chromium: string | null;
-  /** Where PageSpeed Insights answers. */
+  /** URL of PageSpeed Insights. */
   pagespeed_url: string;
   /** Feed of known vulnerabilities: a URL or the path of a file; null = none. */
   vulnerability_feed: string | null;
@@ -96,21 +101,21 @@ export interface Config {
   mail_from: string | null;
   /** REST requests of one key per minute; 0 = no limit. */
   rest_rate_limit: number;
-  /** What deletions, and changes of the whole fleet, need over MCP besides their own `confirm: true`. */
+  /** What deletions and changes of the whole fleet need over MCP besides their own `confirm: true`. */
   confirm: ConfirmPolicy;
-  /** How long a person who is asked has to answer. */
+  /** How long a user has to answer a confirmation question. */
   confirm_timeout_ms: number;
-  /** Largest answer of one MCP call, in estimated tokens. */
+  /** Largest result of one MCP call, in estimated tokens. */
   mcp_max_tokens: number;
   /** Authorization server whose access tokens `/mcp` accepts; null = none. */
   oauth_issuer: string | null;
   oauth_jwks_url: string | null;
-  /** What a token's `aud` must name; null = the base URL with `/mcp`. */
+  /** The value that a token's `aud` must contain; null = the base URL with `/mcp`. */
   oauth_audience: string | null;
   oauth_read_scope: string;
   oauth_write_scope: string;
-  /** What `/metrics` asks for; null = it answers this machine only. */
+  /** Token required by `/metrics`; null = it responds to this machine only. */
   metrics_token: string | null;
-  /** Ask browsers for a Basic login where one is missing. */
+  /** Ask browsers for a Basic login if there is none. */
   basic_challenge: boolean;
 }

@@ -1,6 +1,6 @@
 /**
- * The monitors that one run has claimed: kept while it works on them, given back when it does not. While the database is busy or
- * away none of this fails: checks in flight go on, and what could not be kept or given back lapses.
+ * The monitors claimed by one run: renewed while it works on them, released when it stops. While the database is busy
+ * or away nothing here fails: running checks continue, and claims that could not be renewed or released lapse.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -8,14 +8,14 @@ import { storageFailure } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
 
-/** Where several processes claim, no claim is longer; and no monitor's interval is shorter. */
+/** With several processes no claim is longer than this, and no monitor's interval is shorter. */
 const LONGEST_MS = 60_000;
 
 export interface HeldClaim {
   readonly site_id: number;
-  /** When it lapses, and the proof of it; grows as the claim is kept. */
+  /** When it lapses; also proves ownership. Grows as the claim is renewed. */
   until: number;
-  /** The same by the clock that only grows: the other one may be put back. */
+  /** The same on the monotonic clock: the wall clock may be set back. */
   untilElapsed: number;
 }
 
@@ -29,7 +29,7 @@ export class Claims {
     this.#members = members;
   }
 
-  /** Claims up to `most` monitors that are due. */
+  /** Claims up to `most` due monitors. */
   async take(most: number): Promise<{ monitor: MonitorRow; login: Login | undefined; claim: HeldClaim }[]> {
     const { store, clock } = this.#ctx;
     const now = clock.now();
@@ -46,13 +46,16 @@ export class Claims {
     });
   }
 
-  /** False once it has lapsed, as after a pause: another process may have it by now. */
+  /** False once it has lapsed, for example after a pause: another process may hold it by now. */
   stands(claim: HeldClaim): boolean {
     const { clock } = this.#ctx;
     return claim.until > clock.now() && claim.untilElapsed > clock.elapsed();
   }
 
-  /** Renews what is held, when a third of the time of any has gone by. What was lost meanwhile lapses for us as well. */
+  /**
+   * Renews the held claims when a third of any claim's time has passed. Claims that were lost in the meantime are
+   * dropped.
+   */
   async keep(): Promise<void> {
     const { clock } = this.#ctx;
     const now = clock.now();
@@ -68,12 +71,12 @@ export class Claims {
     }
   }
 
-  /** Forgets claims whose monitors were stored: they are in the plan again. */
+  /** Forgets claims whose monitors were stored: they are scheduled again. */
   drop(claims: readonly HeldClaim[]): void {
     for (const claim of claims) this.#held.delete(claim);
   }
 
-  /** Due again in `wait` milliseconds, for the process that comes first. */
+  /** Makes the monitors due again in `wait` milliseconds, for whichever process claims them first. */
   async giveBack(claims: readonly HeldClaim[], wait: number): Promise<void> {
     const standing = claims.filter((claim) => this.#held.has(claim) && this.stands(claim));
     this.drop(claims);
@@ -81,14 +84,17 @@ export class Claims {
     await this.#unlessAway(() => this.#ctx.store.monitorClaims.move(standing, now, now + wait));
   }
 
-  /** At the end of a run, also of one that failed: never rejects, for the error that ended it is the one to tell. */
+  /**
+   * For the end of a run, including a failed one: never rejects, so that the error that ended the run is the one
+   * reported.
+   */
   async giveBackAll(): Promise<void> {
     await this.giveBack([...this.#held], 0).catch((error: unknown) =>
       this.#ctx.log.warn({ err: error }, 'claimed monitors could not be given back'),
     );
   }
 
-  /** Takes monitors that are switched off out of the plan. */
+  /** Unschedules monitors that are switched off. */
   async pause(claims: readonly HeldClaim[]): Promise<void> {
     if (claims.length === 0) return;
     const now = this.#ctx.clock.now();
@@ -96,7 +102,7 @@ export class Claims {
     this.drop(claims);
   }
 
-  /** Undefined when the database is busy or away, which is logged where it is noticed. */
+  /** Undefined if the database is busy or away, which is logged elsewhere. */
   async #unlessAway<T>(work: () => Promise<T>): Promise<T | undefined> {
     try {
       return await work();

@@ -1,16 +1,18 @@
-/** Clock step monitor: notices that the clock of this machine was stepped, and has stored times corrected before they are used. */
+/** Clock step monitor: detects steps of this machine's clock, and has stored times corrected before they are used. */
 
 import type { ClockSteps } from '../core/clock.js';
 import type { Ctx } from '../domain/context.js';
 
 export interface ClockStepMonitor {
-  /** Resolves when what is stored fits the clock. Costs nothing unless the clock was stepped since the last call. */
+  /** Resolves when stored times match the clock. Costs nothing unless the clock was stepped since the last call. */
   settle(): Promise<void>;
 }
 
-/** One for everything in a process that works by the clock. */
+/** One per process, shared by everything that works by the clock. */
 export function createClockStepMonitor(context: () => Ctx): ClockStepMonitor {
-  /** As of the last call that was stored; null before the first: the step may have been while no process ran. */
+  /**
+   * As of the last call that was stored; null before the first, because a step may have happened while no process ran.
+   */
   let known: ClockSteps | null = null;
   let settling: Promise<void> | null = null;
   const work = async () => {

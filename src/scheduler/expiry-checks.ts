@@ -1,7 +1,7 @@
 /**
- * Scheduled checks of certificates and domains. Each call works off what is due for a while; the next one goes on. Certificates are
- * shared out among processes by claims. Domains are not: a registry bans who asks too fast, and only a process that asks
- * alone can keep its pace.
+ * Scheduled checks of certificates and domains. Each call works through what is due for a limited time; the next one
+ * continues. Certificates are divided among processes by claims. Domains are not: a registry bans clients that ask too
+ * fast, and only a single process can keep its pace.
  */
 
 import { ALONE, type Members } from '../cluster/members.js';
@@ -15,16 +15,16 @@ import { hostOf } from '../domain/sites/urls.js';
 /** A call takes on no more after this. */
 const LONGEST_RUN_MS = 60_000;
 const CERTIFICATES_AT_ONCE = 20;
-/** Handshakes one after the other in each place, before results are stored. */
+/** Handshakes in sequence per slot before results are stored. */
 const CERTIFICATES_STEPS = 10;
-/** Longer than a step of handshakes that all run out of time: such a claim needs no renewal. */
+/** Longer than a step of handshakes that all time out, so such a claim needs no renewal. */
 const CERTIFICATES_CLAIM_MS = 5 * 60_000;
-/** The pace of each registry is kept by the probe; this is how many registries work for us at once. */
+/** The probe keeps the pace of each registry; this limits how many registries are queried at once. */
 const DOMAINS_AT_ONCE = 8;
 const DOMAINS_PER_STEP = 40;
 const SITES_PER_STEP = 1_000;
 
-/** Looks at the certificates whose day it is, or at this process's share of them. */
+/** Checks the certificates that are due, or this process's share of them. */
 export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promise<string> {
   if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
   await members.join();
@@ -52,7 +52,7 @@ export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promi
   return `${checked} checked, ${alerts} alerts`;
 }
 
-/** Works out the domains of new sites and looks up those whose time has come. */
+/** Determines the domains of new sites and looks up those that are due. */
 export async function runDomains(ctx: Ctx): Promise<string> {
   if (!ctx.config.modules.includes('domain-monitor')) return 'the module is off';
   const { domains } = ctx.store;

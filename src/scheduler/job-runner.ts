@@ -1,4 +1,7 @@
-/** The job runner: works queued jobs off for as long as the process lives, up to a few jobs at once, each under its own lease. */
+/**
+ * The job runner: works through queued jobs for as long as the process lives, a few jobs at once, each under its own
+ * lease.
+ */
 
 import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
@@ -6,16 +9,16 @@ import type { Ctx } from '../domain/context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
 import type { ClockStepMonitor } from './clock-steps.js';
 
-/** Jobs this process works on at the same time. */
+/** How many jobs this process works on at once. */
 const AT_ONCE = 4;
 /** How often the queue is polled for jobs of other processes. */
 const POLL_MS = 1000;
 
 export interface JobRunner {
   start(): void;
-  /** Something was queued: polls at once. */
+  /** A job was queued: polls at once. */
   kick(): void;
-  /** Takes no more chunks and waits for those under way; they are cut off by the context's signal. */
+  /** Starts no more chunks and waits for the running ones, which the context's signal aborts. */
   stop(): Promise<void>;
 }
 
@@ -34,13 +37,13 @@ export function createJobRunner(parts: {
   let timer: NodeJS.Timeout | null = null;
   let stopped = false;
 
-  /** One lane looks for work, and brings in the next when it has found some: a queue that is empty is read once. */
+  /** One lane looks for work, and starts the next lane if it found some: an empty queue is read once. */
   const fill = () => {
     if (stopped || running.size >= AT_ONCE) return;
     const lane = work().finally(() => running.delete(lane));
     running.add(lane);
   };
-  /** One lane: turn after turn until nothing is due. */
+  /** One lane: takes turns until nothing is due. */
   const work = async (): Promise<void> => {
     const ctx = parts.ctx();
     try {
@@ -51,7 +54,7 @@ export function createJobRunner(parts: {
         (await parts.withCtx((turn) => runNextChunk(turn, parts.owner, leaseMs, fill)))
       );
     } catch (error) {
-      // That storage is away is logged once where it is noticed, not by every lane and second.
+      // An unavailable storage is logged once elsewhere, not by every lane each second.
       if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
         ctx.log.error({ err: error }, 'the job runner failed and will try again');
     }
@@ -62,7 +65,7 @@ export function createJobRunner(parts: {
       timer = setInterval(fill, POLL_MS);
       timer.unref();
       const ctx = parts.ctx();
-      // A process that was killed left its jobs held: no need to wait for the leases to lapse.
+      // A killed process left its jobs leased: no need to wait for the leases to lapse.
       releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.location))
         .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
         .finally(fill);

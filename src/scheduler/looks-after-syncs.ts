@@ -1,25 +1,25 @@
 /**
- * Looks for abandoned items that follow a connection or a sync, where the schedule runs. A new site is looked at right away. After
- * syncs the look waits until none has ended for a while: it makes several calls to each site, and must not share the calls that are
- * allowed at once with the syncs that somebody waits for.
+ * Checks for abandoned items after a connection or a sync, in the process that runs the schedule. A new site is checked
+ * right away. After syncs the check waits until none has ended for a while: it makes several calls to each site, and
+ * must not compete for the allowed calls with syncs that users wait for.
  */
 
 import type { Clock } from '../core/clock.js';
 import type { EventBus } from '../core/events.js';
 
-/** Without a sync for so long, a run over many sites has ended. */
+/** If no sync ends for this long, a run over many sites has ended. */
 const QUIET_MS = 3_000;
-/** Between looks that follow syncs. */
+/** Minimum time between checks that follow syncs. */
 const PAUSE_MS = 60_000;
 
 export interface LooksAfterSyncs {
-  /** From now on events are followed. */
+  /** Starts listening to events. */
   start(): void;
-  /** Resolves when the look under way has ended. */
+  /** Resolves when the running check has ended. */
   stop(): Promise<void>;
 }
 
-/** @param look looks at all sites whose turn has come */
+/** @param look checks all sites that are due */
 export function startLooksAfterSyncs(events: EventBus, clock: Clock, look: () => Promise<unknown>): LooksAfterSyncs {
   let started = false;
   let looking: Promise<unknown> | null = null;

@@ -1,7 +1,7 @@
 /**
- * One run of the monitors in one process: claims what is due in portions, checks as many sites at once as its part of the
- * settings' limit allows, and stores results in groups. A slow site takes one slot of the pool and holds
- * nothing else back. What is known is in the database only: a process may end, or be paused, anywhere in here.
+ * One run of the monitors in one process: claims due monitors in portions, checks as many sites at once as its part of
+ * the configured limit allows, and stores results in groups. A slow site takes one slot of the pool and delays nothing
+ * else. All state is in the database: a process may end, or be paused, at any point.
  */
 
 import type { Members } from '../cluster/members.js';
@@ -16,15 +16,15 @@ import type { MonitoringDefaults } from '../domain/settings/effects.js';
 import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
 import { Claims, type HeldClaim } from './claims.js';
 
-/** Results stored at once at most, and how long one may wait for others. */
+/** Maximum number of results stored together, and how long a result may wait for others. */
 const GROUP = 100;
 const GROUP_MS = 1_000;
-/** A run takes on no more after this; the next call goes on. */
+/** After this a run takes on no more; the next run continues. */
 const LONGEST_RUN_MS = 10 * 60_000;
-/** How often a run results up while nothing happens, and how soon it asks again for what was not there. */
+/** How often a run wakes while nothing happens, and how soon it retries when it found nothing due. */
 const POLL_MS = 2_000;
 const POSTPONE_MS = 60_000;
-/** Together much shorter than a claim. */
+/** In total much shorter than a claim. */
 const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;
 
 interface ClaimedMonitor {
@@ -70,7 +70,7 @@ export class MonitorRun {
     return `${checked} checked, ${alerts} alerts${late > 0 ? `, ${late} came too late` : ''}${waiting}`;
   }
 
-  /** @param down this machine was known to be cut off before: asks whether it still is before it takes anything on */
+  /** @param down this machine was offline at the last check: checks whether it still is before taking anything on */
   async work(down: boolean): Promise<void> {
     try {
       if (down && (await this.#isOffline())) return;
@@ -93,7 +93,7 @@ export class MonitorRun {
       await this.#waitForOne();
       return true;
     }
-    // Without a slot there is nothing to wait for: what is queued goes back.
+    // Without a slot there is nothing to wait for: queued monitors are released.
     if (this.#offline || this.#slots() === 0) return false;
     return this.#queue.length > 0 || (await this.#refill());
   }
@@ -129,11 +129,11 @@ export class MonitorRun {
     this.#running.add(work);
   }
 
-  /** Claims more of what is due. False when there is nothing. */
+  /** Claims more due monitors. False if there are none. */
   async #refill(): Promise<boolean> {
     const now = this.#ctx.clock.elapsed();
     if (this.#offline || now >= this.#endsAt || now < this.#claimAgainAt) return false;
-    // Results are stored before more is taken on: a claim is never held for long.
+    // Results are stored before more is claimed, so that no claim is held for long.
     await this.#store();
     const slots = this.#slots();
     if (slots === 0) return false;
@@ -147,7 +147,10 @@ export class MonitorRun {
     return claimed.length > 0 && !this.#offline;
   }
 
-  /** Asked once a run, and only when there is something to check: while we are known to be cut off, no site is checked. */
+  /**
+   * Checked once per run, and only if there is something to check: while this machine is known to be offline, no site
+   * is checked.
+   */
   async #isOffline(): Promise<boolean> {
     if (this.#network !== null) return this.#offline;
     this.#network = await ownNetwork(this.#ctx, this.#members.host);
@@ -155,7 +158,7 @@ export class MonitorRun {
     return this.#offline;
   }
 
-  /** Stores what was judged. Silence is not believed while our own network may be the cause. */
+  /** Stores judged results. Unreachable sites are not recorded while our own network may be the cause. */
   async #store(): Promise<void> {
     const [all, failed] = [this.#results, this.#failed];
     this.#results = [];
@@ -173,7 +176,7 @@ export class MonitorRun {
     this.#done.late += all.length - group.length + believed.length - stored;
   }
 
-  /** Tries again while the database is busy and the claims stand: a short lock must not cost a second check. */
+  /** Retries while the database is busy and the claims hold: a short lock must not cost a second check. */
   async #record(results: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
     const claimed = results.map((result) => ({ ...result, claim: result.claim.until }));
     for (const pause of RECORD_PAUSES_MS) {
@@ -187,7 +190,7 @@ export class MonitorRun {
     return applyChecks(this.#ctx, claimed);
   }
 
-  /** We are cut off: others may result in our place at once; alone, we try again later. */
+  /** This machine is offline: other processes may check at once instead; without others, it retries later. */
   async #postpone(silent: readonly Judged[]): Promise<void> {
     this.#offline = true;
     this.#done.postponed += silent.length;
@@ -205,7 +208,7 @@ export class MonitorRun {
     await this.#claims.giveBack(queued, 0);
   }
 
-  /** Asked when silence would open an incident, or when most of a group is newly silent. */
+  /** Checked when silence would open an incident, or when most of a group is newly silent. */
   async #isOwnNetworkSilent(group: readonly Judged[]): Promise<boolean> {
     const silent = group.filter(({ verdict, monitor }) => verdict.silent && monitor.settled === 1);
     const answered = group.filter(({ verdict }) => verdict.http_code !== null).length;

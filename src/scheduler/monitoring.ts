@@ -1,6 +1,6 @@
 /**
- * The monitors by the clock. `runDueMonitors` is called every few seconds, in every process that works: each takes its share
- * of what is due, by claims.
+ * Scheduled monitor checks. `runDueMonitors` is called every few seconds in every working process: each takes its share
+ * of due monitors, by claims.
  */
 
 import { ALONE, type Members } from '../cluster/members.js';
@@ -9,10 +9,10 @@ import { HOURS_KEPT_MS } from '../domain/monitoring/history.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../domain/settings/effects.js';
 import { MonitorRun } from './monitor-run.js';
 
-/** Checks the monitors whose time has come, or this process's share of them. Answers what came of it, in a few words. */
+/** Checks the due monitors, or this process's share of them. Returns a short summary. */
 export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promise<string> {
   await members.join();
-  // Read before the settings: so settings older than the plan are never taken for new ones.
+  // Read before the settings, so that settings older than the plan are never taken for newer ones.
   const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), members.host);
   const global = await monitoringDefaults(ctx);
   const replanned = await replanIfChanged(ctx, global, planned);
@@ -23,7 +23,7 @@ export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promis
   return run.summary();
 }
 
-/** Monitors that follow the global switch or interval get new turns when these change, in whatever process. */
+/** Monitors that follow the global switch or interval are rescheduled when these change, in any process. */
 async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: string): Promise<boolean> {
   const plan = { active: global.active ? 1 : 0, interval_min: global.interval };
   const after = JSON.stringify(plan);
@@ -33,13 +33,16 @@ async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: str
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** Beats 180 days, hourly sums 31, incidents and alerts two years. */
+/** Checks are kept for 180 days, hourly sums for 31, incidents and alerts for two years. */
 const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_MS } as const;
 const PRUNE_ROWS = 5_000;
-/** A run that has not forgotten all by then leaves the rest to the next: a fleet of 100,000 writes a million beats an hour. */
+/**
+ * A run that has not deleted everything by then leaves the rest to the next: a fleet of 100,000 writes a million checks
+ * an hour.
+ */
 const LONGEST_PRUNE_MS = 15 * 60_000;
 
-/** Forgets what is older than its time, in small steps, so that other writers do not wait long. Once an hour is plenty. */
+/** Deletes expired rows in small steps, so that other writers do not wait long. Once an hour is enough. */
 export async function pruneMonitoring(ctx: Ctx): Promise<string> {
   const now = ctx.clock.now();
   const before = { beats: now - KEEP.beats, hours: now - KEEP.hours, incidents: now - KEEP.incidents };

@@ -1,6 +1,6 @@
 /**
- * The schedule: runs the timetable in the one process that holds its lease. The others wait, and take over when it lapses. Tasks
- * marked as shared run in every process.
+ * The schedule: runs the timetable in the one process that holds its lease. The others wait, and take over when it
+ * lapses. Tasks marked as shared run in every process.
  */
 
 import { ALONE, type Members } from '../cluster/members.js';
@@ -17,7 +17,7 @@ const RENEW_MS = 15_000;
 export interface Schedule {
   start(): Promise<void>;
   stop(): Promise<void>;
-  /** Runs one task now, whatever the clock says; for the shell and tests. */
+  /** Runs one task now, regardless of the clock; for the shell and tests. */
   runNow(name: string): Promise<string>;
 }
 
@@ -33,7 +33,7 @@ export function createSchedule(parts: {
   withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
   owner: string;
   clockSteps: ClockStepMonitor;
-  /** The processes that share tasks; left out where no other process can. */
+  /** The processes that share tasks; omitted if no other process can exist. */
   members?: Members | undefined;
   tasks?: readonly ScheduledTask[] | undefined;
 }): Schedule {
@@ -43,8 +43,8 @@ export function createSchedule(parts: {
   const running = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
   /**
-   * A process that was paused wakes up with its lease lapsed, and learns of it only with the next renewal. By both readings
-   * of the clock: one shows a step back, the other a sleep of the machine.
+   * A process that was paused wakes with its lease lapsed, and learns of it only at the next renewal. Compared on both
+   * clocks: one detects a step back, the other a sleep of the machine.
    */
   let heldUntil = { now: 0, elapsed: 0 };
 
@@ -63,7 +63,7 @@ export function createSchedule(parts: {
     }
   };
   const isHeld = ({ clock }: Ctx) => clock.now() < heldUntil.now && clock.elapsed() < heldUntil.elapsed;
-  /** After a pause or a step of the clock, the lease is asked for before it is believed. */
+  /** After a pause or a clock step, the lease is verified before it is trusted. */
   const isOurs = async () => {
     if (heldUntil.now > 0 && !isHeld(parts.ctx())) await hold();
     return isHeld(parts.ctx());

@@ -1,25 +1,25 @@
 /**
- * Timers by croner patterns. Croner's own timers wait for an instant: after a step back of the clock they would come that much
- * later. These read the clock every second, and compute the next run again when it shows less than before.
+ * Timers by croner patterns. Croner's own timers wait for an instant: after a step back of the clock they would fire
+ * that much later. These read the clock every second, and compute the next run again if the clock was set back.
  */
 
 import { Cron } from 'croner';
 import type { Clock } from '../core/clock.js';
 
-/** How often the clock is read at least; also how late a run may be after a step. */
+/** How often the clock is read; also the longest delay of a run after a step. */
 const TICK_MS = 1_000;
 
 export interface Timer {
   stop(): void;
 }
 
-/** When a pattern comes up next after an instant, in UTC; null when never. */
+/** The next time of a pattern after an instant, in UTC; null if there is none. */
 export function nextRun(pattern: string, after: number): number | null {
   const cron = new Cron(pattern, { paused: true, timezone: 'UTC' });
   return cron.nextRun(new Date(after))?.getTime() ?? null;
 }
 
-/** Calls `run` whenever the pattern comes up, never twice at once: a slow run makes the next one be left out. */
+/** Calls `run` at the pattern's times, never twice at once: a slow run causes the next one to be skipped. */
 export function startTimer(pattern: string, clock: Clock, run: () => Promise<void>): Timer {
   let seen = clock.now();
   let next = nextRun(pattern, seen);

@@ -23,11 +23,14 @@ export interface ScheduledTask {
   name: string;
   about: string;
   pattern: string;
-  /** Works on sites, or reports on them, of its own accord: not while svc_wp_cron is 0. What was asked for, and housekeeping, go on. */
+  /**
+   * Contacts or reports on sites without being asked: not run while svc_wp_cron is 0. Requested work and housekeeping
+   * continue.
+   */
   ofItsOwn?: boolean;
-  /** Every process takes a share of it, by claims; all else runs in one process, which holds the lease. */
+  /** Every process takes a share of it, by claims; other tasks run only in the process that holds the lease. */
   shared?: boolean;
-  /** Answers what came of it, in a few words. */
+  /** Returns a short summary. */
   run(ctx: Ctx, members: Members): Promise<string>;
 }
 

@@ -1,9 +1,9 @@
-/** Metrics about the fleet: sums only, so that their number does not grow with it and no site is named. */
+/** Metrics about the fleet: sums only, so that their number does not grow with the fleet and no site is named. */
 
 import type { FleetFigures } from '../store/reports/fleet-figures.js';
 import { gauge, type MetricFamily } from './metrics.js';
 
-/** Not rated is −1, then as stored. */
+/** −1 for unrated, then as stored. */
 const SEVERITIES = ['not_rated', 'none', 'low', 'medium', 'high', 'critical'];
 const TYPES = ['core', 'plugin', 'theme', 'translation'];
 
@@ -70,7 +70,10 @@ function levels(updates: FleetFigures['updates']) {
   return [...sums.values()];
 }
 
-/** Which number of the version moves: the first, the second, or one behind. Plugins are not bound to it; it is a hint. */
+/**
+ * Which part of the version number changes: the first, the second, or a later one. Plugins need not follow this; it is
+ * a hint.
+ */
 function levelOf(from: string, to: string): 'major' | 'minor' | 'patch' | 'unknown' {
   const parts = (version: string) => /^v?(\d+)(?:\.(\d+))?/.exec(version.trim());
   const [before, after] = [parts(from), parts(to)];

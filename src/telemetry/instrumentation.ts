@@ -10,12 +10,15 @@ import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
 import type { Store } from '../store/store.js';
 import { counter, gauge, type MetricFamily, type Metrics } from './metrics.js';
 
-/** Failures of storage as such; the others are answers, such as a name that is taken. */
+/** Failures of the storage itself; the other kinds are results, such as a name that is taken. */
 const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
-/** A full disk fails every call: one line in this time says as much as a thousand. */
+/** A full disk fails every call: one line per this interval says as much as a thousand. */
 const QUIET_MS = 10_000;
 
-/** @returns an observer of database calls that counts them and logs failures of storage, each kind at most every ten seconds */
+/**
+ * @returns an observer of database calls that counts them and logs storage failures, each kind at most every ten
+ * seconds
+ */
 export function instrumentStorage(metrics: Metrics, log: Log, clock: Clock): (call: DbCall) => void {
   const reported = new Map<DbCall['failure'], number>();
   return (call) => {
@@ -29,10 +32,10 @@ export function instrumentStorage(metrics: Metrics, log: Log, clock: Clock): (ca
   };
 }
 
-/** How often the database file is checked for being in its place. */
+/** How often to check that the database file is still in place. */
 const FILE_MS = 1_000;
 
-/** A guard of the database file that also says in the log when its state changes. */
+/** A guard of the database file that also logs changes of its state. */
 export function monitorDatabaseFile(path: string, log: Log): FileGuard & { reason(): string | null; close(): void } {
   const guard = guardFile(path);
   let lost = false;
@@ -55,7 +58,7 @@ export function monitorDatabaseFile(path: string, log: Log): FileGuard & { reaso
   };
 }
 
-/** Runs a call and counts it by its outcome. */
+/** Runs a call and counts it by outcome. */
 export async function measured<T>(metrics: Metrics, name: string, work: () => Promise<T>): Promise<T> {
   const began = performance.now();
   try {
@@ -68,7 +71,7 @@ export async function measured<T>(metrics: Metrics, name: string, work: () => Pr
   }
 }
 
-/** How much work is queued or running, and the age of the oldest job. */
+/** Amount of queued and running work, and the age of the oldest job. */
 export async function workloadMetrics(parts: {
   store: Store;
   child: PacedChildSites;
@@ -101,7 +104,7 @@ export function logReplicaState(log: Log): (state: ReplicaState, reason: string 
   };
 }
 
-/** Why a service whose answers may be old is not ready; null when they are not. */
+/** Why a service that may serve stale data is not ready; null if its data is fresh. */
 export function replicaNotReady({ state, age_ms }: ReplicaStatus): string | null {
   if (state !== 'away') return null;
   return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;

@@ -1,10 +1,10 @@
-/** Log lines as JSON on stderr: stdout belongs to answers (JSON-RPC on stdio, `--json` of the commands). */
+/** Writes log lines as JSON to stderr: stdout is for output (JSON-RPC on stdio, `--json` of the commands). */
 
 import { pino } from 'pino';
 import type { Config } from '../config/types.js';
 import type { Log } from '../core/log.js';
 
-/** Members that are never written, at the top or one level down, whatever a caller put there. */
+/** Members that are never written, at the top level or one below, whatever their values. */
 const SECRET_MEMBERS = [
   'authorization',
   'password',
@@ -19,8 +19,8 @@ const SECRET_MEMBERS = [
 ];
 
 /**
- * A leveled logger. `destination` is where lines go, for tests; stderr otherwise.
- * Errors under `err` are written with type, message and stack; their `cause` as well.
+ * A leveled logger. `destination` receives the lines, for tests; stderr otherwise. Errors under `err` are written with
+ * type, message, stack and `cause`.
  */
 export function createLog(level: Config['log_level'], destination?: { write(line: string): void }): Log {
   return pino(
@@ -36,9 +36,9 @@ export function createLog(level: Config['log_level'], destination?: { write(line
 }
 
 function stderr() {
-  // Written at once: a line that explains a crash must not die in a buffer.
+  // Synchronous: a line that explains a crash must not be lost in a buffer.
   const destination = pino.destination({ fd: 2, sync: true });
-  // The reader of stderr may be gone, which must not end the service.
+  // The reader of stderr may have exited, which must not end the service.
   destination.on('error', () => undefined);
   return destination;
 }

@@ -24,18 +24,18 @@ export interface Recorder {
   call(name: string, outcome: string, ms: number): void;
   child(facts: { fn: string; outcome: string; ms: number; queued_ms: number; bytes: number }): void;
   db(call: { method: string; ms: number; failure: string | null }): void;
-  /** One HTTP request, of whatever way in. */
+  /** One HTTP request on any way in. */
   request(facts: { surface: string; method: string; status: number; ms: number }): void;
 }
 
 export interface Metrics extends Recorder {
-  /** Begins to count. */
+  /** Starts counting. */
   open(): Promise<void>;
   collect(): Promise<MetricFamily[]>;
   close(): void;
 }
 
-/** @param thread `main` or `engine`: stands on what both have */
+/** @param thread `main` or `engine`: the label of metrics that both threads have */
 export function createMetrics(thread: string): Metrics {
   let counting: ThreadMetrics | undefined;
   return {

@@ -1,7 +1,7 @@
 /**
- * Metrics by prom-client. Each thread counts in a registry of its own; what crosses the thread border is plain data, which is
- * put together where the text is made. Labels come from the program (operations, routes, kinds), never from callers, so their
- * number is bounded.
+ * Metrics by prom-client. Each thread has its own registry; plain data crosses the thread boundary and is combined when
+ * the text is rendered. Labels come from the program (operations, routes, kinds), never from callers, so their number
+ * is bounded.
  */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
@@ -10,7 +10,7 @@ import type { Labels, MetricFamily, Recorder } from './metrics.js';
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60];
 const TICK_MS = 20;
-/** Of HTTP statuses, by their first digit. */
+/** Status classes, by their first digit. */
 const CLASSES = ['', '1xx', '2xx', '3xx', '4xx', '5xx'] as const;
 
 export interface ThreadMetrics extends Recorder {
@@ -18,7 +18,7 @@ export interface ThreadMetrics extends Recorder {
   close(): void;
 }
 
-/** @param thread `main` or `engine`: stands on what both have */
+/** @param thread `main` or `engine`: the label of metrics that both threads have */
 export function createThreadMetrics(thread: string): ThreadMetrics {
   const registry = new Registry();
   const registers = [registry];
@@ -79,7 +79,8 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
       requests.observe(labels, ms / 1000);
     },
     async collect() {
-      // Its observers wake the thread, so they begin with the first collection. The process is the same for both threads.
+      // Its observers wake the thread, so they start with the first collection. Process metrics are the same for both
+      // threads.
       if (!collected && thread === 'main') collectProcess(registry);
       collected = true;
       const families = await registry.getMetricsAsJSON();
@@ -93,16 +94,19 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   };
 }
 
-/** What every process is asked for, by the usual names; without three gauges that are named as if they were counters. */
+/** Standard process metrics, except three gauges that are named like counters. */
 function collectProcess(registry: Registry): void {
   collectDefaultMetrics({ register: registry });
   for (const what of ['handles', 'requests', 'resources']) registry.removeSingleMetric(`nodejs_active_${what}_total`);
 }
 
-/** Lag of the event loop since the last collection. Measured from the first one on: it wakes the thread fifty times a second. */
+/**
+ * Lag of the event loop since the last collection. Measured only from the first collection on, because it wakes the
+ * thread fifty times a second.
+ */
 function lagOf(thread: string, registers: Registry[]): { restart(): void; stop(): void } {
   const delay = monitorEventLoopDelay({ resolution: TICK_MS });
-  // What is measured is the time between two ticks; what is more than their distance is lag.
+  // The histogram measures the time between two ticks; lag is what exceeds the tick interval.
   const seconds = (nanoseconds: number) =>
     Number.isFinite(nanoseconds) ? Math.max(0, nanoseconds / 1e9 - TICK_MS / 1000) : 0;
   const gauge = (name: string, read: () => number) =>
@@ -127,14 +131,14 @@ function lagOf(thread: string, registers: Registry[]): { restart(): void; stop()
   };
 }
 
-/** Without functions, which do not cross the thread border; and without families that have nothing to say yet. */
+/** Without functions, which cannot cross the thread boundary, and without empty families. */
 function plain(families: Awaited<ReturnType<Registry['getMetricsAsJSON']>>): MetricFamily[] {
   return families
     .map(({ name, help, type, aggregator, values }) => ({
       name,
       help,
       type: String(type),
-      // Of the process, which one thread tells of: there is nothing to leave out.
+      // Process metrics come from one thread only, so nothing needs to be left out.
       aggregator: aggregator === 'omit' ? 'first' : aggregator,
       values: values
         .filter(({ value }) => !Number.isNaN(value))
@@ -143,7 +147,7 @@ function plain(families: Awaited<ReturnType<Registry['getMetricsAsJSON']>>): Met
     .filter(({ values }) => values.length > 0);
 }
 
-/** The text format of Prometheus, version 0.0.4. Families of one name from several threads become one. */
+/** The text format of Prometheus, version 0.0.4. Families with the same name from several threads are merged. */
 export function renderMetrics(threads: readonly (readonly MetricFamily[])[]): Promise<string> {
   return AggregatorRegistry.aggregate(threads as MetricFamily[][]).metrics();
 }

@@ -1,9 +1,9 @@
-/** Readiness: whether the service can do its work, and why not. */
+/** Readiness: whether the service can work, and if not, why. */
 
 import type { Clock } from '../core/clock.js';
 import { asServiceError } from '../core/errors.js';
 
-/** An answer is good for so long: load balancers ask every second, and trying to write costs a write. */
+/** How long a result is cached: load balancers ask every second, and each check costs a write. */
 const FRESH_MS = 3_000;
 const PATIENCE_MS = 2_000;
 
@@ -11,9 +11,9 @@ export interface ReadyParts {
   clock: Clock;
   /** Reads something small. */
   read(): Promise<unknown>;
-  /** Writes something small, where the writer is. */
+  /** Writes something small, through the writer connection. */
   write(): Promise<unknown>;
-  /** What else is wrong, known without waiting: asked each time. */
+  /** Further problems, known without waiting: evaluated each time. */
   known?: () => readonly (string | null)[];
 }
 
@@ -35,7 +35,7 @@ export function createReadiness({
     const now = clock.elapsed();
     if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: check() };
     const found = await last.reasons;
-    // A failure is checked again each time: the sooner it is over, the sooner it shows.
+    // A failure is not cached, so that recovery shows at once.
     if (found.length > 0) last = null;
     const reasons = [...found, ...(known?.() ?? []).filter((reason) => reason !== null)];
     return { ok: reasons.length === 0, reasons };
