@@ -1,4 +1,7 @@
-/** What is said of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main file. */
+/**
+ * Reports of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main
+ * file.
+ */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -12,7 +15,7 @@ const WAIT = 60_000;
 let app: CheckedApp;
 let site: DemoSite;
 let slugs: string[];
-/** Time goes by while a call waits for a site. */
+/** Advances time while a call waits for a site. */
 let ticking: NodeJS.Timeout;
 beforeEach(async () => {
   app = await checkedApp({ sites: 2, config: { update_wait_ms: WAIT } });
@@ -85,7 +88,7 @@ describe('an update that breaks the site', () => {
     );
     const alert = () => app.db.one<{ id: number; facts: string }>('SELECT id, facts FROM alert');
     await expect.poll(alert).toBeDefined();
-    // The front page answers 200: that is not what is wrong.
+    // The front page answers 200: that is not the problem.
     expect(JSON.parse((await alert())?.facts ?? '')).toEqual({
       http_status: 400,
       part: 'child_plugin',
@@ -313,7 +316,7 @@ describe('a change that is not known yet when its job ends', () => {
       types: ['plugins'],
       specific_items: [a],
     });
-    // PHP goes on behind the gateway, for longer than anyone looks.
+    // PHP continues behind the gateway, for longer than any check waits.
     site.faults = { gatewayTimeout: 1_000 };
     await work();
     clearInterval(ticking);
@@ -441,7 +444,7 @@ describe('a call on a slow site', () => {
       summary: { sites_updated: 1 },
     });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
-    // The site is still at work when the job begins: it must not be sent a second time.
+    // The site is still working when the job begins: it must not be called a second time.
     await work();
     const status = await app.call('get-batch-job-status', { job_id: first.job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
@@ -450,7 +453,7 @@ describe('a call on a slow site', () => {
   });
 
   it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
-    // Time enough for the core, also on a busy machine.
+    // Enough time for the core, also on a busy machine.
     Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
