@@ -110,7 +110,7 @@ describe.each(cases)('$id', ({ id, operation, contract }) => {
     const destroys = operation.effect === 'destroy';
     expect(names.includes('confirm')).toBe(destroys);
     const previewed = destroys || operation.wholeFleet;
-    // Operations that undo something may be previewed, too.
+    // Other changes may have a preview, too.
     if (previewed || operation.effect === 'read') expect(names.includes('dry_run')).toBe(previewed);
     if (operation.wholeFleet) expect(contract.description).toMatch(/^Empty site list = ALL /);
     // A missing confirmation has its own error code, so the schema must let it pass.

@@ -264,7 +264,7 @@ describe('what is not a foreign page goes on working', () => {
       body: '{"input":{}}',
     });
     expect([run.status, run.body.total_synced]).toEqual([200, 2]);
-    // As the documents show it: a POST without any body.
+    // As documented: a POST without a body.
     const rest = await ask(shared, '/v2/sites/sync', {
       method: 'POST',
       headers: { ...headers, ...own, authorization: shared.key },

@@ -172,7 +172,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect(exported.code, exported.err).toBe(0);
     expect(statSync(join(folder, 'leaving.json')).mode & 0o777).toBe(0o600);
     expect(text('leaving.json')).not.toMatch(/PRIVATE KEY|Acme/);
-    // An existing file is not overwritten, and a file cannot be imported by its own source.
+    // An existing file is not overwritten, and a file sealed for another key cannot be imported here.
     expect((await here.run(['export', 'leaving.json', '--to', 'key.pem'])).err).toContain('exists already');
     expect((await here.run(['import', 'leaving.json'])).err).toContain('key that is not here');
 

@@ -477,7 +477,7 @@ describe('a call on a slow site', () => {
       items_total: 4,
     });
     expect(status.items[0]).toEqual(core);
-    // Longer under way than a silent site is waited for: the job knows that it is, and sends nothing a second time.
+    // It takes longer than the wait for a silent site: the job knows that it is still running, and sends nothing twice.
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
@@ -493,7 +493,7 @@ describe('a call on a slow site', () => {
     site.faults = {};
     const before = asked('stats').length;
     await work();
-    // One look at what was done, one at what was sent again.
+    // One sync after the update, one after the repeated call.
     expect(asked('stats').length - before).toBeLessThanOrEqual(2);
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 1, total_errors: 1 } });
@@ -501,7 +501,7 @@ describe('a call on a slow site', () => {
   });
 
   it('counts a site by what the call had done, when its job could do no more', async () => {
-    // Time enough for the core, also on a busy machine.
+    // Enough time for the core, also on a busy machine.
     Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
@@ -576,7 +576,7 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
-  /** The site answers everything, and needs longer for it than a sync may take. */
+  /** Makes the site answer everything, but slower than a sync allows. */
   function slow(ms: number): void {
     const { signal } = new AbortController();
     Object.assign(app.service.config, { site_timeout_ms: LIMIT });
@@ -613,7 +613,7 @@ describe('a call on a slow site', () => {
     slow(2 * LIMIT);
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
     expect(await status()).toBe('connected');
-    // Any answer of the child in between shows that it is there.
+    // Any answer of the child in between shows that it is reachable.
     site.faults = {};
     await app.call('deactivate-site-plugins', {
       ...OF,
@@ -629,7 +629,7 @@ describe('a call on a slow site', () => {
       status: 'disconnected',
       status_reason: expect.stringContaining('did not answer within'),
     });
-    // One that takes no connection is not slow.
+    // A site that refuses connections is not slow.
     site.faults = {};
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await status()).toBe('connected');
@@ -658,7 +658,7 @@ describe('a call on a slow site', () => {
     const { job_id } = first.data;
     expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
-    // The update that was under way has ended.
+    // The running update has ended.
     await vi.waitFor(() => expect(slugs.map((slug) => plugin(slug)?.version)).toContain('2.0'), { timeout: 10_000 });
     site.faults = {};
     await work();

@@ -97,7 +97,7 @@ describe('lists', () => {
     expect(last.body).toMatchObject({ page: 3, data: [{ name: 'Site 2' }] });
     expect(last.body).not.toHaveProperty('next_cursor');
     expect(last.headers.get('link')).toBeNull();
-    // The first page requested does not matter.
+    // The next cursor is the same whether a page was requested by cursor or by number.
     expect((await app.rest('GET /sites?per_page=1&page=2')).body.next_cursor).toBe(second.body.next_cursor);
     for (const orderby of ['name', 'url', 'id', 'last_sync'])
       for (const order of ['asc', 'desc']) {

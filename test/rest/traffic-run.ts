@@ -621,7 +621,7 @@ export async function jobs({ get, send }: Recorder) {
   for (const job_id of [cancelled, cancelled, 'x']) await send('POST', '/jobs/{job_id}/cancel', { job_id });
 }
 
-/** Calls whose body names missing objects, and reads of a suspended site. */
+/** Calls whose query or body names missing objects, and reads of a suspended site. */
 export async function refusals({ get, send }: Recorder, app: RestApp) {
   const nobody = 999;
   for (const path of ['/posts', '/comments'])

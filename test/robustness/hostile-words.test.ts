@@ -162,7 +162,7 @@ async function post(path: string, body: unknown, authorization = mcp.all): Promi
   return (await reply.json()) as unknown;
 }
 
-/** In the order REST runs them: reconnecting needs a disconnected site. */
+/** Run before reconnecting over REST, which needs a disconnected site. */
 const AWAY = "UPDATE site SET sync_error = 'x' WHERE id = 1";
 
 const CALLS: readonly (readonly [string, Record<string, unknown>])[] = [

@@ -23,7 +23,7 @@ import { FORMS, LISTS, OTHERS, seeded } from './stall-shapes.js';
 
 const SEED = SOAK ? Date.now() % 2 ** 31 : 8;
 const MAX_BODY = 1024 * 1024;
-/** Maximum that Node accepts of an address together with the headers. */
+/** Length of a query that Node accepts together with the headers. */
 const MAX_QUERY = 15_000;
 const SHAPES = { ...LISTS, ...OTHERS };
 /** Room for the text around the value. */

@@ -193,7 +193,7 @@ describe('a second writer', () => {
       `const { workerData, parentPort } = require('node:worker_threads');
        const Native = require('node:module').createRequire(workerData.from)('libsql');
        const native = new Native(workerData.file);
-       // Its commit also meets the other connection, which checks the file.
+       // Its commit, too, meets the other one, who looks at the file.
        native.exec('PRAGMA busy_timeout=5000; CREATE TABLE first (x); BEGIN IMMEDIATE; INSERT INTO first VALUES (1)');
        parentPort.postMessage('locked');
        Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 250);

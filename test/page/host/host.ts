@@ -13,7 +13,7 @@ interface Shown {
   theme: 'light' | 'dark';
 }
 
-/** Calls a tool as an assistant would, and shows its view. Returns the list of calls made by the view, which grows. */
+/** Calls a tool as an assistant would, and shows its view. */
 async function show({ tool: name, args, token, theme }: Shown): Promise<void> {
   const client = new Client(
     { name: 'host', version: '1' },
