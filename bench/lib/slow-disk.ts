@@ -42,7 +42,7 @@ export function slowDisk(dir: string, megabytes: number): SlowDisk | null {
     run(command, bytesPerSecond) {
       for (const way of ['read', 'write'])
         writeFileSync(join(group, `blkio.throttle.${way}_bps_device`), `${device} ${bytesPerSecond ?? 0}`);
-      // Read from the disk, not from memory.
+      // Drops the page cache, so that reads come from the disk.
       spawnSync('sh', ['-c', 'sync; echo 1 > /proc/sys/vm/drop_caches']);
       const inGroup = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
       return execFileSync('sh', ['-c', inGroup, group, ...command], { encoding: 'utf8' });

@@ -10,7 +10,7 @@ import type { Session } from './session.js';
 export interface Task {
   /** The user's request. */
   ask: string;
-  /** A read may take three calls, a change four. */
+  /** Limits the calls: three for a read, four for a change. */
   kind: 'read' | 'change';
   /** Toolsets that the connection requests; default: those shown by default. */
   toolsets?: string;

@@ -159,7 +159,7 @@ describe('a change whose empty list means several sites', () => {
         /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
       );
       expect(asked[3]).toContain(`total: ${before}`);
-      // Previews, calls on a named site and reads are not confirmed.
+      // Previews, calls on a named site and reads need no confirmation.
       const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
       expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
       expect(preview?.would_update).toHaveLength(before);

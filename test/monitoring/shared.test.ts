@@ -149,7 +149,7 @@ function later(): { answer: Promise<HttpAnswer>; give(answer: HttpAnswer): void 
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Moves the clock until the run is over. */
+/** Advances the clock until the run is over. */
 async function until(running: Promise<unknown>): Promise<void> {
   let over = false;
   running.catch(() => undefined).finally(() => (over = true));

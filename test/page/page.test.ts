@@ -1,6 +1,6 @@
 /**
- * The page in a real browser: logging in, reading, changing, updates that break a site and are rolled back, and
- * accessibility.
+ * The page in a real browser: logging in, reading, changing, updates that break a site and are rolled back,
+ * framing, accessibility.
  */
 
 import { createServer } from 'node:http';

@@ -34,7 +34,7 @@ const LEASE_MS = 3 * BEAT_MS;
 const LIMIT = 8;
 const QUIET_MS = shortOrLong(2 * INTERVAL_MS, 20 * INTERVAL_MS);
 const ROUNDS = shortOrLong(1, 40);
-/** Maximum wait of a monitor for a check, whatever happens to the processes and however busy the machine is. */
+/** Maximum wait of a monitor for a check, with any disturbance of the processes and on a busy machine. */
 const LONGEST_GAP_MS = 10 * INTERVAL_MS;
 /** One in this many sites is down for a while. */
 const DOWN_EVERY = 12;

@@ -188,7 +188,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         if (reads.has(name)) {
           const compare = async () => {
             const own = await local(name, input);
-            // Some answers contain the second of their request.
+            // Some answers contain the time of their request, in seconds.
             if (!isDeepStrictEqual(own, answer)) answer = await asked();
             expect(own).toEqual(answer);
           };

@@ -12,7 +12,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 import { ordinary } from './safety-app.js';
 
 const SITES = 12;
-/** Each kill hits all sites, at whatever step they are. */
+/** Each kill interrupts all sites, each at its current step. */
 const KILLS = shortOrLong(3, 30);
 const BREAKAGES = ['fatal', 'login', null, 'white', 'front', null] as const;
 

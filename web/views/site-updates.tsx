@@ -177,7 +177,7 @@ interface Outcomes {
   notices: readonly string[];
 }
 
-/** Results that are not part of the stored updates. */
+/** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
 function Results({ told, story }: { told: Outcomes; story: readonly Change[] }) {
   const untold = told.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
   return (
