@@ -20,8 +20,8 @@ export function greedyMakespan(lengths: readonly number[], slots: number): numbe
 }
 
 /**
- * Lower bound under both limits: all slots busy to the end, or the fullest host busy to the end. It need not be
- * reachable.
+ * Lower bound under both limits: all slots busy to the end, the fullest host busy to the end, or the longest piece. It
+ * need not be reachable.
  */
 export function hostBound(hosts: readonly (readonly number[])[], slots: number, perHost: number): number {
   const work = hosts.map((lengths) => lengths.reduce((total, length) => total + length, 0));

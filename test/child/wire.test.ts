@@ -77,7 +77,7 @@ describe('request bodies', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (password) => {
         const once = new URLSearchParams(encodeForm({ userpwd: passwordValue(password) })).get('userpwd') ?? '';
-        // WordPress adds slashes before quotes in between: there must be none to escape.
+        // WordPress adds slashes before quotes in between: there must be nothing to escape.
         expect(once).not.toMatch(/['"\\\0]/);
         expect(decodeURIComponent(once)).toBe(password);
       }),

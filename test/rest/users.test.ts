@@ -149,7 +149,7 @@ describe('users', () => {
       const refused = await ask(call, { token: tokens.write, ...(call.startsWith('DELETE') ? {} : { body }) });
       expect([call, refused.status, refused.body.data.needed]).toEqual([call, 403, 'read']);
     }
-    // Nor can a caller who is denied a site use a login or key that is not.
+    // Nor may a caller who is denied a site create or change a login or key, which could reach that site.
     const { store } = app.service;
     const now = app.clock.now();
     const made = { scope: 'read_write', description: '', enabled: true, user_id: null, now } as const;

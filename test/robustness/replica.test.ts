@@ -40,7 +40,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   const folder = tempFolder('replicas');
   let server: Sqld;
   let wire: Wire;
-  /** Acts as another process on the same server. */
+  /** To the service, this is another process on the same server. */
   let other: TestApp;
   let shell: Commands;
   let program: URL;
