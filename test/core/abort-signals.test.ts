@@ -1,4 +1,4 @@
-/** A combined signal leaves no listeners on a signal that lives as long as the process. */
+/** A combined signal leaves no listeners or references on a signal that lives as long as the process. */
 
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';

@@ -1,4 +1,4 @@
-/** Headers of every answer, both over a socket and in-process. */
+/** Behaviour common to all answers, both over a socket and in-process. */
 
 import { connect } from 'node:net';
 import { Hono } from 'hono';

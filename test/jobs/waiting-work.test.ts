@@ -1,4 +1,4 @@
-/** When a process that only reads has to start the schedule, and with it an engine. */
+/** When a process that only reads has to run the schedule, and with it an engine. */
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { syncDueSites } from '../../src/domain/jobs/maintenance.js';

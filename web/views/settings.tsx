@@ -1,6 +1,4 @@
-/**
- * The most important settings: monitors, recipients, the pace of calls to sites. All others are in the REST interface.
- */
+/** The most important settings: monitors, alert mails, recipients. All others are in the REST interface. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
