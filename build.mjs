@@ -1,4 +1,7 @@
-/** Builds the program: `tsc`, the tools that assistants are shown, one file for `sitefleet stdio`, and programs that may be run. */
+/**
+ * Builds the program: `tsc`, the list of tools for assistants, one file for `sitefleet stdio`, and executable entry
+ * points.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -6,10 +9,10 @@ import { join } from 'node:path';
 
 const dist = 'dist';
 const folder = join(dist, 'src');
-/** Beside the programs of the engine thread and the replica, which its code looks for beside itself. */
+/** Beside the programs of the engine thread and the replica, because its code looks for them in its own folder. */
 const app = join(folder, 'app');
 
-/** What a package manager was told to leave out: a tool, or the part of it that is made for this system. */
+/** Build tools that the package manager was told to skip: a whole package, or its part for this system. */
 function missingTools() {
   const system = `${process.platform}-${process.arch}`;
   return ['typescript', 'esbuild'].flatMap((name) => {
@@ -36,7 +39,7 @@ if (missing.length > 0) {
   process.exit(built ? 0 : 1);
 }
 
-// Types are checked by `npm run typecheck`; without, the same files come in a quarter of the time.
+// Types are checked by `npm run typecheck`; without type checking, the build takes a quarter of the time.
 const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'];
 const compiled = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);

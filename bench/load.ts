@@ -1,6 +1,6 @@
 /**
- * Fills a database with made-up sites: `node dist/bench/load.js --sites 10000 --db file:fleet.db`.
- * For trying the service at a size; the sites do not exist and cannot be synced.
+ * Fills a database with made-up sites: `node dist/bench/load.js --sites 10000 --db file:fleet.db`. For trying the
+ * service at scale; the sites do not exist and cannot be synced.
  */
 
 import { existsSync } from 'node:fs';

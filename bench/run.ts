@@ -1,6 +1,6 @@
 /**
- * The benchmarks: `npm run bench [-- --quick] [-- --only fan-out] [-- --json] [-- --gate]`. Every scenario compares two
- * things in one run, in processes of its own, so nothing here depends on how fast the machine is.
+ * Runs the benchmarks: `npm run bench [-- --quick] [-- --only fan-out] [-- --json] [-- --gate]`. Every scenario
+ * compares two things in one run, in its own process, so results do not depend on the speed of the machine.
  */
 
 import { fork } from 'node:child_process';
@@ -14,9 +14,9 @@ import { jsonLine, markdown, type Outcome } from './lib/report.js';
 import { type Measure, met, type Options, type Scenario } from './lib/scenario.js';
 import { scenarios } from './scenarios/index.js';
 
-/** A goal missed by more than this fails the gate; less may be the machine. */
+/** A goal missed by more than this fails the gate; less may be noise of the machine. */
 const TOLERANCE = 0.15;
-/** Longest that one scenario takes; beyond it something hangs. */
+/** Timeout of one scenario; beyond it something hangs. */
 const PATIENCE_MS = 30 * 60_000;
 
 function options() {
@@ -46,7 +46,7 @@ function chosen(only: readonly string[]): Scenario[] {
   );
 }
 
-/** One scenario in a process of its own: what ran before must not have warmed or filled anything. */
+/** Runs one scenario in its own process, so that earlier scenarios have not warmed or filled anything. */
 function inChild(scenario: Scenario, { quick, dir }: Options): Promise<Outcome> {
   const args = ['--child', String(scenario.number), '--dir', dir, ...(quick ? ['--quick'] : [])];
   const child = fork(fileURLToPath(import.meta.url), args, {

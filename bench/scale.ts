@@ -1,10 +1,10 @@
 /**
- * The simulation of a large fleet: `npm run bench:scale [-- --sites 100000 --rate 0.1 --workers 2 --minutes 5]`. Stores the fleet on
- * a libSQL server of its own, starts `sitefleet work` processes of the built program on it, has the sites answered by another
- * process, and tells what was done of what was due, how late, and what it cost. See docs/scale.md.
+ * Simulates a large fleet: `npm run bench:scale [-- --sites 100000 --rate 0.1 --workers 2 --minutes 5]`. Stores the
+ * fleet on its own libSQL server, starts `sitefleet work` processes of the built program on it, answers for the sites
+ * from another process, and reports how much of the due work was done, how late, and at what cost. See docs/scale.md.
  *
- * `--rate` is the share of the real pace: at 0.1 a day's work is spread over ten days. All sites are stored and watched; the turns of
- * their monitors are ten times as far apart, and ten times fewer syncs come due in a minute.
+ * `--rate` is the share of the real pace: at 0.1 a day's work is spread over ten days. All sites are stored and
+ * monitored; the turns of their monitors are ten times as far apart, and ten times fewer syncs come due per minute.
  */
 
 import { generateKeyPair } from 'node:crypto';
@@ -33,9 +33,9 @@ import { startWorker, type Worker } from './lib/worker.js';
 const SERVER = 'https://bench.invalid/wp-admin/';
 const PLUGINS = 30;
 const KEYS = 100;
-/** How long the processes may take to find each other and their leases before anything is counted. */
+/** Time for the processes to find each other and their leases before counting starts. */
 const SETTLE_MS = 15_000;
-/** What was begun within the time that is counted may end after it. */
+/** Work begun within the counted time may end after it. */
 const GRACE_MS = 10_000;
 const LONGEST_GRACE_MS = 300_000;
 
@@ -62,7 +62,7 @@ function options() {
     checked(name, values[name], min, max, true);
   return {
     sites: number('sites', 100, 100_000),
-    /** One simulation for each, on the same database. */
+    /** One simulation per rate, on the same database. */
     rates: values.rate.map((rate) => checked('rate', rate, 0.01, 1, false)),
     workers: number('workers', 1, 20),
     minutes: number('minutes', 1, 120),
@@ -116,7 +116,7 @@ async function simulate({ rates, ...chosen }: ReturnType<typeof options>, dir: s
     closers.push(() => sites.close());
     const addresses = addressesFor({ sites: count, perAddress });
     const began = performance.now();
-    // Into the file that the server then takes over: over the network it takes many times as long.
+    // Directly into the file that the server then takes over: over the network it takes many times as long.
     const file = await openWriter(`file:${databaseOf(dir)}`);
     await storeFleet(file, benchVault(), {
       sites: count,

@@ -20,7 +20,9 @@ const common = {
   logLevel: 'warning',
 };
 
-/** What only HTTP or the engine thread load is not to be read at each start of an assistant. */
+/**
+ * Keeps code that only HTTP or the engine thread uses out of the bundle, so that an assistant's start does not read it.
+ */
 const servingOnly = {
   name: 'serving-only',
   setup({ onLoad }) {
@@ -32,10 +34,10 @@ const servingOnly = {
 };
 
 /**
- * The script that answers an assistant soonest (see src/cli/launch.ts). Begins with its digest.
+ * Bundles the script that answers an assistant fastest (see src/cli/launch.ts). It begins with its digest.
  * @param entry the built `stdio-entry.js`
  * @param external packages that are installed beside it, besides native ones
- * @returns its text, and the files it was made of
+ * @returns its text, and its source files
  */
 export async function bundleStdio(entry, external = []) {
   const { outputFiles, metafile } = await build({
@@ -44,7 +46,7 @@ export async function bundleStdio(entry, external = []) {
     format: 'cjs',
     external: [...NATIVE, ...external],
     plugins: [servingOnly],
-    // The code runs as a script, where `import()` would need a loader of its own.
+    // The code runs as a script, where `import()` would need its own loader.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'BUNDLE_URL' },
     banner: { js: 'const BUNDLE_URL=require("node:url").pathToFileURL(__filename).href;' },
@@ -54,7 +56,9 @@ export async function bundleStdio(entry, external = []) {
   return { text: `//${digest}\n${text}`, inputs: Object.keys(metafile.inputs) };
 }
 
-/** The command line is a file of its own: an assistant's start runs `cli.js`, and Node reads a module whole before it runs it. */
+/**
+ * The command line is a separate file: an assistant starts `cli.js`, and Node reads a whole module before it runs it.
+ */
 const programApart = {
   name: 'program-apart',
   setup({ onResolve }) {
@@ -62,7 +66,10 @@ const programApart = {
   },
 };
 
-/** The entries of a release in the built sources: threads and processes are started by file, so every such file is one. */
+/**
+ * The entries of a release in the built sources: threads and processes are started by file name, so each needs its own
+ * file.
+ */
 export function releaseEntries(built) {
   const threads = readdirSync(join(built, 'app')).filter((name) => /-(worker|thread|process)\.js$/.test(name));
   return {
@@ -73,11 +80,13 @@ export function releaseEntries(built) {
 }
 
 /**
- * The commands, threads and processes, each one file with all packages it uses but native ones. One file each, although they
- * share code: what installs a package takes its time by the number of files. A command still runs only the modules it needs.
- * @param entries built files by the name of the output
- * @param splitting what entries share, and what a command loads by itself, in further files: more files, of which a start reads less
- * @returns the files, and those they were made of
+ * Bundles the commands, threads and processes into one file each, with all the packages they use except native ones.
+ * One file each, although they share code: the install time of a package depends on the number of files. A command
+ * still runs only the modules it needs.
+ * @param entries built files by output name
+ * @param splitting puts shared code, and code a command loads on demand, into further files: more files, but a start
+ * reads less
+ * @returns the files, and their source files
  */
 export async function bundleProgram(entries, outdir, splitting = false) {
   const { outputFiles, metafile } = await build({
@@ -93,7 +102,7 @@ export async function bundleProgram(entries, outdir, splitting = false) {
   return { files: outputFiles, inputs: Object.keys(metafile.inputs) };
 }
 
-/** Files whose code is in the page and in the reference of the interface, which have builds of their own. */
+/** Source files of the page and of the interface reference, which are built separately. */
 export async function inputsOfPages() {
   const entryPoints = ['web/main.tsx', 'web/docs/reference.js'].filter((file) => existsSync(file));
   if (entryPoints.length === 0) return [];

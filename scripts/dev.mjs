@@ -1,5 +1,5 @@
 /**
- * `npm run dev`: serves, and restarts whenever the sources have been compiled without an error. Arguments are those of
+ * `npm run dev`: serves, and restarts whenever the sources have been compiled without errors. Arguments are passed to
  * `sitefleet`; without any it runs `serve`.
  */
 
@@ -10,7 +10,7 @@ const args = process.argv.length > 2 ? process.argv.slice(2) : ['serve'];
 let server;
 let stopping = false;
 
-/** Ends the running server, if there is one, and starts the program as it is now. */
+/** Stops the running server, if there is one, and starts the current program. */
 async function restart() {
   await stop(server);
   if (stopping) return;
@@ -25,7 +25,7 @@ function stop(child) {
   });
 }
 
-// Made by the build only: it would stay as the tools were then.
+// Only the full build writes this file; in watch mode it would go stale.
 rmSync('dist/src/mcp/tools.json', { force: true });
 
 const compiler = spawn(

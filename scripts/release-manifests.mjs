@@ -1,6 +1,6 @@
-/** What describes a release to others: the manifest of an .mcpb, and the entry for the MCP registry. */
+/** The manifests of a release: the manifest of an .mcpb, and the entry for the MCP registry. */
 
-/** Where the native driver exists, by the ending of its package's name. */
+/** Systems the native driver exists for, by the suffix of its package name. */
 export const SYSTEMS = {
   'linux-x64': { os: 'linux', cpu: 'x64', libc: 'glibc' },
   'linux-arm64': { os: 'linux', cpu: 'arm64', libc: 'glibc' },
@@ -16,15 +16,15 @@ export function systemHere() {
   return system;
 }
 
-/** The https address of the repository, without `.git`; undefined when package.json names none. */
+/** The https address of the repository, without `.git`; undefined when package.json has none. */
 function repositoryUrl({ repository }) {
   const url = typeof repository === 'string' ? repository : repository?.url;
   return url?.replace(/^git\+/, '').replace(/\.git$/, '');
 }
 
 /**
- * Name in the MCP registry, whose first part the publisher must own. Without a repository the reserved example domain stands there,
- * which the registry refuses: no name is claimed that may be someone else's.
+ * Name in the MCP registry, whose first part the publisher must own. Without a repository it is the reserved example
+ * domain, which the registry refuses: this way the release claims no name that could belong to someone else.
  */
 export function registryName(facts) {
   const [, owner] = /^https:\/\/github\.com\/([^/]+)\//.exec(repositoryUrl(facts) ?? '') ?? [];
@@ -76,10 +76,13 @@ export function registryEntryOf(facts, bundles) {
   };
 }
 
-/** What the program that opens the .mcpb puts in. */
+/** Placeholder that the program opening the .mcpb fills in. */
 const given = (name) => `\${${name}}`;
 
-/** `manifest.json` of the .mcpb for one system. What a person leaves empty is an empty variable, which counts as not set. */
+/**
+ * `manifest.json` of the .mcpb for one system. A field the user leaves empty becomes an empty variable, which counts as
+ * not set.
+ */
 export function manifestOf(facts, system, program) {
   const url = repositoryUrl(facts);
   return {

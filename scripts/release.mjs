@@ -1,10 +1,11 @@
 /**
- * Makes what is published, in `release/`: the npm package, bundled so that only the native database driver is left to install, as
- * a folder and a tarball; a bundle for desktop assistants (.mcpb) of each system; a plugin for Claude Code; the entry for the MCP registry.
+ * Builds everything that is published, in `release/`: the npm package, bundled so that only the native database driver
+ * is left to install, as a folder and a tarball; a bundle for desktop assistants (.mcpb) per system; a plugin for
+ * Claude Code; the entry for the MCP registry.
  *
- *   npm run release                     the package, and the .mcpb of this system
- *   npm run release -- --all-systems    the .mcpb of every system
- *   npm run release -- --package-only   the folder of the package alone, as the image takes it
+ *  npm run release                     the package, and the .mcpb of this system
+ *  npm run release -- --all-systems    the .mcpb of every system
+ *  npm run release -- --package-only   only the folder of the package, for the container image
  */
 
 import { spawnSync } from 'node:child_process';
@@ -59,7 +60,10 @@ if (!options['package-only'] && facts.repository === undefined)
       'set "repository" before anything is published to the MCP registry.',
   );
 
-/** The program in a few files, where the modules of the build would be, so that what they look for beside themselves is found. */
+/**
+ * Writes the program as a few files, in the folder of the built modules, so that it finds the files it expects beside
+ * itself.
+ */
 async function writeProgram() {
   const built = join('dist', 'src');
   const to = join(folder, 'dist', 'src', 'app');
@@ -72,13 +76,16 @@ async function writeProgram() {
   return new Set([...program.inputs, ...stdio.inputs, ...(await inputsOfPages())]);
 }
 
-/** All that is read while the program runs and is no module, at its place; and what a reader looks for. */
+/**
+ * Copies everything the program reads at run time that is not a module, to the same path; and the documents for
+ * readers.
+ */
 function copyAssets() {
   for (const file of readdirSync('dist', { recursive: true, encoding: 'utf8' })) {
     const from = join('dist', file);
     const [part] = file.split(sep);
     if (!statSync(from).isFile() || part === 'bench' || /stdio\.bundle\.cjs/.test(file)) continue;
-    // Of the program the modules are bundled; pages are files as they are.
+    // Modules of the program are bundled; pages are copied as they are.
     if (['src', 'tools', 'schemas'].includes(part) && /\.(js|map)$/.test(file)) continue;
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
@@ -127,13 +134,13 @@ function makeMcpb(system) {
   const { os, cpu, libc } = SYSTEMS[system];
   const stage = join(out, `mcpb-${system}`);
   cpSync(folder, stage, { recursive: true });
-  // An assistant starts it by stdio, which shows no pages.
+  // An assistant starts it by stdio, which serves no pages.
   for (const pages of ['web', 'docs']) rmSync(join(stage, 'dist', pages), { recursive: true, force: true });
   const target = [`--os=${os}`, `--cpu=${cpu}`, ...(libc === undefined ? [] : [`--libc=${libc}`])];
   run('npm', ['install', '--omit=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--no-package-lock', ...target], {
     cwd: stage,
   });
-  // npm takes the drivers for both C libraries of Linux; desktops have glibc.
+  // npm installs the drivers for both C libraries of Linux; desktops have glibc.
   const drivers = join(stage, 'node_modules', '@libsql');
   for (const name of readdirSync(drivers)) if (name.endsWith('-musl')) rmSync(join(drivers, name), { recursive: true });
   const installed = readdirSync(drivers);
@@ -151,7 +158,10 @@ function makeMcpb(system) {
   return { system, file, sha256: createHash('sha256').update(readFileSync(file)).digest('hex') };
 }
 
-/** The same folder as a plugin for Claude Code, in a marketplace of its own: `/plugin marketplace add …/release/claude-plugin`. */
+/**
+ * The same folder as a plugin for Claude Code, in its own marketplace: `/plugin marketplace add
+ * …/release/claude-plugin`.
+ */
 function makePlugin(stage) {
   const plugin = JSON.parse(readFileSync('.claude-plugin/plugin.json', 'utf8'));
   plugin.mcpServers.sitefleet.args[0] = plugin.mcpServers.sitefleet.args[0].replace('src/cli.js', 'src/app/cli.js');
@@ -164,7 +174,7 @@ function makePlugin(stage) {
   renameSync(stage, join(out, 'claude-plugin'));
 }
 
-/** Runs a program to its end and answers what it printed. */
+/** Runs a program until it exits; returns its stdout. */
 function run(command, args, { cwd } = {}) {
   const windows = process.platform === 'win32' && command !== process.execPath;
   const done = spawnSync(command, args, {

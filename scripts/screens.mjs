@@ -1,4 +1,4 @@
-/** Takes the pictures of docs/screens: runs the demo, and shoots each view of the page in light and dark. */
+/** Takes the screenshots of docs/screens: runs the demo, and captures each view of the page in light and dark. */
 
 import { spawn } from 'node:child_process';
 import { mkdirSync, rmSync, statSync } from 'node:fs';
@@ -33,7 +33,7 @@ try {
   demo.kill();
 }
 
-/** Views in the order of the day: each with what is done before its picture. */
+/** Views in the order of a working day, each with the action before its screenshot. */
 function views({ broken_update: broken }) {
   const updates = `/sites/${broken.site_id}?tab=updates`;
   return [
@@ -51,7 +51,7 @@ function views({ broken_update: broken }) {
   ];
 }
 
-/** Makes the update that breaks its site, and waits until it is undone. */
+/** Starts the update that breaks its site, and waits until it is rolled back. */
 async function update(page, { site_id, slug }) {
   const name = await page.evaluate(
     async ([site, item]) => {

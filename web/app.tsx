@@ -1,4 +1,4 @@
-/** Chooses between logging in and the fleet, and the view by the address. Each view is loaded when it is first shown. */
+/** Chooses between the login and the fleet, and the view by the address. Each view is loaded when it is first shown. */
 
 import { useEffect, useState } from 'preact/hooks';
 import lazy, { ErrorBoundary } from 'preact-iso/lazy';
@@ -40,7 +40,7 @@ export function App() {
   );
 }
 
-/** Asked once on a page, also when it was not answered. */
+/** The start view is offered at most once per page load, even if it was not completed. */
 let asked = false;
 
 function Fleet({ firstStart }: { firstStart: boolean }) {
@@ -51,7 +51,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
     if (firstStart && !asked && path === '/') route('/start', true);
     asked = true;
   }, [path, firstStart, route]);
-  // A part of the page that cannot be loaded any more belongs to a version that was replaced.
+  // A part of the page that fails to load belongs to a version that has been replaced.
   if (broken !== null)
     return (
       <Shell>

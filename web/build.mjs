@@ -1,4 +1,7 @@
-/** Builds the page: scripts and styles under names that change with their content, and the index that names them. */
+/**
+ * Builds the page: scripts and styles under names that contain a hash of their content, and the index that refers to
+ * them.
+ */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -8,10 +11,10 @@ import { brotliCompressSync } from 'node:zlib';
 import { build } from 'esbuild';
 
 const web = fileURLToPath(new URL('.', import.meta.url));
-/** Browsers of 2024: `light-dark()` and nested styles are theirs. */
+/** Browsers of 2024: these support `light-dark()` and nested styles. */
 const TARGET = ['chrome123', 'firefox121', 'safari17.5'];
 
-/** @param {string} folder where the page is built to; it is emptied */
+/** @param {string} folder output folder; it is emptied first */
 export async function buildPage(folder) {
   rmSync(folder, { recursive: true, force: true });
   const assets = join(folder, 'assets');
@@ -55,14 +58,15 @@ export async function buildPage(folder) {
     join(folder, 'index.html'),
     html.replace(/\{\{(\w+)\}\}/g, (_, name) => filled[name]),
   );
-  // Once, as small as can be, instead of at each request. Only so: few browsers take no Brotli, and each file makes an install longer.
+  // Compressed once at maximum quality instead of per request. Only the Brotli files are kept: few browsers do not
+  // accept Brotli, and each file makes an install longer.
   for (const name of readdirSync(assets)) {
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(readFileSync(join(assets, name))));
     rmSync(join(assets, name));
   }
 }
 
-/** Copies a file under a name that holds a hash of its content; answers the name. */
+/** Copies a file under a name that contains a hash of its content; returns the name. */
 function hashed(file, assets) {
   const content = readFileSync(join(web, file));
   const digest = createHash('sha256').update(content).digest('hex').slice(0, 8).toUpperCase();

@@ -1,6 +1,7 @@
 /**
- * What is done before anything is painted: light or dark, as chosen or as the system has it, and asking who is logged in, so that
- * the answer is there when the page's script is. Loaded first and alone, because inline scripts are not allowed.
+ * Runs before anything is painted: sets light or dark as chosen or as the system has it, and requests the session, so
+ * that the answer is there when the page's script is loaded. Loaded first and alone, because inline scripts are not
+ * allowed.
  */
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
@@ -23,5 +24,5 @@ apply();
 dark.addEventListener('change', apply);
 
 window.askedSession = fetch('/session', { headers: { accept: 'application/json' }, cache: 'no-store' });
-// Whoever takes the answer finds out what went wrong.
+// Errors are handled by the code that awaits the answer.
 window.askedSession.catch(() => undefined);

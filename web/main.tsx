@@ -1,4 +1,4 @@
-/** The page: loads the session, then shows the log in or the fleet. */
+/** The page: loads the session, then shows the login or the fleet. */
 
 import 'uplot/dist/uPlot.min.css';
 import './style/base.css';

@@ -1,2 +1,2 @@
-/** Styles are imported for what they do to the page. */
+/** Style sheets are imported for their side effect only. */
 declare module '*.css';

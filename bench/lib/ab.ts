@@ -8,11 +8,11 @@ export type Slice = () => number | Promise<number>;
 
 interface CompareOptions {
   rounds: number;
-  /** At most so many rounds are discarded before disturbed ones count as well. Default twice `rounds`. */
+  /** Maximum number of discarded rounds; after that, disturbed ones count as well. Default: twice `rounds`. */
   maxDiscarded?: number;
   /** Warm-up slices before the first round. Default 1. */
   warmups?: number;
-  /** False for slices in which this process mostly waits: then its own speed says nothing. Default true. */
+  /** False for slices in which this process mostly waits: then its own speed is irrelevant. Default true. */
   calibrate?: boolean;
 }
 
@@ -25,7 +25,7 @@ export interface Comparison {
   b: number;
   rounds: number;
   discarded: number;
-  /** There were too few quiet rounds: disturbed ones are in the figures. */
+  /** There were too few quiet rounds: the figures include disturbed ones. */
   disturbed: boolean;
 }
 
@@ -70,7 +70,7 @@ async function abba(a: Slice, b: Slice): Promise<Round> {
   return { a: (first + fourth) / 2, b: (second + third) / 2 };
 }
 
-/** A slice that calls `work` as often as fits in about `ms` and returns the milliseconds of one call. */
+/** A slice that calls `work` as often as fits in about `ms`; returns the milliseconds per call. */
 export function repeated(work: (i: number) => unknown, ms: number): Slice {
   let count = 0;
   let next = 0;

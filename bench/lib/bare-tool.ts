@@ -1,10 +1,10 @@
-/** The result of the bare servers' one tool: a constant, or the count of sites as the driver alone reads it. */
+/** The result of the bare servers' only tool: a constant, or the number of sites read by the driver alone. */
 
 import { openBare } from './native.js';
 
 export type Answer = () => Record<string, unknown>;
 
-/** By the environment of `stdioBare`. */
+/** Configured by the environment that `stdioBare` sets. */
 export function bareAnswer(): Answer {
   const { BENCH_RESULT = '{}', BENCH_COUNT } = process.env;
   const result = JSON.parse(BENCH_RESULT) as Record<string, unknown>;

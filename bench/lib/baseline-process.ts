@@ -1,4 +1,4 @@
-/** The baseline of HTTP and MCP on this machine: `node:http` and the bare SDKs, each on a port of its own. */
+/** The HTTP and MCP baseline on this machine: `node:http` and the bare SDKs, each on its own port. */
 
 import { randomUUID } from 'node:crypto';
 import { createServer, type Server as HttpServer, type RequestListener } from 'node:http';
@@ -32,7 +32,7 @@ export interface BaselineReady {
 
 const servers: HttpServer[] = [];
 let cachedBytes = Buffer.from('{}');
-/** Result of `tools/list` of the bare servers: the one in the cached bytes. */
+/** Result of `tools/list` of the bare servers: the list contained in the cached bytes. */
 let list: { tools: Tool[] } = { tools: [] };
 
 async function listening(listener: RequestListener): Promise<string> {
@@ -48,7 +48,7 @@ const answering = (body: () => string | Buffer): RequestListener => {
   return (request, response) => {
     request.resume();
     const content = body();
-    // The headers of our responses: the same bytes go over the wire on both sides.
+    // The same headers as our responses, so that both sides send the same bytes.
     for (const [name, value] of STANDARD_HEADERS) response.setHeader(name, value);
     response.setHeader('x-request-id', randomUUID());
     response.writeHead(200, { 'content-type': 'application/json', 'content-length': Buffer.byteLength(content) });
@@ -73,7 +73,7 @@ function trivial<T>(result: T) {
   return { content: [{ type: 'text' as const, text: JSON.stringify(result) }], structuredContent: result };
 }
 
-/** The SDK's low-level server with one tool, as its documents show it. */
+/** The SDK's low-level server with one tool, as in its documentation. */
 function legacyListener(result: Record<string, unknown>): RequestListener {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const begin = async () => {
@@ -101,7 +101,7 @@ function legacyListener(result: Record<string, unknown>): RequestListener {
   };
 }
 
-/** The same of 2026-07-28. */
+/** The same for protocol 2026-07-28. */
 function modernListener(result: Record<string, unknown>): RequestListener {
   const handler = createMcpHandler(
     () => {
@@ -136,7 +136,7 @@ async function start({ db, toolResult }: BaselineSpec): Promise<BaselineReady> {
   };
 }
 
-/** @param bytes an answer to `tools/list` */
+/** @param bytes a response to `tools/list` */
 function setBytes(bytes: Uint8Array): void {
   cachedBytes = Buffer.from(bytes);
   list = (JSON.parse(cachedBytes.toString('utf8')) as { result: typeof list }).result;

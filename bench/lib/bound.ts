@@ -1,8 +1,8 @@
-/** The shortest time in which work of known length can be done, as the baseline of a fan-out. */
+/** Lower bounds for the time that work of known length takes: the baseline of a fan-out. */
 
 /**
- * Time that greedy list scheduling takes: `slots` workers, each taking the next piece of the sequence when it is free.
- * `Σ / slots` would ignore the tail, in which the last pieces run alone.
+ * Time taken by greedy list scheduling: `slots` workers, each taking the next piece of the sequence when it is free. `Σ
+ * / slots` would ignore the tail, in which the last pieces run alone.
  */
 export function greedyMakespan(lengths: readonly number[], slots: number): number {
   if (!Number.isInteger(slots) || slots < 1)
@@ -20,8 +20,8 @@ export function greedyMakespan(lengths: readonly number[], slots: number): numbe
 }
 
 /**
- * No schedule under both limits can be shorter: all slots busy to the end, or the fullest host busy to the end. With
- * lengths by host it is a lower bound that need not be reachable.
+ * Lower bound under both limits: all slots busy to the end, the fullest host busy to the end, or the longest piece. It
+ * need not be reachable.
  */
 export function hostBound(hosts: readonly (readonly number[])[], slots: number, perHost: number): number {
   const work = hosts.map((lengths) => lengths.reduce((total, length) => total + length, 0));

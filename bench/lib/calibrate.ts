@@ -4,12 +4,12 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { median } from './stats.js';
 
-/** Rounds whose calibration drifts further than this from the usual are discarded. */
+/** Rounds whose calibration is slower than usual by more than this share are discarded. */
 const MAX_DRIFT = 0.25;
 
 const BLOCK = Buffer.alloc(64 * 1024, 'calibration');
 
-/** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a machine of today. */
+/** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a current machine. */
 function calibrationMs(): number {
   const began = performance.now();
   let x = 1;
@@ -20,7 +20,7 @@ function calibrationMs(): number {
   return performance.now() - began;
 }
 
-/** Ticks since boot that other processes used or that the host took away; 0 where there is no /proc. */
+/** Ticks since boot that the host took away (steal time); 0 where there is no /proc. */
 function stolenTicks(): number {
   try {
     const fields = /^cpu +(.*)$/m.exec(readFileSync('/proc/stat', 'utf8'))?.[1]?.split(' ').map(Number) ?? [];
@@ -45,7 +45,7 @@ export class Calibration {
     const stolen = stolenTicks();
     return () => {
       const after = calibrationMs();
-      // The best runs, not all of them: on a machine that is disturbed all the time the usual would be the disturbed.
+      // Only the fastest runs: on a machine that is disturbed all the time, the median of all would be a disturbed one.
       const usual = median([...this.#usual].sort((a, b) => a - b).slice(0, 5));
       this.#usual.push(before, after);
       const drift = Math.max(before, after) / usual - 1;

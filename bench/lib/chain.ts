@@ -1,4 +1,4 @@
-/** A certificate chain such as public authorities give out today: P-384 root and intermediate, P-256 leaf. */
+/** A certificate chain like those public authorities issue today: P-384 root and intermediate, P-256 leaf. */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
@@ -13,7 +13,7 @@ interface Issuer {
   key: KeyObject;
 }
 
-/** For a server on 127.0.0.1: its key and chain, and the root that a client must trust. PEM. */
+/** PEM key and chain for a server on 127.0.0.1, and the root that a client must trust. */
 export function certificateChain(): { key: string; cert: string; root: string } {
   const root = generateKeyPairSync('ec', { namedCurve: 'P-384' });
   const middle = generateKeyPairSync('ec', { namedCurve: 'P-384' });

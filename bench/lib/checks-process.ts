@@ -1,4 +1,7 @@
-/** Uptime checks as the service makes them, in a process that trusts the certificate of the sites: that is set when it starts. */
+/**
+ * Runs uptime checks the way the service does, in a process that trusts the sites' certificate (trust is set at process
+ * start).
+ */
 
 import { readFileSync } from 'node:fs';
 import { createEngine, type InlineEngine } from '../../src/app/engine-services.js';
@@ -9,15 +12,15 @@ import { cpuMs, serveCommands } from './process.js';
 
 export interface ChecksSpec {
   db: string;
-  /** One monitor of so many is due in a round. */
+  /** One in this many monitors is due in a round. */
   apart: number;
 }
 
 export interface ChecksCost {
   checked: number;
-  /** Milliseconds of CPU of this process, all threads. */
+  /** Milliseconds of CPU used by this process, all threads. */
   cpuMs: number;
-  /** Bytes that it had written to the disk, as far as the system sent them there by then. */
+  /** Bytes this process wrote to disk, as far as the system had flushed them by then. */
   written: number;
 }
 
@@ -34,7 +37,7 @@ async function start(spec: ChecksSpec): Promise<void> {
 let apart = 1;
 let round = 0;
 
-/** Checks what is due: each time others. */
+/** Checks what is due: different monitors each time. */
 async function run(): Promise<ChecksCost> {
   await db.run('UPDATE monitor SET next_check_at = 0 WHERE site_id % ? = ?', [apart, round++ % apart]);
   const [cpu, written] = [cpuMs(), bytesWritten()];

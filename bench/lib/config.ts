@@ -1,4 +1,4 @@
-/** Configuration and callers of services that are measured. */
+/** Configuration and callers for the services being measured. */
 
 import { readConfig } from '../../src/config/config.js';
 import type { Config } from '../../src/config/types.js';
@@ -7,7 +7,9 @@ import type { TaskCaller } from '../../src/engine/client.js';
 import type { Caller } from '../../src/operation/operation.js';
 import { SECRET_KEY } from './database.js';
 
-/** The defaults, but on loopback, and without the pauses between calls, which would be measured instead of the program. */
+/**
+ * The defaults, but on loopback and without the pauses between calls, which would otherwise dominate the measurement.
+ */
 export function benchConfig(change: Partial<Config> & { db: string }): Config {
   return readConfig(
     { SITEFLEET_SECRET_KEY: SECRET_KEY },

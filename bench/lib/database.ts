@@ -10,7 +10,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createVault, keyId, type Vault } from '../../src/store/vault/vault.js';
 import { seedFleet } from './seed.js';
 
-/** The same key in all processes of a run. It seals nothing that is really secret. */
+/** The same key in all processes of a run. It protects no real secrets. */
 export const SECRET_KEY = '5b'.repeat(32);
 
 export function benchVault(): Vault {
@@ -25,7 +25,7 @@ export async function openWriter(url: string): Promise<Db> {
   return db;
 }
 
-/** `file:` URL of a database with so many made-up sites; it is shared and must not be written to. */
+/** `file:` URL of a database with this many made-up sites; it is shared and must not be written to. */
 export async function seeded(dir: string, sites: number): Promise<string> {
   mkdirSync(dir, { recursive: true });
   const path = join(dir, `fleet-${sites}.db`);
@@ -33,14 +33,14 @@ export async function seeded(dir: string, sites: number): Promise<string> {
   const partial = `${path}.${process.pid}`;
   const db = await openWriter(`file:${partial}`);
   await seedFleet(db, { sites });
-  // As the timetable of a server does within ten minutes.
+  // A server does this on schedule within ten minutes.
   await createStatistics(db).refresh();
   await db.close();
   renameSync(partial, path);
   return `file:${path}`;
 }
 
-/** A copy that its caller may change. */
+/** A copy that the caller may modify. */
 export async function seededCopy(dir: string, sites: number, name: string): Promise<string> {
   const url = await seeded(dir, sites);
   const path = join(dir, `${name}-${sites}.db`);

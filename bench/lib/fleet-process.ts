@@ -1,4 +1,6 @@
-/** The simulated fleet in a process of its own: sites grouped by address, already connected to the dashboard of a benchmark. */
+/**
+ * The simulated fleet in its own process: sites grouped by address, already connected to the dashboard of a benchmark.
+ */
 
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import type { FleetReady, FleetSpec, FleetSums, LatencySpec } from './fleet.js';
@@ -8,7 +10,7 @@ import { latencies, SeededRandom } from './random.js';
 type Site = Fleet['sites'][number];
 
 let fleets: Fleet[] = [];
-/** In the order in which the benchmark names them. */
+/** In the order in which the benchmark lists them. */
 let sites: Site[] = [];
 
 async function start(spec: FleetSpec): Promise<FleetReady> {
@@ -59,7 +61,7 @@ function setLatency(latency: LatencySpec): void {
   });
 }
 
-/** A plugin of each site gets the version after its own, as if somebody had updated it there. */
+/** Bumps the version of one plugin on each site, as if it had been updated there. */
 function updatePlugins(): void {
   for (const site of sites) {
     const plugin = site.inner.plugins.at(-1);
@@ -69,7 +71,7 @@ function updatePlugins(): void {
   }
 }
 
-/** What happened on the wire since the last call. */
+/** Wire statistics since the last call. */
 function stats(): FleetSums {
   const all = fleets.map((fleet) => fleet.stats());
   const sums: FleetSums = {

@@ -1,4 +1,4 @@
-/** A simulated fleet, the database that knows it, and the engine that syncs it. */
+/** A simulated fleet, the database it is stored in, and the engine that syncs it. */
 
 import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
@@ -19,12 +19,12 @@ export type LatencySpec = number | { seed: number; min: number; max: number };
 export interface FleetSpec {
   /** Number of sites on each address: `[3, 2]` = three on one, two on another. */
   groups: readonly number[];
-  /** One port per group on one address instead: one certificate serves all. */
+  /** One port per group on a single address instead: one certificate serves all. */
   ports?: boolean;
   plugins: number;
   latency: LatencySpec;
   tls?: { key: string; cert: string };
-  /** False skips the verification of signatures, which is work of the sites and not ours. */
+  /** False skips signature verification, which costs the sites CPU and not us. */
   verify: boolean;
   publicKeys: readonly string[];
   /** Name of the dashboard the sites are connected to. */
@@ -53,17 +53,17 @@ interface RigOptions {
   latency?: LatencySpec;
   tls?: { key: string; cert: string };
   sslVerify?: boolean;
-  /** Different keys; a fleet has one for each site, and making one takes 0.1 s. Default 16. */
+  /** Number of different keys. A real fleet has one per site, but generating one takes 0.1 s. Default 16. */
   keys?: number;
 }
 
-/** Fleet and database. Engines come and go on top of it. */
+/** Fleet and database; engines are started and stopped on top of them. */
 export interface Rig {
   readonly db: string;
   readonly ids: readonly number[];
   readonly fleet: Helper<FleetReady>;
   latency(latency: LatencySpec): Promise<void>;
-  /** One plugin of each site has another version from now on. */
+  /** Changes the version of one plugin on each site. */
   updatePlugins(): Promise<void>;
   stats(): Promise<FleetSums>;
   close(): Promise<void>;
@@ -74,7 +74,7 @@ const KEYS = 16;
 
 const generate = promisify(generateKeyPair);
 
-/** A pool of keys: one per site would take longer than the benchmark. */
+/** A pool of keys: generating one per site would take longer than the benchmark. */
 async function keyPool(count: number): Promise<{ publicKey: string; privateKey: string }[]> {
   return Promise.all(
     Array.from({ length: count }, () =>
@@ -127,11 +127,11 @@ export async function startRig(options: RigOptions): Promise<Rig> {
 
 export type BenchEngine = Awaited<ReturnType<typeof createEngine>> & {
   targets(ids?: readonly number[]): Promise<LoadedSite[]>;
-  /** Syncs as a job does: every site at once, the pacer decides. Throws when a site failed. */
+  /** Syncs as a job does: all sites at once, limited by the pacer. Throws when a site failed. */
   sync(targets: readonly LoadedSite[]): Promise<void>;
 };
 
-/** The engine in this process: what a service runs in its engine thread. */
+/** The engine in this process: the one a service runs in its engine thread. */
 export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promise<BenchEngine> {
   const engine = await createEngine({ config: benchConfig({ db: rig.db, ...change }) });
   const ctx = engine.ctx(TASK_CALLER);

@@ -1,4 +1,4 @@
-/** A small HTTP client over raw sockets: cheap enough not to be what is measured. */
+/** A small HTTP client over raw sockets, cheap enough not to distort the measurement. */
 
 import { connect, type Socket } from 'node:net';
 
@@ -34,7 +34,7 @@ interface Waiting {
   reject(error: Error): void;
 }
 
-/** One kept connection. Requests may be sent before earlier ones are answered; answers come in their order. */
+/** One keep-alive connection. Requests may be pipelined; answers arrive in order. */
 export class Connection {
   readonly #socket: Socket;
   readonly #waiting: Waiting[] = [];
@@ -91,7 +91,7 @@ export class Connection {
     }
   }
 
-  /** Settles one response if all of it is there; returns where it ends, else -1. */
+  /** Settles one response if it has fully arrived; returns the offset of its end, else -1. */
   #readOne(): number {
     const all = this.#received;
     const head = headOf(all);
@@ -116,7 +116,7 @@ function headOf(received: Buffer): Head | null {
 }
 
 function chunkedEnd(received: Buffer, from: number): number {
-  // The last line of the head may be what stands before the last, empty chunk.
+  // The CRLF that ends the head may directly precede the last, empty chunk.
   const last = received.indexOf('\r\n0\r\n\r\n', from - 2);
   return last < 0 ? -1 : last + 7;
 }
@@ -132,7 +132,7 @@ function dechunked(body: Buffer): Buffer {
   }
 }
 
-/** One request, one answer, over a connection of its own. Throws unless the answer is 2xx. */
+/** Sends one request on its own connection. Throws unless the answer is 2xx. */
 export async function ask(url: string, exchange: Exchange): Promise<Reply> {
   const connection = await Connection.open(url);
   const reply = await connection.send(wireOf(new URL(url).host, exchange));
@@ -145,10 +145,10 @@ export function checked(reply: Reply): Reply {
   throw new Error(`HTTP ${reply.status}: ${reply.body.toString('utf8').slice(0, 300)}`);
 }
 
-/** Requests that a connection has under way: each send wakes the server once for all of them, as a busy network does. */
+/** Pipelined requests per connection: each send wakes the server once for all of them, as a busy network does. */
 const DEPTH = 1;
 
-/** How many requests `connections` complete in `ms`, each sending the next ones when it has its responses. */
+/** How many requests `connections` complete in `ms`; each connection sends its next ones when it has its responses. */
 export async function closedLoop(url: string, exchange: Exchange, connections: number, ms: number): Promise<number> {
   const one = wireOf(new URL(url).host, exchange);
   const wire = Buffer.concat(Array<Buffer>(DEPTH).fill(one));
@@ -167,8 +167,8 @@ export async function closedLoop(url: string, exchange: Exchange, connections: n
 }
 
 /**
- * Latencies in milliseconds at a fixed rate, counted from when a request was due: a server that stalls delays those
- * behind it as well, and a loop that waits for each answer would not see them.
+ * Latencies in milliseconds at a fixed rate, counted from when each request was due: a server that stalls also delays
+ * the requests behind it, and a loop that waits for each answer would not see them.
  */
 export async function openLoop(
   url: string,

@@ -1,4 +1,4 @@
-/** Messages of both eras of MCP as they go over the wire. */
+/** Messages of both protocol eras of MCP as sent over the wire. */
 
 import { ask, type Exchange } from './http-client.js';
 
@@ -22,7 +22,7 @@ const META = {
   'io.modelcontextprotocol/clientCapabilities': {},
 };
 
-/** A request of the era; without parameters where there are none. */
+/** A request of the given era; without parameters by default. */
 export function message(era: 'legacy' | 'modern', id: number, method: string, params: object = {}): string {
   const all = era === 'modern' ? { ...params, _meta: META } : params;
   return JSON.stringify({ jsonrpc: '2.0', id, method, params: all });
@@ -30,7 +30,7 @@ export function message(era: 'legacy' | 'modern', id: number, method: string, pa
 
 const JSON_HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 
-/** Headers of a session with the server at `url`. */
+/** Opens a session with the server at `url`; returns its headers. */
 export async function openSession(url: string, path: string, authorization: string | null) {
   const headers = { ...JSON_HEADERS, ...(authorization === null ? {} : { authorization }) };
   const { headers: answered } = await ask(url, { method: 'POST', path, headers, body: INITIALIZE });

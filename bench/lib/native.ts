@@ -1,4 +1,4 @@
-/** The bare driver, as the baseline of storage. */
+/** The bare database driver, as the baseline for storage. */
 
 import Database from 'libsql';
 import { databaseFile } from '../../src/config/config.js';
@@ -21,7 +21,7 @@ interface Native {
   run(args: unknown[]): unknown;
 }
 
-/** Opened with the settings that the service uses. */
+/** Opens a database with the settings that the service uses. */
 export function openBare(url: string, writes = false): BareDatabase {
   const path = databaseFile(url);
   if (path === null) throw new TypeError(`${url} is not a file`);

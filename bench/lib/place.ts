@@ -1,7 +1,7 @@
 /**
- * Pins the client to one processor and the server to another. Two processes that exchange one small message at a time are up
- * to three times as fast while the system keeps both on one processor, which it does for minutes or not at all: without
- * pinning, the ratio of two such pairs depends on where they happened to run.
+ * Pins the client to one processor and the server to another. Two processes that exchange one small message at a time
+ * are up to three times as fast while the system keeps both on one processor, which it may do for minutes or not at
+ * all: without pinning, the ratio of two pairs depends on where they happened to run.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -9,12 +9,12 @@ import { readFileSync } from 'node:fs';
 
 const [CLIENT, SERVER] = processors();
 
-/** Pins the measuring process; false where that is impossible: no Linux, one processor, no `taskset`. */
+/** Pins the measuring process; false where that is impossible: no Linux, only one processor, or no `taskset`. */
 export function placeClient(): boolean {
   return place(process.pid, CLIENT);
 }
 
-/** Pins a process with its present threads; those it starts later inherit it. */
+/** Pins a process with its present threads; threads started later inherit it. */
 export function placeServer(pid: number): boolean {
   return place(pid, SERVER);
 }

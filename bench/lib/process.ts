@@ -1,9 +1,9 @@
-/** Child processes of the measuring one: each runs commands over IPC and ends when its parent disconnects. */
+/** Child processes of the measuring process: each runs commands over IPC and ends when its parent disconnects. */
 
 import { type ChildProcess, fork } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
-/** The longest that a command may take; beyond it something hangs. */
+/** Timeout of a command; beyond it something hangs. */
 const PATIENCE_MS = 120_000;
 
 interface Answer {
@@ -14,7 +14,7 @@ interface Answer {
 
 export interface Helper<Ready> {
   readonly pid: number;
-  /** Its message when it was ready. */
+  /** The message it sent when it was ready. */
   readonly ready: Ready;
   ask<T>(command: string, payload?: unknown): Promise<T>;
   close(): Promise<void>;
@@ -56,7 +56,7 @@ export async function startHelper<Ready>(
   return { pid: child.pid ?? 0, ready, ask, close: () => ended(child) };
 }
 
-/** Services that are measured take their configuration as an argument; the caller's own must not leak in. */
+/** The environment without our variables: measured services take their configuration as an argument. */
 export function inherited(): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('SITEFLEET_')));
 }
@@ -72,7 +72,9 @@ async function ended(child: ChildProcess): Promise<void> {
 
 export type Commands = Readonly<Record<string, (payload: never) => unknown>>;
 
-/** The child's side: runs commands one after the other. `start` comes first; `stop` runs when the parent disconnects. */
+/**
+ * The child's side: runs commands one after the other. `start` comes first; `stop` runs when the parent disconnects.
+ */
 export function serveCommands(commands: Commands, stop: () => Promise<void>): void {
   if (process.send === undefined) throw new Error('This file is started by the benchmarks only.');
   process.on('message', (message) => {
@@ -90,14 +92,15 @@ export function serveCommands(commands: Commands, stop: () => Promise<void>): vo
   });
 }
 
-/** Milliseconds of CPU that this process has used. */
+/** Milliseconds of CPU used by this process. */
 export function cpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;
 }
 
 /**
- * Milliseconds that the main thread of a process was runnable and waited for a CPU. From /proc; null where there is none.
+ * Milliseconds that the main thread of a process was runnable but waited for a CPU. From /proc; null where there is
+ * none.
  */
 export function cpuWaitMs(pid: number): number | null {
   try {
@@ -108,7 +111,7 @@ export function cpuWaitMs(pid: number): number | null {
   }
 }
 
-/** Resident memory of a process in MB: now, and at its highest; from /proc. */
+/** Resident memory of a process in MB: current and peak; from /proc. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');
   const kb = (name: string) => Number(new RegExp(`^${name}:\\s+(\\d+)`, 'm').exec(status)?.[1] ?? Number.NaN);

@@ -7,7 +7,7 @@ export class SeededRandom {
     this.#state = seed >>> 0;
   }
 
-  /** From 0 up to, not including, 1 (mulberry32). */
+  /** From 0 (inclusive) to 1 (exclusive), by mulberry32. */
   next(): number {
     this.#state = (this.#state + 0x6d2b79f5) >>> 0;
     let t = this.#state;
@@ -31,7 +31,7 @@ export class SeededRandom {
     return item;
   }
 
-  /** `count` different whole numbers from 0 to `below` − 1, low ones more often than high ones. */
+  /** `count` different whole numbers from 0 to `below` − 1; low ones are more frequent than high ones. */
   popular(count: number, below: number): number[] {
     if (count > below) throw new RangeError(`popular: ${count} different numbers below ${below} do not exist`);
     const chosen = new Set<number>();

@@ -1,4 +1,4 @@
-/** Results for people and for programs. */
+/** Results for readers and for programs. */
 
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
@@ -58,7 +58,7 @@ function firstLine(text: string): string {
   return (text.split('\n')[0] ?? '').replaceAll('|', '/');
 }
 
-/** The machine, as far as it says something about ratios. */
+/** The machine, as far as it is relevant for ratios. */
 function machine(): string {
   const processors = cpus();
   const model = processors[0]?.model.trim() || 'unknown processor';

@@ -1,21 +1,21 @@
-/** What a simulation did of what was due, and how late: read from the database that the processes shared. */
+/** How much of the due work a simulation did, and how late: read from the database that the processes shared. */
 
 import { nextRun } from '../../src/scheduler/timer.js';
 import { timetable } from '../../src/scheduler/timetable.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { checkEveryMin, dueWithin, type Pace, syncDueAt } from './scale-seed.js';
 
-/** Rows per question: a server limits the size of its answers. */
+/** Rows per query: a server limits the size of its answers. */
 const ROWS = 20_000;
 /** A run that begins later than this after its turn belongs to a later turn. */
 const LATEST_MS = 600_000;
 
 export interface Done {
-  /** Came due in the time that is counted; of syncs, until the timetable asked for them last. */
+  /** Came due in the counted time; for syncs, until the timetable last looked for due ones. */
   due: number;
-  /** Of these, those that were done. */
+  /** How many of these were done. */
   done: number;
-  /** Milliseconds from the moment each was due until its result was stored. */
+  /** Milliseconds from when each was due until its result was stored. */
   late: number[];
 }
 
@@ -39,7 +39,7 @@ export async function outcomeOf(
   return { checks, up, syncs, failed, databaseBytes: Number(size?.bytes ?? Number.NaN) };
 }
 
-/** The turns of a monitor are on a grid of its own: what came due follows from its id alone. */
+/** Each monitor's turns are on its own grid: the turns that came due follow from its id alone. */
 async function checksDone(db: Db, { from, until, pace }: { from: number; until: number; pace: Pace }) {
   const interval = checkEveryMin(pace) * 60_000;
   const offset = (id: number) => Math.floor(((id * 0.6180339887498949) % 1) * interval);
@@ -65,7 +65,7 @@ async function checksDone(db: Db, { from, until, pace }: { from: number; until: 
   return { checks: { due, done: late.length, late }, up };
 }
 
-/** Those that were due when the timetable asked for them last, whatever was left before the counting began. */
+/** Syncs that were due when the timetable last looked, including those left over from before the counting began. */
 async function syncsDone(db: Db, { until, start, pace }: { until: number; start: number; pace: Pace }) {
   const asked = turnBefore(patternOf('daily-sync') ?? '', until);
   const rows = await db.all(
@@ -90,12 +90,12 @@ export interface Tick {
   name: string;
   /** Milliseconds from its turn until it began. */
   late: number;
-  /** Milliseconds that it took; null while it runs. */
+  /** Milliseconds it took; null while it runs. */
   took: number | null;
   outcome: string;
 }
 
-/** The runs of the timetable in all processes, as far as they show in the database when one looks every second. */
+/** The timetable runs of all processes, as far as polling the database every second shows them. */
 export class Ticks {
   readonly #db: Db;
   readonly #from: number;

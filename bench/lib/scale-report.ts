@@ -1,4 +1,4 @@
-/** The report of the simulation of a large fleet, as tables. */
+/** The report of the large-fleet simulation, as tables. */
 
 import { readFileSync } from 'node:fs';
 import { cpus } from 'node:os';
@@ -10,12 +10,12 @@ import { cpuOf, shareOf } from './served.js';
 import { quantile, rounded, sum } from './stats.js';
 import { noTraffic, PURPOSES, type Traffic, type WireCounts } from './storage-wire.js';
 
-/** What a process used: since `before`, where there is one. */
+/** Resources used by a process: since `before`, where given. */
 export interface Usage {
   cpuMs: number;
-  /** MB: its share now, and the most that was resident. */
+  /** MB: its share (PSS) now, and its peak resident size. */
   memory: { now: number; peak: number };
-  /** Bytes that it caused to be sent to the disk. */
+  /** Bytes it caused to be sent to disk. */
   written: number;
 }
 
@@ -32,7 +32,7 @@ export function usageOf(pid: number, before?: Usage): Usage {
 interface Found {
   chosen: ScaleOptions;
   seconds: number;
-  /** Storage server, workers, sites, counting. */
+  /** Storage server, workers, sites, counting proxy. */
   usage: readonly Usage[];
   counts: readonly WireCounts[];
   visited: ScaleSitesCounts;
@@ -82,7 +82,7 @@ function doneRow(name: string, { due, done, late }: Done, seconds: number): (str
   return [name, due, done, rounded(done / seconds), ...lateness(late)];
 }
 
-/** Seconds. */
+/** Seconds: median, 99th percentile, maximum. */
 function lateness(late: readonly number[]): string[] {
   return [quantile(late, 0.5), quantile(late, 0.99), Math.max(...late)].map((ms) => told(ms));
 }
@@ -91,7 +91,7 @@ function told(ms: number): string {
   return Number.isFinite(ms) ? `${rounded(ms / 1_000)} s` : '–';
 }
 
-/** Runs of this task begin after syncs as well, and are then not late. */
+/** Runs of this task also begin after syncs, and are not late then. */
 const ALSO_AT_OTHER_TIMES = 'abandoned-refresh';
 
 function tickRow({ all }: Ticks): (string | number)[] {

@@ -1,4 +1,6 @@
-/** The database of a large fleet that has been running for a while: what is due is spread over the day, as it is then. */
+/**
+ * The database of a large fleet that has been running for a while: due times are spread over the day, as in practice.
+ */
 
 import { hostname } from 'node:os';
 import { type Db, sql } from '../../src/store/driver/db.js';
@@ -10,7 +12,7 @@ const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 const SYNC_EVERY_MS = DAY_MS / 2;
 const ABANDONED_EVERY_MS = 2 * DAY_MS;
-/** What the runs of the timetable just before the simulation would have left for its first ones. */
+/** Work that the timetable runs just before the simulation would have left for its first runs. */
 const LEFT_BEFORE_MS = 5 * MINUTE_MS;
 const SECRETS_AT_ONCE = 1_000;
 
@@ -28,12 +30,12 @@ export interface StoredFleet {
   privateKeys: readonly string[];
   /** Name of the dashboard the sites are connected to. */
   server: string;
-  /** Uptime checks at once, of all processes together. */
+  /** Concurrent uptime checks, of all processes together. */
   checksAtOnce: number;
   onProgress(text: string): void;
 }
 
-/** Stores the sites, with inventories and secrets; everything is as if nothing was due. */
+/** Stores the sites with inventories and secrets; nothing is due yet. */
 export async function storeFleet(db: Db, vault: Vault, fleet: StoredFleet): Promise<void> {
   const { sites, onProgress } = fleet;
   await createInstance(db).claim('dashboard_url', fleet.server);
@@ -51,7 +53,7 @@ export async function storeFleet(db: Db, vault: Vault, fleet: StoredFleet): Prom
     );
     onProgress(`secrets of ${first + rows.length - 1} of ${sites} sites`);
   }
-  // All of them work: a site that was suspended or failed would not be asked for.
+  // All of them work: a suspended or failed site would not be scheduled.
   await db.run("UPDATE site SET suspended = 0, sync_error = ''");
   await db.batch([
     sql(
@@ -62,7 +64,7 @@ export async function storeFleet(db: Db, vault: Vault, fleet: StoredFleet): Prom
   ]);
 }
 
-/** Sites that come due within the run, in the order in which they do: for a sync, and for a look at what is abandoned. */
+/** How many sites come due within the run, in id order: for a sync, and for an abandoned-items check. */
 export function dueWithin({ sites, rate, runMs }: Pace): { syncs: number; looks: number } {
   const within = (everyMs: number) => Math.min(sites, Math.ceil((sites * rate * (LEFT_BEFORE_MS + runMs)) / everyMs));
   return { syncs: within(SYNC_EVERY_MS), looks: within(ABANDONED_EVERY_MS) };
@@ -74,7 +76,7 @@ export function syncDueAt(id: number, start: number, pace: Pace): number | null 
   return id > syncs ? null : start - LEFT_BEFORE_MS + Math.floor(((id - 1) * SYNC_EVERY_MS) / (pace.sites * pace.rate));
 }
 
-/** Minutes between two checks of a site, where five are the real pace. */
+/** Minutes between two checks of a site; five at the real pace. */
 export function checkEveryMin({ rate }: Pick<Pace, 'rate'>): number {
   return 5 / rate;
 }
@@ -108,7 +110,7 @@ export async function planFleet(db: Db, start: number, pace: Pace): Promise<void
       start - LEFT_BEFORE_MS,
       step(DAY_MS),
     ),
-    // Turns on the grid of each site, as they are planned after a check.
+    // Turns are on each site's grid, as planned after a check.
     sql(
       `UPDATE monitor SET interval_min = ?1, status = 1, last_http_code = 200, last_ping_ms = 300, last_msg = '200 OK',
          next_check_at = ?2 - (?2 - CAST(phase * ?3 AS INTEGER)) % ?3 + ?3, last_check_at = ?2 - (?2 - CAST(phase * ?3 AS INTEGER)) % ?3`,
@@ -117,7 +119,7 @@ export async function planFleet(db: Db, start: number, pace: Pace): Promise<void
       interval,
     ),
     sql('UPDATE monitor_engine SET planned = ?', JSON.stringify({ active: 1, interval_min: 60 })),
-    // This machine was just seen to be online: the references are on the internet.
+    // Marks this machine as just seen online: the network references are on the internet.
     sql(
       `INSERT INTO monitor_network (host, asked_at, ok_at) VALUES (?1, ?2, ?2)
        ON CONFLICT (host) DO UPDATE SET asked_at = ?2, ok_at = ?2`,

@@ -1,5 +1,5 @@
 /**
- * A large fleet in a process of its own. Front pages, which monitors visit, are the same for all sites; calls of the child
+ * A large fleet in its own process. Front pages, which monitors visit, are the same for all sites; calls of the child
  * protocol are answered by simulated sites.
  */
 
@@ -22,7 +22,7 @@ import {
 } from './scale-sites.js';
 
 const SEED = 11;
-/** Of the length of a small front page. */
+/** About as long as a small front page. */
 const PAGE = Buffer.from(`<!DOCTYPE html><title>A site</title><p>${'A page as it is visited. '.repeat(320)}</p>\n`);
 
 const counters = new Counters();
@@ -60,7 +60,7 @@ async function start(spec: ScaleSitesSpec): Promise<ScaleSitesReady> {
     site.inner.connection = { publicKey, server: spec.server, user: SCALE_ADMIN };
     site.faults.latencyMs = latencyMs;
   }
-  // The count of sites matters for nothing but the ports and addresses, which are ours here.
+  // The number of sites only affects the handler's ports and addresses, which this process manages itself.
   handler = new FleetHandler(sites, counters, completeOptions({ sites: 1, verify: false, keepCalls: false }));
   return { port };
 }

@@ -1,4 +1,7 @@
-/** The sites of the simulation of a large fleet: what the process that plays them is asked for, and where each site is. */
+/**
+ * The sites of the large-fleet simulation: the options and results of the process that plays them, and the address of
+ * each site.
+ */
 
 export interface ScaleSitesSpec {
   sites: number;
@@ -28,7 +31,7 @@ export interface ScaleSitesCounts {
 /** Login of the administrator on every site, as `seedFleet` stores it. */
 export const SCALE_ADMIN = 'admin';
 
-/** The address of a site; neighbours by id are on different ones. Ids go from 1. */
+/** The IP address of a site; neighbouring ids are on different addresses. Ids start at 1. */
 export function addressOf(id: number, addresses: number): string {
   const place = (id - 1) % addresses;
   return `127.40.${Math.floor(place / 250)}.${(place % 250) + 1}`;

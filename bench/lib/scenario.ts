@@ -6,11 +6,11 @@ import { type Range, rounded } from './stats.js';
 export interface Options {
   /** Smaller data, fewer rounds: for development and for every commit. */
   quick: boolean;
-  /** Folder for databases and the like; the runner makes and removes it. */
+  /** Folder for databases and other files; the runner creates and removes it. */
   dir: string;
 }
 
-/** The ratio must be at most, or at least, this. */
+/** The maximum or minimum of the ratio. */
 type Goal = { atMost: number } | { atLeast: number };
 
 export interface Measure {
@@ -50,7 +50,7 @@ export function measureOf(name: string, goal: Goal | null, compared: Comparison,
   return { name, ratio, goal, spread, rounds, discarded, disturbed, detail };
 }
 
-/** A figure that came from runs of its own, without a second side in the same process. */
+/** A figure measured in separate runs, without a second side in the same process. */
 export function figure(name: string, goal: Goal | null, ratios: readonly number[], detail: string): Measure {
   const sorted = [...ratios].sort((x, y) => x - y);
   const ratio = sorted[Math.floor((sorted.length - 1) / 2)] ?? Number.NaN;

@@ -10,15 +10,15 @@ import { SeededRandom } from './random.js';
 interface SeedOptions {
   sites: number;
   seed?: number;
-  /** Plugins per site; three themes come on top. */
+  /** Plugins per site, in addition to three themes. */
   plugins?: number;
-  /** Where a site is. Default: a made-up address that does not exist. */
+  /** URL of a site. Default: a made-up address that does not exist. */
   url?: ((id: number) => string) | undefined;
   /** Called after each batch. */
   onProgress?: (done: number, total: number) => void;
 }
 
-/** Everything stored ends before this moment; a clock of a benchmark starts after it. */
+/** Everything stored ends before this moment; the clock of a benchmark starts after it. */
 export const SEED_TIME = Date.UTC(2026, 0, 1);
 
 const PLUGINS = 2_000;
@@ -181,7 +181,7 @@ function siteRow(random: SeededRandom, id: number, urlOf: SeedOptions['url']): u
   return [id, url, url_key, name, searchText(name, url), client, fate < 0.02 ? 1 : 0, error];
 }
 
-/** A site of a simulated fleet, which really answers. */
+/** A site of a simulated fleet, which really responds. */
 interface LiveSite {
   url: string;
   admin: string;
@@ -189,7 +189,7 @@ interface LiveSite {
   ssl_verify: boolean;
 }
 
-/** Stores sites that are registered with their children already; ids go from 1 in the order given. */
+/** Stores sites that are already registered with their children; ids start at 1 in the order given. */
 export async function storeLiveSites(db: Db, vault: Vault, sites: readonly LiveSite[]): Promise<number[]> {
   const rows = sites.map((site, index) => {
     const id = index + 1;

@@ -15,9 +15,9 @@ export interface Served {
   readonly password: string;
   /** A REST call with the API key; throws unless the answer is 2xx. */
   rest(method: string, path: string, body?: unknown): Promise<Record<string, unknown>>;
-  /** An operation through the run endpoint with the login; throws unless the answer is 2xx. */
+  /** Runs an operation through the run endpoint with the login; throws unless the answer is 2xx. */
   run(name: string, input: object): Promise<Record<string, unknown>>;
-  /** Has the login verified, so that the next call does not pay a quarter second for it. */
+  /** Has the login verified now, so that the next call does not pay the quarter second it takes. */
   login(): Promise<void>;
   close(): Promise<void>;
 }
@@ -28,7 +28,10 @@ interface Login {
   password: string;
 }
 
-/** Starts it over `db` and waits until it is announced. `known` is its login, where the database has users already. */
+/**
+ * Starts the server over `db` and waits until it announces itself. `known` is its login, if the database already has
+ * users.
+ */
 export async function startServed(
   db: string,
   change: Readonly<Record<string, string>> = {},
@@ -96,14 +99,14 @@ function firstLine<T>(child: ChildProcess): Promise<T> {
   });
 }
 
-/** Milliseconds of CPU that a process has used with all its threads, from /proc; in steps of 10. */
+/** Milliseconds of CPU used by a process with all its threads, from /proc; in steps of 10. */
 export function cpuOf(pid: number): number {
   const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
-/** Memory of a process in MB, its share of what it has in common with others; from /proc. */
+/** Memory of a process in MB, counting its share of memory shared with others (PSS); from /proc. */
 export function shareOf(pid: number): number {
   const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
   return Number(/^Pss:\s+(\d+)/m.exec(text)?.[1] ?? Number.NaN) / 1_024;

@@ -1,4 +1,4 @@
-/** A service as `serve` runs it, in a process of its own: HTTP in the main thread, the engine in its thread. */
+/** A service as `serve` runs it, in its own process: HTTP in the main thread, the engine in its thread. */
 
 import { firstStartOf } from '../../src/cli/first-start.js';
 import type { Config } from '../../src/config/types.js';

@@ -7,11 +7,11 @@ import { benchConfig, CALLER } from './config.js';
 
 export interface BenchService extends Service {
   operation(name: string): GroupedOperation;
-  /** Runs `svc/<name>-v1` as the interfaces do, once its input is parsed. */
+  /** Runs `svc/<name>-v1` as the interfaces do after parsing the input. */
   call(name: string, input: unknown): Promise<Record<string, unknown>>;
 }
 
-/** As `serve` runs it: reads here, the engine in a thread that starts with the first write. */
+/** Opened as `serve` does: reads in this thread, the engine in a thread that starts with the first write. */
 export async function openService(db: string, change: Partial<Config> = {}): Promise<BenchService> {
   const service = await createService({ config: benchConfig({ db, ...change }), engine: 'thread' });
   const byName = new Map(service.operations.map((operation) => [operation.id, operation]));

@@ -1,4 +1,7 @@
-/** A small disk of its own that is as slow as asked, for one program: ext4 on a loop device, written through, with the kernel's throttle. Needs root on Linux. */
+/**
+ * A small, throttled disk for one program: ext4 on a loop device, written through, with the kernel's throttle. Needs
+ * root on Linux.
+ */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { closeSync, existsSync, mkdirSync, openSync, rmdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
@@ -8,12 +11,12 @@ const GROUPS = '/sys/fs/cgroup/blkio';
 
 export interface SlowDisk {
   folder: string;
-  /** Runs a program for which this disk reads and writes so many bytes a second; null = as fast as it is. Answers its output. */
+  /** Runs a program with this disk limited to this many bytes per second; null = unlimited. Returns its output. */
   run(command: readonly string[], bytesPerSecond: number | null): string;
   close(): void;
 }
 
-/** Null where it cannot be had. */
+/** Null where it is not possible. */
 export function slowDisk(dir: string, megabytes: number): SlowDisk | null {
   if (process.platform !== 'linux' || process.getuid?.() !== 0 || !existsSync(join(GROUPS, 'cgroup.procs')))
     return null;
@@ -25,7 +28,7 @@ export function slowDisk(dir: string, megabytes: number): SlowDisk | null {
   truncateSync(image, megabytes * 1024 * 1024);
   try {
     execFileSync('mkfs.ext4', ['-q', '-F', '-m', '0', image]);
-    // Written through: what waits in memory would be written by the kernel, whom nothing throttles.
+    // Written through: buffered data would be written by the kernel, which is not throttled.
     execFileSync('mount', ['-o', 'loop,sync', image, folder], { stdio: 'pipe' });
     mkdirSync(group);
   } catch {
@@ -39,7 +42,7 @@ export function slowDisk(dir: string, megabytes: number): SlowDisk | null {
     run(command, bytesPerSecond) {
       for (const way of ['read', 'write'])
         writeFileSync(join(group, `blkio.throttle.${way}_bps_device`), `${device} ${bytesPerSecond ?? 0}`);
-      // Read from the disk, not from memory.
+      // Drops the page cache, so that reads come from the disk.
       spawnSync('sh', ['-c', 'sync; echo 1 > /proc/sys/vm/drop_caches']);
       const inGroup = 'echo $$ > "$0/cgroup.procs" && exec "$@"';
       return execFileSync('sh', ['-c', inGroup, group, ...command], { encoding: 'utf8' });

@@ -1,4 +1,4 @@
-/** A snapshot of a site that equals what is stored of it. */
+/** Builds a site snapshot that equals the stored data of the site. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
 import type { StoredInventory } from '../../src/store/sites/inventory.js';

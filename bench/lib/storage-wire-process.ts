@@ -1,4 +1,4 @@
-/** Stands between processes and their storage server, passes everything on as it is, and counts it. */
+/** A counting proxy between processes and their storage server; passes everything on unchanged. */
 
 import { once } from 'node:events';
 import { Agent, createServer, type IncomingMessage, type ServerResponse, request as send } from 'node:http';
@@ -16,7 +16,7 @@ async function start({ target, wires: number }: WireSpec): Promise<WireReady> {
       const server = createServer((request, response) => {
         pass(target, at, request, response).catch(() => response.destroy());
       });
-      // The server behind it never closes a quiet connection, either.
+      // The server behind it never closes an idle connection, either.
       server.keepAliveTimeout = 0;
       server.listen(0, '127.0.0.1');
       await once(server, 'listening');
@@ -55,7 +55,7 @@ async function read(stream: IncomingMessage): Promise<Buffer> {
   return Buffer.concat(chunks);
 }
 
-/** Answers are compressed where the client takes it. */
+/** Decompresses an answer: answers are compressed if the client accepts it. */
 function plain(body: Buffer, encoding: string | undefined): string {
   if (encoding === 'gzip') return gunzipSync(body).toString();
   if (encoding === 'br') return brotliDecompressSync(body).toString();
@@ -66,7 +66,7 @@ function nothing(): WireCounts {
   return { requests: 0, bytesUp: 0, bytesDown: 0, waits: [], errors: [], by: noTraffic() };
 }
 
-/** Of each process, since the last call. */
+/** Counts per process, since the last call. */
 function counts(): WireCounts[] {
   const told = wires;
   wires = told.map(nothing);

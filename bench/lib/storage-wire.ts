@@ -1,6 +1,6 @@
-/** What the processes of the simulation send to the storage server, counted by the purpose of each statement. */
+/** Traffic from the processes of the simulation to the storage server, counted by the purpose of each statement. */
 
-/** What a statement is for. `leases` and `claims` keep processes from doing the same work twice. */
+/** The purpose of a statement. `leases` and `claims` keep processes from doing the same work twice. */
 export const PURPOSES = [
   'leases',
   'claims',
@@ -15,19 +15,19 @@ export interface Traffic {
   statements: number;
   rowsRead: number;
   rowsWritten: number;
-  /** Of the SQL, its arguments and its results, as far as they can be told apart. */
+  /** Of the SQL, its arguments and its results, as far as they can be attributed. */
   bytes: number;
 }
 
-/** Of one process, since the last time they were asked for. */
+/** Counts of one process, since they were last read. */
 export interface WireCounts {
   requests: number;
   /** Of whole requests and answers, without HTTP headers. */
   bytesUp: number;
   bytesDown: number;
-  /** Milliseconds until the server had answered, one figure for each request. */
+  /** Milliseconds until the server had answered, one figure per request. */
   waits: number[];
-  /** Answers that were errors, with the first words of each. */
+  /** Error answers, with the first words of each. */
   errors: string[];
   by: Record<Purpose, Traffic>;
 }
@@ -35,7 +35,7 @@ export interface WireCounts {
 export interface WireSpec {
   /** `127.0.0.1:PORT` of the storage server. */
   target: string;
-  /** One for each process that is counted by itself. */
+  /** One for each process that is counted separately. */
   wires: number;
 }
 
@@ -89,14 +89,14 @@ interface PipelineAnswer {
   }[];
 }
 
-/** Adds what one request of the Hrana protocol over HTTP (version 2) asked and was answered. */
+/** Adds one request of the Hrana protocol over HTTP (version 2) and its answer to the counts. */
 export function count(counts: Pick<WireCounts, 'by' | 'errors'>, asked: string, answered: string): void {
   const { requests } = JSON.parse(asked) as Pipeline;
   const { results } = JSON.parse(answered) as PipelineAnswer;
   const texts = new Map<number, string>();
   const add = (stmt: Stmt, result: StmtResult | null | undefined, error?: { message: string } | null): void => {
     if (error != null) counts.errors.push(error.message.slice(0, 120));
-    // A step of a batch whose condition did not hold was not run.
+    // A batch step whose condition was false did not run.
     if (result == null) return;
     const sql = stmt.sql ?? texts.get(stmt.sql_id ?? -1) ?? '';
     const traffic = counts.by[purposeOf(sql)];

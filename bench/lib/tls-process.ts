@@ -1,4 +1,4 @@
-/** Handshakes and calls to https sites, in a process that trusts their certificate: that is set when a process starts. */
+/** Handshakes and calls to https sites, in a process that trusts their certificate (trust is set at process start). */
 
 import type { TLSSocket } from 'node:tls';
 import type { ChildSites } from '../../src/child/child.js';
@@ -54,7 +54,7 @@ function makeChild(): ChildSites {
   });
 }
 
-/** Milliseconds of CPU of one connection, until the server's ticket for the next one is there. */
+/** Milliseconds of CPU per connection, up to receiving the server's ticket for the next one. */
 async function handshakes(connect: Connector): Promise<number> {
   const before = cpuMs();
   const queue = sites.values();
@@ -83,14 +83,14 @@ function handshake(connect: Connector, { hostname, host, protocol, port }: URL):
   });
 }
 
-/** Milliseconds of CPU of one whole call. */
+/** Milliseconds of CPU per whole call. */
 async function calls(to: ChildSites): Promise<number> {
   const before = cpuMs();
   await Promise.all(sites.map((site) => to.stats(site, { abandonedAfterDays: 730, changesAfter: 0 })));
   return (cpuMs() - before) / sites.length;
 }
 
-/** Without a session to resume. */
+/** The same without a session to resume. */
 async function fullCalls(): Promise<number> {
   const fresh = makeChild();
   const cost = await calls(fresh);

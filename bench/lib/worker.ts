@@ -1,4 +1,4 @@
-/** `sitefleet work` as a user starts it: the built program in a process of its own. */
+/** `sitefleet work` as a user starts it: the built program in its own process. */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -11,7 +11,7 @@ export interface Worker {
   close(): Promise<void>;
 }
 
-/** Starts it and waits until it works. Its log goes to our stderr. */
+/** Starts it and waits until it is working. Its log goes to our stderr. */
 export async function startWorker(db: string, logLevel: string): Promise<Worker> {
   const program = fileURLToPath(new URL('../../src/cli.js', import.meta.url));
   const child = spawn(process.execPath, [program, 'work', '--json'], {
@@ -22,7 +22,7 @@ export async function startWorker(db: string, logLevel: string): Promise<Worker>
       SITEFLEET_SECRET_KEY: SECRET_KEY,
       SITEFLEET_LOG_LEVEL: logLevel,
       SITEFLEET_ALLOW_PRIVATE_SITES: '1',
-      // The others ask services on the internet.
+      // The other modules call services on the internet.
       SITEFLEET_MODULES: 'logs,cost-tracker,comments,ssl-monitor,pro-reports,time-tracker',
     },
   });

@@ -1,4 +1,4 @@
-/** Stores snapshots of sites at a steady rate, each of them different, as the engine thread does in a sync. */
+/** Stores site snapshots at a steady rate, each one different, as the engine thread does during a sync. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../../src/engine/thread-priority.js';

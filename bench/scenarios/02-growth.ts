@@ -1,4 +1,4 @@
-/** Whether `list-updates` stays as fast in a larger fleet, and on the last pages. */
+/** Whether `list-updates` stays as fast in a larger fleet and on the last pages. */
 
 import { compare, repeated } from '../lib/ab.js';
 import { seeded } from '../lib/database.js';

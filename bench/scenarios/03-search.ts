@@ -1,4 +1,4 @@
-/** An indexed search against a scan of every row, with the same result. */
+/** An indexed search against a full scan with the same result. */
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { openDb } from '../../src/store/driver/open.js';

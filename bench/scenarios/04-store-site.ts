@@ -1,4 +1,4 @@
-/** Storing a snapshot with no change, or with one new version, against deleting and inserting everything. */
+/** Storing a snapshot with no change, or with one new version, against deleting and reinserting everything. */
 
 import type { Snapshot } from '../../schemas/snapshot.js';
 import { openDb } from '../../src/store/driver/open.js';
@@ -72,7 +72,7 @@ export const scenario: Scenario = {
   },
 };
 
-/** The simple way, as fast as it goes: prepared statements, one transaction per site, the ids of packages known. */
+/** The simple approach at its fastest: prepared statements, one transaction per site, package ids known. */
 function replacer(bare: BareDatabase): (look: Look, now: number) => void {
   const dropExtensions = bare.prepare('DELETE FROM site_extension WHERE site_id = ?');
   const dropOffers = bare.prepare('DELETE FROM site_update WHERE site_id = ?');

@@ -1,4 +1,4 @@
-/** A sync of the whole fleet against the shortest time in which its latencies allow it. */
+/** A sync of the whole fleet against the shortest time its latencies allow. */
 
 import { greedyMakespan } from '../lib/bound.js';
 import { startEngine, startRig } from '../lib/fleet.js';
@@ -8,7 +8,7 @@ import { rounded } from '../lib/stats.js';
 
 const LATENCY = { seed: 42, min: 300, max: 2_000 };
 
-/** Concurrency, rounds in a full run, and the least share of the bound. */
+/** Concurrency, rounds in a full run, and the minimum share of the bound. */
 const CASES = [
   { concurrency: 20, rounds: 1, atLeast: 0.95 },
   { concurrency: 50, rounds: 2, atLeast: 0.95 },
@@ -27,7 +27,7 @@ export const scenario: Scenario = {
     const measures: Measure[] = [];
     for (const { concurrency, rounds, atLeast } of quick ? CASES.slice(2) : CASES) {
       const engine = await startEngine(rig, { concurrency });
-      // The first look stores everything and warms the code; what counts is the everyday sync.
+      // The first sync stores everything and warms the code; only everyday syncs are measured.
       await rig.latency(0);
       await engine.sync(await engine.targets());
       await rig.latency(LATENCY);

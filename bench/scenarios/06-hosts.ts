@@ -1,4 +1,4 @@
-/** The same under a limit per host, on five ways in which sites are spread over addresses. */
+/** The fan-out under a limit per host, with five distributions of sites over addresses. */
 
 import { LatencyBook } from '../../src/child/latency.js';
 import { type PaceClock, Pacer } from '../../src/child/pace.js';
@@ -30,7 +30,7 @@ function distributions(sites: number): Record<string, number[]> {
   };
 }
 
-/** `total` things shared out by weight, at least one each. */
+/** Distributes `total` sites by weight, at least one each. */
 function spread(weights: readonly number[], total: number): number[] {
   const all = sum(weights);
   const shares = weights.map((weight) => Math.max(1, Math.floor((weight / all) * total)));
@@ -121,7 +121,7 @@ class JumpingClock implements PaceClock {
     };
   }
 
-  /** Jumps to the next event, lets everything that follows from it happen, and so on. */
+  /** Jumps to the next event, lets everything that follows from it happen, and repeats. */
   async runUntil(work: Promise<unknown>): Promise<void> {
     let open = true;
     const ended = work.finally(() => {
@@ -149,7 +149,7 @@ async function real(dir: string, name: string, groups: readonly number[], rounds
   const length = latencies(LATENCY.seed, rig.ids.length, LATENCY.min, LATENCY.max);
   const byHost = groupBy(rig.fleet.ready, length);
   const bound = hostBound(byHost, concurrency, PER_HOST);
-  // Once to learn the latencies.
+  // One sync to learn the latencies.
   await engine.sync(await engine.targets());
   const shares: number[] = [];
   for (let round = 0; round < rounds; round++) {

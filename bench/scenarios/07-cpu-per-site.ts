@@ -1,4 +1,4 @@
-/** CPU of one synced site against its unavoidable parts, and what resuming TLS sessions saves. */
+/** CPU per synced site against its unavoidable parts, and the savings of resuming TLS sessions. */
 
 import { createPrivateKey, type KeyObject, sign } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
@@ -17,7 +17,7 @@ import { cpuMs, startHelper } from '../lib/process.js';
 import { type Measure, measureOf, type Scenario } from '../lib/scenario.js';
 
 const AT_ONCE = 50;
-/** Longer than any connection is kept, so that each slice opens its own. */
+/** Longer than any connection is kept alive, so that each slice opens its own. */
 const FORGET_MS = 2_300;
 
 export const scenario: Scenario = {
@@ -59,7 +59,7 @@ interface Call {
   snapshot: Snapshot;
 }
 
-/** Signing, one bare request, decoding and storing, for every site. */
+/** Signing, one bare request, decoding and storing, for each site. */
 async function unavoidable(
   engine: BenchEngine,
   targets: readonly LoadedSite[],

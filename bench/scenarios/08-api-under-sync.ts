@@ -1,4 +1,6 @@
-/** What callers of REST and MCP notice of a sync of the whole fleet: latency at a fixed rate, while it runs and while not. */
+/**
+ * The effect of a sync of the whole fleet on callers of REST and MCP: latency at a fixed rate, during a sync and idle.
+ */
 
 import { compare, type Slice } from '../lib/ab.js';
 import { type Rig, startRig } from '../lib/fleet.js';
@@ -23,7 +25,7 @@ export const scenario: Scenario = {
     const exchanges = await probes(server.ready);
     const ms = quick ? 2_500 : 6_000;
     const rounds = quick ? 2 : 5;
-    // The first look at each site stores everything; the code of both ways in gets warm.
+    // The first sync of each site stores everything; the requests warm up REST and MCP.
     await server.ask('sync');
     await openLoop(server.ready.url, exchanges, PER_SECOND, 2_000);
     const waits = { idle: new Waits(server.pid), busy: new Waits(server.pid) };
@@ -37,7 +39,7 @@ export const scenario: Scenario = {
       await rig.latency(latency);
       const busy = whileSyncing(server, rig, () => probe(waits.busy));
       const compared = await compare(busy.slice, idle, { rounds, calibrate: false, warmups: 1 });
-      // Fleet and clients share the machine: what the serving thread waited for a CPU is not of its own doing.
+      // Fleet and clients share the machine: the serving thread's wait for a CPU is not its own fault.
       const detail = `${PER_SECOND} requests a second; ${Math.round(busy.rate())} sites a second meanwhile; waited for a CPU ${waits.busy.take()}, idle ${waits.idle.take()}`;
       measures.push(measureOf(`p99 during a ${name}, against idle`, { atMost }, compared, 'ms', detail));
     }
@@ -47,10 +49,10 @@ export const scenario: Scenario = {
   },
 };
 
-/** Requests of one session that may be under way at once have ids of their own. */
+/** Concurrent requests of one session need distinct ids. */
 const IDS = 1_000;
 
-/** A list of sites by REST and by MCP, in turns. */
+/** A list of sites by REST and by MCP, alternating. */
 async function probes({ url, key }: ServerReady): Promise<Exchange[]> {
   const session = await openSession(url, '/mcp', key);
   const call = { name: 'svc-list-sites-v1', arguments: {} };
@@ -61,7 +63,7 @@ async function probes({ url, key }: ServerReady): Promise<Exchange[]> {
   ]).flat();
 }
 
-/** How much of the time the serving thread had something to do and no CPU to do it on. */
+/** The share of time in which the serving thread was runnable but had no CPU. */
 class Waits {
   readonly #pid: number;
   #waited = 0;
@@ -79,7 +81,7 @@ class Waits {
     return result;
   }
 
-  /** As text, and begins anew. */
+  /** The share as text; resets the counters. */
   take(): string {
     const share = (100 * this.#waited) / this.#passed;
     this.#waited = this.#passed = 0;
@@ -97,7 +99,7 @@ function whileSyncing(server: Helper<ServerReady>, rig: Rig, probe: () => Promis
     const syncing = (async () => {
       while (on) await server.ask('sync');
     })();
-    // Into the middle of it.
+    // Wait until the sync is well under way.
     await new Promise((resolve) => setTimeout(resolve, 500));
     const latencies = await probe();
     on = false;

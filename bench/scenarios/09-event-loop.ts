@@ -1,4 +1,4 @@
-/** Whether the thread that serves notices that sites are being stored. */
+/** Whether storing sites delays the serving thread. */
 
 import { compare } from '../lib/ab.js';
 import { seededCopy } from '../lib/database.js';

@@ -1,4 +1,6 @@
-/** Requests per second of CPU of our HTTP stack against `node:http`: a site list with login and validation, and hello. */
+/**
+ * Requests per second of CPU of our HTTP stack against `node:http`: a site list with login and validation, and hello.
+ */
 
 import { compare, type Slice } from '../lib/ab.js';
 import type { BaselineReady, BaselineSpec } from '../lib/baseline-process.js';
@@ -44,7 +46,7 @@ export const scenario: Scenario = {
   },
 };
 
-/** Per second of the server's CPU, not of the clock: whoever else uses this machine is not counted. */
+/** Per second of the server's CPU, not of wall time: other load on this machine does not count. */
 function perCpuSecond(server: Helper<unknown>, url: string, exchange: Exchange, ms: number): Slice {
   return async () => {
     const before = await server.ask<number>('cpu');

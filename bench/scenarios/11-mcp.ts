@@ -1,4 +1,4 @@
-/** What MCP costs here against the cheapest way of saying the same: cached bytes, and the SDKs' bare servers. */
+/** The cost of MCP here against the cheapest way to send the same answers: cached bytes, and the SDKs' bare servers. */
 
 import { compare, type Slice } from '../lib/ab.js';
 import type { BaselineReady, BaselineSpec } from '../lib/baseline-process.js';
@@ -85,7 +85,7 @@ function count(answer: Buffer): number {
   return result?.tools?.length ?? 0;
 }
 
-/** The same request again and again over one connection. */
+/** The same request repeated over one connection. */
 class Trips {
   readonly #connection: Connection;
   readonly #wire: Buffer;

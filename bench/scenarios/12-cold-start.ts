@@ -1,4 +1,4 @@
-/** How long an assistant waits for us, and what we weigh while it does not ask. */
+/** How long an assistant waits for the program to start, and how much memory it takes while idle. */
 
 import { spawn } from 'node:child_process';
 import { compare, type Slice } from '../lib/ab.js';
@@ -15,7 +15,7 @@ export const scenario: Scenario = {
   async run({ quick, dir }) {
     const ours = stdioOurs(dir);
     const bare = stdioBare('legacy', {});
-    // The first start makes the database, and whatever is kept for later starts.
+    // The first start creates the database and any caches for later starts.
     for (let i = 0; i < 2; i++) await weigh(ours);
     const rounds = quick ? 5 : 11;
     const measures: Measure[] = [
@@ -108,7 +108,7 @@ async function listedAfter(command: StdioCommand): Promise<number> {
   return ms;
 }
 
-/** MB when `initialize` is answered, or `after` milliseconds later. */
+/** Memory in MB when `initialize` is answered, or `after` milliseconds later. */
 async function weigh(command: StdioCommand, after = 0): Promise<number> {
   const server = new StdioProcess(command);
   await server.request(INITIALIZE, 0);

@@ -1,4 +1,4 @@
-/** The cost of queueing, leasing and counting of a job against the time of its own work. */
+/** The cost of queueing, leasing and counting a job against the time of its actual work. */
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
@@ -21,7 +21,7 @@ export const scenario: Scenario = {
     const ids = Array.from({ length: sites }, (_, i) => i + 1);
     const engine = await startEngine({ db, ids } as unknown as Rig, { job_delay_ms: 0 });
     const { jobs } = engine.store;
-    // Sites of a chunk are worked on together, and the chunks of a job one after the other.
+    // Sites of a chunk run concurrently, the chunks of a job one after the other.
     const work = Math.ceil(sites / CHUNK) * LATENCY_MS;
     const shares: number[] = [];
     let ms = 0;
@@ -43,7 +43,7 @@ export const scenario: Scenario = {
         },
         Date.now(),
       );
-      // The same steps as the engine takes for a chunk, without its work.
+      // The same steps the engine takes for a chunk, without its work.
       for (;;) {
         const job = await jobs.claim('bench', Date.now(), 60_000);
         if (job === undefined) break;

@@ -1,4 +1,4 @@
-/** `search-fleet`: the middle one of many questions within a time limit, and one of them against its bare statements. */
+/** `search-fleet`: the median of many queries within a time limit, and one query against its bare statements. */
 
 import { compare, repeated } from '../lib/ab.js';
 import { seeded } from '../lib/database.js';
@@ -9,7 +9,7 @@ import { median } from '../lib/stats.js';
 
 const GOAL_MS = 5;
 
-/** What people ask: rare and frequent plugins, ranges, updates, ends, counts. */
+/** Typical queries: rare and frequent plugins, ranges, updates, expiry, counts. */
 const QUESTIONS: readonly object[] = [
   {},
   { search: 'bakery', status: 'connected' },
@@ -55,7 +55,7 @@ export const scenario: Scenario = {
     const db = await seeded(dir, sites);
     const service = await openService(db);
     const rounds = quick ? 5 : 15;
-    // The least of some runs: what a question takes, without what else the machine does.
+    // The minimum of several runs: the cost of a query without other load on the machine.
     const least = QUESTIONS.map(() => Number.POSITIVE_INFINITY);
     for (let round = 0; round < rounds; round++) {
       for (const [index, question] of QUESTIONS.entries()) {

@@ -1,4 +1,4 @@
-/** What a page of a list costs the server, as callers ask for it: over HTTP with a login, from a fleet of 1,000 and of 10,000 sites. */
+/** The server cost of a page of a list: over HTTP with a login, from a fleet of 1,000 and of 10,000 sites. */
 
 import { compare, type Slice } from '../lib/ab.js';
 import { seededCopy } from '../lib/database.js';
@@ -11,7 +11,7 @@ import { StdioProcess, stdioOurs } from '../lib/stdio.js';
 
 type Server = Helper<ServerReady>;
 
-/** Name, path, most milliseconds of CPU. */
+/** Name, path, maximum milliseconds of CPU. */
 const PAGES: readonly [name: string, path: string, ms: number][] = [
   ['GET /v2/sites, 100 full records', '/v2/sites?per_page=100', 6],
   ['the same with _fields=id,url,name,status', '/v2/sites?per_page=100&_fields=id,url,name,status', 1],
@@ -77,14 +77,14 @@ const WARMUPS = 30;
 const REQUESTS = 20;
 
 interface Requests {
-  /** Milliseconds of the server's own CPU for one of them: what else this machine does is not in it. */
+  /** Milliseconds of the server's own CPU per request: other load on this machine is not included. */
   slice: Slice;
   headers: string;
   bytes: number;
   close(): void;
 }
 
-/** The same request again and again over one connection, once it is warm. */
+/** The same request repeated over one connection, once it is warm. */
 async function perRequest(server: Server, exchange: Exchange): Promise<Requests> {
   const { url } = server.ready;
   const connection = await Connection.open(url);
@@ -103,7 +103,7 @@ async function perRequest(server: Server, exchange: Exchange): Promise<Requests>
   return { slice, headers, bytes: body.length, close: () => connection.close() };
 }
 
-/** Bytes on the wire for a client that takes compressed answers, as those built on `fetch` do. */
+/** Bytes on the wire for a client that accepts compressed answers, as those built on `fetch` do. */
 async function compressedTools({ ready: { url, key } }: Server): Promise<number> {
   const session = await openSession(url, '/mcp', key);
   const headers = { ...session, 'accept-encoding': 'gzip, deflate' };
@@ -111,7 +111,7 @@ async function compressedTools({ ready: { url, key } }: Server): Promise<number>
   return (await ask(url, listing)).body.length;
 }
 
-/** From `initialize` to the first list of tools in a fresh process, and the size of the list. */
+/** Time from `initialize` to the first list of tools in a fresh process, and the size of the list. */
 async function firstTools(dir: string, rounds: number): Promise<Measure[]> {
   const times: number[] = [];
   let bytes = 0;

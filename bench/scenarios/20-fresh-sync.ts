@@ -1,6 +1,6 @@
 /**
- * A sync of 200 sites as a user has it: over HTTP, from a server that was just started, to addresses it has not called yet; one
- * plugin of each site has changed since the last sync.
+ * A sync of 200 sites as a user experiences it: over HTTP, from a freshly started server, to addresses it has not
+ * called yet; one plugin of each site has changed since the last sync.
  */
 
 import { setTimeout as pause } from 'node:timers/promises';
@@ -12,7 +12,7 @@ import { rounded } from '../lib/stats.js';
 const SITES = 200;
 const LATENCY_MS = 300;
 const AT_ONCE = 50;
-/** Longer than connections are kept and than looks wait for the end of a run of syncs. */
+/** Longer than connections are kept alive, and than abandoned-items checks wait for the end of a series of syncs. */
 const APART_MS = 6_000;
 
 interface Cost {
@@ -39,7 +39,7 @@ export const scenario: Scenario = {
       });
       const first = await startServed(rig.db);
       added.push(await timeSync(first));
-      // What the first one leaves to be done must have ended: looks for abandoned items, three calls to each site.
+      // Wait for the follow-up work of the first sync: abandoned-items checks, three calls to each site.
       await pause(2 * APART_MS);
       await first.close();
 

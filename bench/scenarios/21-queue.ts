@@ -1,4 +1,4 @@
-/** The queue as a user has it: how long a job takes, and what a person waits who updates a site while it works. */
+/** The queue as a user experiences it: how long a job takes, and how long updating a site takes while a job runs. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Rig, startRig } from '../lib/fleet.js';
@@ -23,7 +23,7 @@ async function jobOf400(dir: string, quick: boolean): Promise<Measure> {
   const rig = await startRig({ dir, name: 'queue', groups: Array<number>(sites).fill(1), latency: LATENCY_MS });
   const server = await startServed(rig.db, { SITEFLEET_JOB_DELAY_MS: '0' });
   const times: number[] = [];
-  // The first is not told: what it leaves to be done (looks for abandoned items) is awaited as well.
+  // The first round is not reported: its follow-up work (abandoned-items checks) is awaited as well.
   for (let round = 0; round < (quick ? 2 : 4); round++) {
     const began = performance.now();
     await jobEnded(server, await queued(server), sites);
@@ -41,7 +41,7 @@ async function jobOf400(dir: string, quick: boolean): Promise<Measure> {
   );
 }
 
-/** The wait that the job adds to the person's call, in calls of a site. */
+/** The wait that the job adds to the user's call, in multiples of a site call. */
 async function updateBesideJob(dir: string, quick: boolean): Promise<Measure> {
   const sites = quick ? 500 : 2_000;
   const rig = await startRig({ dir, name: 'beside', groups: Array<number>(sites).fill(1), latency: 0 });

@@ -1,4 +1,4 @@
-/** What a server and an assistant beside it cost while nothing is asked: CPU and memory, with 1,000 synced sites. */
+/** The idle cost of a server and an assistant beside it: CPU and memory, with 1,000 synced sites. */
 
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -26,7 +26,7 @@ export const scenario: Scenario = {
     const before = await startServed(db, { SITEFLEET_JOB_DELAY_MS: '0' });
     const { job_id } = await before.run('sync-sites', { site_ids_or_domains: [] });
     while ((await before.rest('GET', `/v2/jobs/${job_id}`)).status !== 'completed') await pause(100);
-    // What follows a first sync: a look for abandoned items at each site.
+    // Wait for the follow-up work of a first sync: an abandoned-items check of each site.
     await pause(quick ? 30_000 : 60_000);
     const afterWork = shareOf(before.pid);
     const login = { user: before.user, password: before.password, api_key: before.api_key };

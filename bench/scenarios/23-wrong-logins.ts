@@ -1,4 +1,4 @@
-/** Wrong logins from one address: what others notice of them, and how many processors they take. */
+/** Wrong logins from one address: how they affect others, and how many processors they take. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { seededCopy } from '../lib/database.js';

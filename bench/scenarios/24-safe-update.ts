@@ -1,4 +1,7 @@
-/** What safe updates cost a site that stays well: requests, seconds and bytes more than the same updates without a guard. */
+/**
+ * The cost of safe updates on a site that stays healthy: extra requests, seconds and bytes compared with unguarded
+ * updates.
+ */
 
 import { deepStrictEqual } from 'node:assert/strict';
 import { channel } from 'node:diagnostics_channel';
@@ -34,14 +37,14 @@ export const scenario: Scenario = {
           [safe[unit] - plain[unit]],
           `${rounded(safe[unit])} against ${rounded(plain[unit])}; ${LATENCY_MS} ms latency`,
         );
-      // Of a site with ten sound updates half a minute more is the limit.
+      // For a site with ten successful updates the limit is half a minute more.
       rows.push(row('seconds', items === 1 ? 15 : 30), row('requests', null), row('kilobytes', null));
     }
     return rows;
   },
 };
 
-/** One run on a site of its own. Bytes are those of all connections, both ways. */
+/** One run on its own site. Bytes are those of all connections, both ways. */
 async function costOf(items: number, guarded: boolean): Promise<Cost> {
   const sockets = new Set<Socket>();
   const connected = (message: unknown) => sockets.add((message as { socket: Socket }).socket);

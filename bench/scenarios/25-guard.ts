@@ -1,4 +1,4 @@
-/** The guard's copy of a plugin of 50 MB, and putting it back, by real PHP on a disk as slow as that of a cheap host. */
+/** The guard's copy of a 50 MB plugin, and restoring it, by real PHP on a disk as slow as that of a cheap host. */
 
 import { spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';

@@ -1,4 +1,4 @@
-/** Known vulnerabilities: a feed of 60,000 entries is read, joined to a fleet, and asked about. */
+/** Known vulnerabilities: reads a feed of 60,000 entries, joins it to a fleet, and queries it. */
 
 import { once } from 'node:events';
 import { createWriteStream, readFileSync, statSync, utimesSync } from 'node:fs';
@@ -16,7 +16,7 @@ const ENTRIES = 60_000;
 /** Three entries each; a tenth of them are installed somewhere. */
 const SLUGS = 20_000;
 const READ_GOAL_S = 60;
-/** Beyond what the process has before it reads. */
+/** In addition to the memory of the process before it reads the feed. */
 const MEMORY_GOAL_MB = 200;
 const SEARCH_GOAL_MS = 5;
 const LIST_GOAL_MS = 60;
@@ -32,7 +32,10 @@ const QUESTIONS: readonly object[] = [
   { fields: ['id', 'url', 'vulnerabilities'] },
 ];
 
-/** As long as those of the real feed, with three ranges per slug: about a tenth of what is installed is vulnerable. */
+/**
+ * Entries are as long as those of the real feed, with three ranges per slug: about a tenth of the installed items are
+ * vulnerable.
+ */
 async function writeFeed(path: string): Promise<void> {
   const out = createWriteStream(path);
   out.write('{');
@@ -74,7 +77,7 @@ async function writeFeed(path: string): Promise<void> {
   await finished(out);
 }
 
-/** Memory of the process without files that are mapped, in MB. */
+/** Memory of the process without mapped files, in MB. */
 function anonymous(): number {
   return Number(/^RssAnon:\s+(\d+)/m.exec(readFileSync('/proc/self/status', 'utf8'))?.[1]) / 1024;
 }
@@ -107,7 +110,7 @@ export const scenario: Scenario = {
     clearInterval(watch);
     utimesSync(feed, 1, 1);
     const again = await read();
-    // As the schedule does within ten minutes.
+    // The schedule does this within ten minutes.
     await writer.store.statistics.refresh();
     await writer.stop();
 

@@ -1,4 +1,4 @@
-/** What an uptime check costs as a whole: claimed, made over a fresh connection, judged and stored. */
+/** The total cost of an uptime check: claiming it, checking over a fresh connection, judging and storing the result. */
 
 import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
@@ -16,7 +16,7 @@ import { figure, type Measure, type Scenario } from '../lib/scenario.js';
 import { SEED_TIME, seedFleet } from '../lib/seed.js';
 import { rounded, sum } from '../lib/stats.js';
 
-/** So many sites lie between two that are due together: turns are spread over all of a fleet. */
+/** Distance in ids between two sites that are due together: turns are spread over the whole fleet. */
 const APART = 50;
 const PAGE = Buffer.from(`<!DOCTYPE html><title>A site</title><p>${'A page as it is visited. '.repeat(320)}</p>\n`);
 
@@ -65,10 +65,10 @@ export const scenario: Scenario = {
   },
 };
 
-/** Rounds of turns that are stored to learn how much space they take. */
+/** Rounds of turns stored to measure how much space they take. */
 const TURNS = 100;
 
-/** As the service leaves beats behind: turn after turn, in each the sites one after the other. */
+/** Stores beats in the order the service does: turn by turn, and in each turn site by site. */
 async function space(file: string, sites: number): Promise<Measure> {
   const db = await openWriter(`file:${file}`);
   await seedFleet(db, { sites, plugins: 0 });
@@ -102,7 +102,7 @@ async function stored(file: string, sites: number, base: string): Promise<string
     "INSERT INTO setting (key, value, updated_at) VALUES ('monitoring.svc_uptime_monitoring_active', '1', 0)",
   );
   await db.run('UPDATE monitor_engine SET planned = ?', [JSON.stringify({ active: 1, interval_min: 60 })]);
-  // This machine was just seen to be online: the references are on the internet.
+  // Marks this machine as just seen online: the network references are on the internet.
   await db.run('INSERT OR REPLACE INTO monitor_network (host, asked_at, ok_at) VALUES (?1, ?2, ?2)', [
     hostname(),
     Date.now(),

@@ -21,8 +21,9 @@ const GROUP = 100;
 const GROUP_MS = 1_000;
 /** After this a run takes on no more; the next run continues. */
 const LONGEST_RUN_MS = 10 * 60_000;
-/** How often a run wakes while nothing happens, and how soon it retries when it found nothing due. */
+/** How often a run wakes while nothing happens, and how soon it claims again after it found nothing due. */
 const POLL_MS = 2_000;
+/** How soon monitors are due again that this run released without a result. */
 const POSTPONE_MS = 60_000;
 /** In total much shorter than a claim. */
 const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;

@@ -1,4 +1,6 @@
-/** The documents: every citation in the code names a section that exists, and every link between documents leads somewhere. */
+/**
+ * The documents: every citation in the code names a section that exists, and every link between documents has a target.
+ */
 
 import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
@@ -38,7 +40,7 @@ function filesBelow(folder: string, ending: string): string[] {
     .map((file) => `${folder}/${file}`);
 }
 
-/** The text with comments that wrap put on one line. */
+/** The text with wrapped comments joined into one line. */
 function flat(text: string): string {
   return text.replace(/\n\s*(?:\*(?!\/)|\/\/) ?/g, ' ');
 }
@@ -55,7 +57,7 @@ const sources = ['src', 'tools', 'schemas', 'test', 'bench']
   .filter((file) => file !== 'test/architecture/docs.test.ts')
   .map((file) => ({ file, text: flat(readFileSync(join(root, file), 'utf8')) }));
 
-/** Matches of well-formed citations, and the text that is left without them. */
+/** Matches of well-formed citations, and the remaining text. */
 function split(text: string): { found: RegExpMatchArray[]; rest: string } {
   return { found: [...text.matchAll(CITATION)], rest: text.replace(CITATION, '') };
 }
@@ -73,7 +75,10 @@ const citations: Citation[] = sources.flatMap(({ file, text }) =>
   ),
 );
 
-/** Text below a heading, or of a row that begins with the number, by number; a section holds its subsections. */
+/**
+ * Text by section number, below a heading or in a table row that begins with the number; a section includes its
+ * subsections.
+ */
 function sectionsOf(file: string): Map<string, string> {
   const sections = new Map<string, string>();
   const open: { depth: number; number: string }[] = [];
@@ -108,7 +113,7 @@ describe('citations of the contracts', () => {
   it('have one spelling: "operations §3.2", "REST §1.4", "child protocol §6.1", and lists of such numbers', () => {
     const stray = sources.flatMap(({ file, text }) => {
       const { rest } = split(text);
-      // Migrations that have landed are never edited: theirs keep the spelling of their time.
+      // Released migrations are never edited: they keep the older spelling.
       const numbers = file.startsWith('src/store/migrations/')
         ? []
         : [
@@ -139,14 +144,14 @@ const documents = [
   ...['src', 'tools', 'test', 'bench'].flatMap((folder) => filesBelow(folder, '.md')),
 ];
 
-/** Text without code: what looks like a link there is none. */
+/** Text without code, which may contain things that look like links. */
 function prose(file: string): string {
   return readFileSync(join(root, file), 'utf8')
     .replace(/```[\s\S]*?```/g, '')
     .replace(/`[^`\n]*`/g, '');
 }
 
-/** The anchor of a heading, as code hosts make it. */
+/** Anchors of the headings, as code hosts generate them. */
 function anchorsOf(file: string): string[] {
   return [...readFileSync(file, 'utf8').matchAll(/^#+ (.+)$/gm)].map(([, title = '']) =>
     title

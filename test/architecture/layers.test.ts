@@ -1,4 +1,7 @@
-/** Who may import whom. Each folder of `src`, and each top folder beside it, is one layer; `docs/architecture.md` shows the table. */
+/**
+ * Which layer may import which. Each folder of `src`, and each top folder beside it, is one layer;
+ * `docs/architecture.md` shows the table.
+ */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
@@ -9,11 +12,11 @@ import { VERSION } from '../../src/core/version.js';
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
 interface Layer {
-  /** What it is, for the table. */
+  /** Description for the table. */
   about: string;
-  /** Layers of which anything may be imported. */
+  /** Layers from which anything may be imported. */
   values?: string;
-  /** Layers of which only types may be imported. */
+  /** Layers from which only types may be imported. */
   types?: string;
 }
 
@@ -58,7 +61,7 @@ const LAYERS: Record<string, Layer> = {
   demo: { about: 'a simulated fleet; stands alone' },
 };
 
-/** They construct, so they know everything. */
+/** Composition roots: they may import everything. */
 const ROOTS: Record<string, string> = { app: 'composition root', cli: 'the commands' };
 
 /** External package → the files that may import it. */
@@ -79,7 +82,7 @@ const ONLY: [RegExp, RegExp][] = [
 interface Import {
   file: string;
   from: string;
-  /** What is imported: a file of ours, or a package. */
+  /** The import's target: one of our files, or a package. */
   to: string;
   layer: string | null;
   type: boolean;
@@ -123,7 +126,7 @@ const listed = (names = '') => names.split(' ').filter((name) => name !== '');
 
 function allowed({ from, to, layer, type }: Import): boolean {
   if (layer === null || layer === from || from in ROOTS) return true;
-  // The ports of the network carry one value each: the class by which the verbs tell their failures.
+  // Each network port exports one value: the class that domain code uses to recognize its failures.
   if (from === 'domain' && (to === 'src/child/child.ts' || to === 'src/guard/failure.ts')) return true;
   const { values, types } = LAYERS[from] ?? {};
   return listed(values).includes(layer) || (type && listed(types).includes(layer));
@@ -226,7 +229,7 @@ describe('the sources', () => {
   it('read the environment in one file and write to stdout from the shell only', () => {
     const holding = (text: RegExp) => files.filter((file) => text.test(readFileSync(join(root, file), 'utf8')));
     expect(holding(/process\.env/)).toEqual(['src/config/config.ts']);
-    // MCP speaks on stdout; the fleet process is a program of its own, which tells its parent where it listens.
+    // MCP uses stdout; the fleet process is a separate program, which reports its address to its parent.
     const speakers = new Set(['src/mcp/stdio.ts', 'src/demo/process.ts', 'src/cli.ts']);
     const others = holding(/process\.stdout|console\.log/).filter(
       (file) => !file.startsWith('src/cli/') && !speakers.has(file),

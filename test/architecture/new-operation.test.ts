@@ -1,4 +1,4 @@
-/** `npm run new:operation`: the skeleton it writes compiles and is listed, and a wrong name changes nothing. */
+/** `npm run new:operation`: the skeleton compiles and is listed, and an invalid name changes nothing. */
 
 import { spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -15,7 +15,7 @@ const EMPTY_INDEX = `import type { Operation } from '../../src/operation/operati
 export const notes: readonly Operation[] = [];
 `;
 
-/** A copy of what the script changes, with links to all that it only reads. */
+/** A copy of the files the script changes, with links to those it only reads. */
 let copy: string;
 
 beforeEach(() => {
@@ -62,8 +62,8 @@ it('writes operations that compile, one file and two lines each', () => {
     expect(read(CASES)).toContain(`operation('${name}', [], `);
   }
   expect(lines(CASES)).toBe(before + made.length);
-  // In one thread: several of them each work out the types of what they share, in twice the CPU time. What is known of the
-  // files that did not change is kept for the next run, as `npm run typecheck` does.
+  // Single-threaded: several threads each compute the types they share, which takes twice the CPU time. Results for
+  // unchanged files are cached for the next run, as in `npm run typecheck`.
   const known = ['--incremental', '--tsBuildInfoFile', 'node_modules/.cache/tsc/new-operation'];
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json', '--singleThreaded', ...known];
   expect(run(...tsc)).toEqual({ status: 0, text: '' });

@@ -1,4 +1,4 @@
-/** The types of the page's calls are what the interface description says of the rows that the page calls. */
+/** The types of the page's calls match the interface description of the rows that the page calls. */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { compile, type JSONSchema } from 'json-schema-to-typescript';
@@ -27,7 +27,7 @@ const record = (properties: Schema, required = Object.keys(properties)): Schema 
   additionalProperties: false,
 });
 
-/** An operation in the form that `openapi-fetch` reads. */
+/** An operation in the form that `openapi-fetch` expects. */
 function typed({ parameters, requestBody, responses }: Described, shared: Shared): Schema {
   const all = parameters.map((one) => shared[(one as { $ref?: string }).$ref?.split('/').at(-1) ?? ''] ?? one);
   const at = (where: string) => {
@@ -62,7 +62,7 @@ function jsonOf(answer: Schema): unknown {
   return content['application/json']?.schema;
 }
 
-/** Contents of a request body hold a schema each. */
+/** Replaces each content object of a request body with its schema. */
 function bare(schema: unknown): unknown {
   const text = JSON.stringify(schema).replaceAll('#/components/schemas/', '#/$defs/');
   return JSON.parse(text, (key, value) =>
@@ -97,14 +97,14 @@ describe('types of the calls of the page', () => {
       format: true,
       style: { singleQuote: true, printWidth: 120 },
     });
-    // The client looks statuses up as numbers, and calls the interface so.
+    // The client looks up statuses as numbers, and expects this name of the interface.
     const made = text.replaceAll("'200': {", '200: {').replace('export interface Paths', 'export interface paths');
     if (process.env.npm_lifecycle_event === 'gen') return writeFileSync(FILE, made);
     expect(readFileSync(FILE, 'utf8'), 'run "npm run gen"').toBe(made);
   });
 });
 
-/** The named schemas that a schema refers to, also by way of others. */
+/** The named schemas that a schema refers to, directly or indirectly. */
 function reached(schema: unknown, named: Record<string, Schema>): Record<string, Schema> {
   const found: Record<string, Schema> = {};
   const visit = (one: unknown) => {

@@ -1,4 +1,4 @@
-/** The README's configuration table is made from the program's own. */
+/** The README's configuration table is generated from the program's own. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -1,4 +1,6 @@
-/** The REST tables as a whole: the whole document is there, every path answers its own row, and no row forgets a check. */
+/**
+ * The REST tables as a whole: all documented routes exist, every path reaches its own row, and no row omits a check.
+ */
 
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
@@ -12,7 +14,7 @@ import { type OpenApi, openApi } from '../../src/rest/openapi.js';
 import type { Route } from '../../src/rest/route.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
-/** First segments of the routes document whose tables are still being written. Empty when everything is in. */
+/** First segments of the routes document whose tables are not written yet. Empty when all are. */
 const PENDING: readonly string[] = [];
 
 const document = readFileSync(new URL('../rest/routes.txt', import.meta.url), 'utf8')
@@ -22,7 +24,7 @@ const pairs = (rows: readonly Route[]) =>
   rows.flatMap((row) => row.on.map((on) => ({ on, row, pair: `${on} ${row.path}` })));
 const groupOf = (pair: string) => pair.split('/')[1] ?? '';
 
-/** A value of each path parameter that its row takes. */
+/** A valid value for each path parameter. */
 const SAMPLES: Readonly<Record<string, string>> = {
   id_or_domain: 'example.com%2Fblog',
   id_or_email: 'a%40example.com',
@@ -191,7 +193,7 @@ describe('every row', () => {
   });
 });
 
-/** Parameters beside the path that a list or map cannot be. */
+/** Parameters, other than those of the path, that cannot take a list or map. */
 function typedParams(row: Route): string[] {
   return Object.entries(propertiesOf(row))
     .filter(([name, schema]) => !row.pathParams.includes(name) && isTyped(schema))
@@ -255,7 +257,7 @@ describe('the interface description', () => {
     expect(parts.filter((part) => !text.includes(`"${part}"`))).toEqual([]);
     for (const name of ['Site', 'Plugin', 'Theme', 'Monitor', 'Client', 'Tag', 'Task', 'Cost', 'Post', 'Comment'])
       expect(Object.keys(schemas)).toContain(name);
-    // Free texts of callers, structures of plugins, and what else an error tells.
+    // Free-form texts of callers, structures of plugins, and additional data of errors.
     expect(untyped(described).sort()).toEqual(
       [
         '/pro-reports/{id_or_domain}/records post values {}',
@@ -306,7 +308,7 @@ describe('the interface description', () => {
       'POST /settings/tools/restore-info-messages',
       'POST /sites/batch',
     ]);
-    // Where the work on a slow site goes on as a job.
+    // The routes whose work on a slow site continues as a job.
     const acts = ['POST', 'PUT', 'PATCH'];
     const of = (path: string) => acts.map((method) => `${method} ${path}`);
     expect(slow.sort()).toEqual(
@@ -336,7 +338,7 @@ describe('the interface description', () => {
   });
 });
 
-/** Places of schemas that take anything, in the paths by address and method, else by the name of the record. */
+/** Places where schemas accept anything: by address and method in paths, else by the name of the record. */
 function untyped({ paths, components }: OpenApi): string[] {
   const found = new Set<string>();
   function see(schema: unknown, at: string): void {

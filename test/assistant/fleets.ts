@@ -1,4 +1,7 @@
-/** Fleets for the tasks of an assistant: sites that answer, with troubles put in by seed; the large one among thousands of stored rows. */
+/**
+ * Fleets for the assistant tasks: sites that answer, with problems injected by seed; the large fleet adds thousands of
+ * stored rows.
+ */
 
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -14,7 +17,7 @@ export const DAY = 24 * HOUR;
 /** Sites that answer; the last one is not connected. */
 const LIVE = 61;
 
-/** What was put into a site that answers, by which results are judged. */
+/** A site that answers, with the problems injected into it; results are checked against these. */
 export interface LiveSite {
   id: number;
   place: number;
@@ -24,7 +27,7 @@ export interface LiveSite {
   php: string;
   /** Days since its last sync; null = an hour. */
   unsynced: number | null;
-  /** Days until its certificate and domain end. */
+  /** Days until its certificate and domain expire. */
   certificate: number;
   domain: number;
   down: 'after an update' | 'by itself' | null;
@@ -35,15 +38,15 @@ export interface AssistantFleet {
   name: string;
   mcp: McpApp;
   live: LiveSite[];
-  /** Connects with MCP clients as `add-site`: not connected yet. */
+  /** For MCP clients to connect with `add-site`: not connected yet. */
   spare: DemoSite;
   ids: { staging: number; foo: number; bar: number };
-  /** Sites that are only stored. */
+  /** Number of sites that exist only in the database. */
   stored: number;
   cell(sql: string, ...args: (string | number)[]): Promise<number>;
 }
 
-/** A number from 0 to n − 1, the same for each seed and place. */
+/** A number from 0 to n − 1, deterministic for each seed, place and `what`. */
 function draw(seed: number, place: number, what: string, n: number): number {
   let state = seed * 7919 + place * 104_729;
   for (const char of what) state = Math.imul(state ^ char.charCodeAt(0), 0x9e37_79b1) >>> 0;
@@ -76,7 +79,7 @@ export const WOO = 'woocommerce/woocommerce.php';
 export const ELEMENTOR = 'elementor/elementor.php';
 export const CAROUSEL = 'old-carousel/old-carousel.php';
 
-/** Leaves a site with some plugins of our choice, so that the tests know what there is. */
+/** Leaves a site with a known choice of plugins, so that the tests know its inventory. */
 function furnish(site: DemoSite, seed: number, place: number): void {
   const { state } = site;
   const known = [WOO, ELEMENTOR, CAROUSEL, 'seo-tools/seo-tools.php', 'spam-guard/spam-guard.php'];
@@ -97,7 +100,7 @@ function furnish(site: DemoSite, seed: number, place: number): void {
   if (place % 3 === 0) state.plugins.push(plugin('spam-guard/spam-guard.php', 'Spam Guard', { active: false }));
 }
 
-/** @param stored sites in the database that nothing answers for */
+/** @param stored number of sites in the database without a server behind them */
 export async function assistantFleet(name: string, seed: number, stored: number): Promise<AssistantFleet> {
   const feed = await feedServer();
   const affected = [['*', true, '3.21.0', false]] satisfies [string, boolean, string, boolean][];
@@ -145,7 +148,7 @@ async function connectLive(mcp: McpApp, seed: number, place: number, ids: Assist
   furnish(site, seed, place);
   const id = await app.connect(place);
   const staging = place % 10 === 1;
-  // Places are fixed where a task needs a site of a kind; what else is wrong with a site comes by seed.
+  // Places are fixed where a task needs a particular kind of site; other problems depend on the seed.
   const client = place >= 20 && place < 23 ? 'Foo' : place >= 24 && place < 27 ? 'Bar' : null;
   await app.call('update-site', {
     site_id_or_domain: id,
@@ -169,7 +172,7 @@ async function connectLive(mcp: McpApp, seed: number, place: number, ids: Assist
   };
 }
 
-/** Makes a site what it is said to be, in the words of the store. */
+/** Injects the problems of a site into the database. */
 async function trouble(mcp: McpApp, one: LiveSite, now: number): Promise<void> {
   const run = (text: string, ...args: (string | number | null)[]) => mcp.app.db.run(text, args);
   const { id } = one;
@@ -210,7 +213,7 @@ async function trouble(mcp: McpApp, one: LiveSite, now: number): Promise<void> {
     );
 }
 
-/** Troubles of the sites that are only stored: a few of each kind, as in a fleet of that size. */
+/** Problems of the stored-only sites: a few of each kind, as in a fleet of that size. */
 async function troubleStored({ app }: McpApp, now: number): Promise<void> {
   const run = (text: string, ...args: (string | number)[]) => app.db.run(text, args);
   await run('UPDATE site_detail SET last_sync = ? - iif(site_id % 40 = 3, 9, 0) * 86400000 - 3600000', now);
@@ -231,7 +234,7 @@ async function troubleStored({ app }: McpApp, now: number): Promise<void> {
      ON CONFLICT (site_id) DO UPDATE SET domain = excluded.domain`,
   );
   await run("INSERT INTO package (kind, slug, name) VALUES (0, ?, 'Elementor')", ELEMENTOR);
-  // Every eighth site has Elementor, half of them an old one.
+  // Every eighth site has Elementor, half of them an old version.
   await run(
     `INSERT INTO site_extension (site_id, kind, package_id, position, version, active, update_version)
      SELECT s.id, 0, p.id, 900, iif(s.id % 16 = 0, '3.20.1', '3.35.2'), 1, iif(s.id % 16 = 0, '3.35.2', NULL)

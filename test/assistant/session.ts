@@ -1,4 +1,4 @@
-/** One conversation of an assistant: the tools it is shown, its calls, and what its answers cost in tokens. */
+/** One conversation of an assistant: its visible tools, its calls, and the cost of the answers in tokens. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { Tiktoken } from 'js-tiktoken/lite';
@@ -10,7 +10,7 @@ import type { AssistantFleet } from './fleets.js';
 
 const o200k = new Tiktoken(ranks);
 
-/** A port of this machine costs other tokens from run to run. */
+/** Local ports differ between runs, and so would their tokens. */
 const PORT = /127\.0\.0\.1:\d+/g;
 
 function tokensOf(result: CallToolResult): number {
@@ -18,13 +18,13 @@ function tokensOf(result: CallToolResult): number {
   return o200k.encode(text.replace(PORT, '127.0.0.1:8080')).length;
 }
 
-/** A call that an answer names: a tool and its arguments as JSON. */
+/** A call suggested by an answer: a tool and its arguments as JSON. */
 const NAMED = /\b(svc-[a-z-]+-v\d+) (\{.*?\})(?=$|["\n])/gm;
 
 export class Session {
   calls = 0;
   tokens = 0;
-  /** Calls that answers named, all of which were tried. */
+  /** Number of calls suggested by answers, all of which were tried. */
   named = 0;
 
   private constructor(
@@ -33,7 +33,7 @@ export class Session {
     private readonly tools: ReadonlySet<string>,
   ) {}
 
-  /** @param toolsets what the connection names; '' for what is shown where none is named */
+  /** @param toolsets the toolsets the connection requests; '' for the default */
   static async open(fleet: AssistantFleet, toolsets: string): Promise<Session> {
     const { target, url } = fleet.mcp;
     const query = toolsets === '' ? '' : `?toolsets=${toolsets}`;
@@ -55,7 +55,10 @@ export class Session {
     return answer;
   }
 
-  /** Tries the calls that an answer names: they must work as they stand. What changes something is only previewed; nothing is counted. */
+  /**
+   * Tries the calls that an answer suggests: they must work as they stand. Changes are only previewed; nothing is
+   * counted.
+   */
   private async tryNamed(texts: readonly string[]): Promise<void> {
     for (const [, tool = '', json = ''] of texts.flatMap((text) => [...text.matchAll(NAMED)])) {
       const args = JSON.parse(json) as Record<string, unknown>;

@@ -1,4 +1,7 @@
-/** Everyday tasks on 60 and on 5,000 sites: few calls, small answers, and done. The table for readers is made here. */
+/**
+ * Everyday tasks on 60 and on 5,000 sites: completed with few calls and small answers. Generates the table in the
+ * documentation.
+ */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +14,7 @@ const MOST_TOKENS = 3_000;
 
 const FILE = new URL('../../docs/assistants.md', import.meta.url);
 const BLOCK = /<!-- tasks:start -->[\s\S]*<!-- tasks:end -->/;
-/** A table is made by `npm run gen` only; otherwise it is what a run is held to. */
+/** Only `npm run gen` writes the table; other runs are compared with it. */
 const GENERATES = process.env.npm_lifecycle_event === 'gen';
 
 interface Measured {
@@ -27,7 +30,7 @@ const FLEETS = [
 const measured = new Map<string, Measured>();
 const keyOf = (fleet: string, task: Task) => `${fleet}: ${task.ask}`;
 
-/** Tokens as the table has them, so that it does not change with each run. */
+/** Tokens rounded for the table, so that it does not change with each run. */
 const rounded = (tokens: number) => Math.ceil(tokens / 50) * 50;
 
 function rowOf(task: Task): string {
@@ -38,7 +41,7 @@ function rowOf(task: Task): string {
   return `| ${[task.ask, task.kind, task.toolsets?.replace('default,', '') ?? '', ...cells].join(' | ')} |`;
 }
 
-/** What the table says of a task: calls and tokens on each fleet. */
+/** Calls and tokens of a task on each fleet, as stored in the table. */
 function written(task: Task): Measured[] {
   const row = readFileSync(FILE, 'utf8')
     .split('\n')
@@ -71,7 +74,7 @@ describe.each(FLEETS)('$name', ({ name, seed, stored }) => {
     if (GENERATES) return;
     const before = written(task)[FLEETS.findIndex((one) => one.name === name)];
     expect(calls).toBeLessThanOrEqual(before?.calls ?? 0);
-    // Ids and times cost a little more or less from run to run.
+    // Ids and times change the number of tokens a little between runs.
     expect(tokens).toBeLessThanOrEqual((before?.tokens ?? 0) * 1.1 + 50);
   });
 

@@ -1,6 +1,6 @@
 /**
- * Everyday tasks of an agency, each as the calls by which a model does it that knows nothing but the descriptions of the tools. What
- * comes of them is judged by what was put into the fleet, and by what the sites are afterwards.
+ * Everyday tasks of an agency, each as the calls a model would make that knows only the descriptions of the tools. The
+ * outcome is checked against the problems injected into the fleet, and against the state of the sites afterwards.
  */
 
 import { expect } from 'vitest';
@@ -8,11 +8,11 @@ import { type AssistantFleet, CAROUSEL, DAY, ELEMENTOR, type LiveSite, WOO } fro
 import type { Session } from './session.js';
 
 export interface Task {
-  /** What the person says. */
+  /** The user's request. */
   ask: string;
-  /** A read may take three calls, a change four. */
+  /** Limits the calls: three for a read, four for a change. */
   kind: 'read' | 'change';
-  /** Toolsets that the connection names; without, those that are shown by default. */
+  /** Toolsets that the connection requests; default: those shown by default. */
   toolsets?: string;
   run(session: Session, fleet: AssistantFleet): Promise<void>;
 }
@@ -22,13 +22,13 @@ const pluginOf = ({ site }: LiveSite, slug: string) => site.state.plugins.find((
 const asked = ({ site }: LiveSite, from: number, name: string) =>
   site.calls.slice(from).filter((call) => call.function === name).length;
 
-/** A column of all rows of a search; reads on when there are more pages, so the task must fit into one. */
+/** A column of the rows of one page. */
 function column(answer: { columns: string[]; rows: unknown[][] }, name: string): unknown[] {
   const at = answer.columns.indexOf(name);
   return answer.rows.map((row) => row[at]);
 }
 
-/** The live sites among the rows, for a page shows those of a large fleet only in part. */
+/** Checks the live sites among the rows: a page shows only part of a large fleet's sites. */
 function expectSites(
   answer: { columns: string[]; rows: unknown[][]; sites: number; total: number },
   fleet: AssistantFleet,
@@ -44,7 +44,7 @@ function expectSites(
   if (stored === 0) expect([...new Set(shown)].sort((a, b) => a - b)).toEqual(ids(live));
 }
 
-/** The only item called so. */
+/** The id of the only item with this name. */
 async function idOf(session: Session, tool: 'list-clients' | 'list-tags', name: string): Promise<number> {
   const { items } = await session.call(tool, { search: name });
   const found = items.filter((item: { name: string }) => item.name.startsWith(name));

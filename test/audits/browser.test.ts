@@ -1,4 +1,7 @@
-/** What a page may make the audit's browser do: a real Chromium and Lighthouse against a site that attacks an internal service. */
+/**
+ * What a page can make the audit's browser do: a real Chromium and Lighthouse against a site that attacks an internal
+ * service.
+ */
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
@@ -7,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 
-/** The only address that may be called besides public ones: the audited site's. What is internal is on another one. */
+/** The audited site's address, the only non-public one that may be called. The internal service is on another one. */
 const SITE = '127.0.0.2';
 const auditor = createAuditor({
   lighthouse: installedLighthouse,
@@ -17,7 +20,7 @@ const auditor = createAuditor({
 });
 const missing = await auditor.missing();
 
-/** Everything that arrived at the internal service: connections without a request as well, and datagrams. */
+/** Everything that arrived at the internal service, including connections without a request, and datagrams. */
 const arrived: string[] = [];
 const seen: string[] = [];
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -60,7 +63,7 @@ afterAll(() => {
   }
 });
 
-/** Audits the site while it answers so. Whatever becomes of it, what counts is what arrived. */
+/** Audits the site with this answer. The outcome is irrelevant: the test checks what arrived. */
 async function audit(then: typeof answer): Promise<{ response_code: number | null } | Error> {
   arrived.length = 0;
   seen.length = 0;

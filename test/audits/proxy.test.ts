@@ -1,4 +1,4 @@
-/** The proxy of the audit's browser, over real sockets: what it lets through, what it refuses, and where it stops. */
+/** The proxy of the audit's browser, over real sockets: what it lets through, what it refuses, and its limits. */
 
 import {
   createServer,
@@ -13,7 +13,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OutletParts } from '../../src/audit/connections.js';
 import { type AuditProxy, startProxy } from '../../src/audit/proxy.js';
 
-/** May be called. What is internal listens on another address of this machine. */
+/** The allowed address. Internal services listen on another address of this machine. */
 const SITE = '127.0.0.2';
 const ZONE: Record<string, readonly string[]> = {
   'site.example': [SITE],
@@ -169,7 +169,7 @@ describe('what is internal', () => {
     let asked = 0;
     const lookup = async () => [{ address: asked++ === 0 ? SITE : '127.0.0.1', family: 4 as const }];
     const proxy = await proxyOf({ lookup });
-    // Were it looked up once more for connecting, or anew for each connection, the second answer would count.
+    // A second lookup for connecting, or one per connection, would use the second answer.
     for (let time = 0; time < 3; time++) {
       const { status, socket } = await tunnel(proxy, `rebinding.example:${outside}`);
       expect(status).toBe(200);
@@ -249,7 +249,7 @@ describe('what is forwarded', () => {
     const proxy = await proxyOf();
     expect((await ask(proxy, 'http://unknown.example/')).status).toBe(502);
     expect((await ask(proxy, 'http://site.example:1/')).status).toBe(502);
-    // No proxy request: other programs of this machine get nothing from the port.
+    // Not a proxy request: other programs on this machine must not be able to use the port.
     for (const path of ['/', '*', 'ftp://site.example/', 'file:///etc/passwd', 'https://site.example/'])
       expect((await ask(proxy, path)).status, path).toBe(400);
     const { status } = await tunnel(proxy, '%%%');

@@ -26,7 +26,7 @@ function info(authorization: string | undefined, change: Partial<RequestInfo> = 
   };
 }
 
-/** Code and status of the refusal, or the name of who was let in. */
+/** Code and status of the refusal, or the name of the accepted login. */
 async function outcome(promise: Promise<{ name: string }>): Promise<string> {
   return promise.then(
     (actor) => actor.name,
@@ -277,14 +277,14 @@ describe('guessing', () => {
     const outcomes: string[] = [];
     for (let i = 0; i < 11; i += 1) {
       outcomes.push(await guessName('admin', address, i));
-      // As if seen for the first time.
+      // With an empty cache.
       surfaces.auth.invalidate();
       expect(await asKey(`Bearer ${token}`, { address })).toBe('k');
       expect(await asUser(basic('mallory', 'correct horse'), { address })).toBe('mallory');
     }
     expect(outcomes).toEqual([...Array(10).fill(DENIED), BLOCKED]);
     expect(await guessName('ADMIN', address)).toBe(BLOCKED);
-    // The name is free elsewhere, and its own login ends the count.
+    // The name is free from other addresses, and a successful login there ends the count.
     expect(await asUser(basic('admin', 'correct horse'), { address: '192.0.2.6' })).toBe('admin');
   });
 
@@ -358,7 +358,7 @@ describe('guessing', () => {
     }
     const outcomes = await all;
     expect(most).toBe(2);
-    // Two at once and eight that wait of one network; two and 32 in all.
+    // Per network two at once and eight waiting; in total two and 32.
     expect(outcomes.slice(0, 20).filter((each) => each === DENIED).length).toBe(10);
     expect(outcomes.filter((each) => each === DENIED).length).toBe(34);
     expect(outcomes.filter((each) => each === BLOCKED).length).toBe(46);
@@ -515,7 +515,7 @@ describe('stored users and keys', () => {
     expect(await surfaces.keys.change(first, { enabled: false }, true)).toBe('last_writer');
     expect(await surfaces.keys.change(first, { scope: 'read' }, true)).toBe('last_writer');
     expect(await surfaces.keys.change(first, { description: 'x', scope: 'write' }, true)).toBe('last_writer');
-    // One that only writes cannot make a key that reads.
+    // A key that only writes cannot create a key that reads.
     const writer = await add('write');
     expect(await surfaces.keys.remove(first, true)).toBe('last_writer');
     expect(await surfaces.keys.change(first, { scope: 'write' }, true)).toBe('last_writer');

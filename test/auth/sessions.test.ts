@@ -1,4 +1,4 @@
-/** Sessions of people in a browser, over HTTP: the cookie, forged requests, when a session ends, and what it may do. */
+/** Browser sessions of users, over HTTP: the cookie, forged requests, when a session ends, and what it may do. */
 
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -34,7 +34,7 @@ afterAll(() => app.close());
 
 const hashed = cheapHash(PASSWORD);
 
-/** A user of the test's own, so that no test ends another's sessions. */
+/** A separate user per test, so that no test ends another's sessions. */
 let users = 0;
 async function newUser(rights: ('read' | 'write')[] = ['read', 'write']): Promise<string> {
   const name = `ada-${++users}`;
@@ -90,7 +90,7 @@ interface LoggedIn {
   csrf: string;
 }
 
-/** By a link, which costs no hashing of a password. */
+/** Logs in by a link, which needs no password hashing. */
 async function login(username: string): Promise<LoggedIn> {
   const { status, body, setCookie } = await ask('POST /session', { body: { link: await newLink(username) } });
   expect(status).toBe(200);
@@ -98,7 +98,7 @@ async function login(username: string): Promise<LoggedIn> {
 }
 
 const as = ({ cookie }: Pick<LoggedIn, 'cookie'>) => ({ headers: { Cookie: cookie } });
-/** As our own page sends a change. */
+/** Headers as our own page sends them with a change. */
 const fromPage = ({ cookie, csrf }: LoggedIn, change: Record<string, string | undefined> = {}) => ({
   headers: Object.fromEntries(
     Object.entries({ Cookie: cookie, Origin: URL_, 'X-Sitefleet-CSRF': csrf, ...change }).filter(
@@ -106,7 +106,7 @@ const fromPage = ({ cookie, csrf }: LoggedIn, change: Record<string, string | un
     ),
   ),
 });
-/** Answers what the service thinks of a session, without using it by a browser's rules. */
+/** Whether the service accepts a session, ignoring a browser's cookie rules. */
 const whoIs = async (session: Pick<LoggedIn, 'cookie'>) => (await ask('GET /session', as(session))).body.authenticated;
 
 describe('PUT /session/password', () => {
@@ -207,7 +207,7 @@ describe('the cookie', () => {
     expect(reply.setCookie).toMatch(/^__Host-sitefleet_session=[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/);
     const cookie = cookiePair(reply.setCookie);
     expect((await ask('GET /session', { ...as({ cookie }), at })).body.authenticated).toBe(true);
-    // Over plain HTTP anybody on the way could have set it.
+    // Over plain HTTP anyone on the network path could have set it.
     expect(await whoIs({ cookie })).toBe(false);
     const planted = cookie.replace('__Host-', '');
     expect((await ask('GET /session', { ...as({ cookie: planted }), at })).body.authenticated).toBe(false);
@@ -268,7 +268,7 @@ describe('a login', () => {
     expect([wrong.status, wrong.body.code]).toEqual([401, 'svc_permission_denied']);
     expect(unknown.body).toEqual(wrong.body);
     expect(wrong.setCookie).toBeNull();
-    // A browser would ask for a login by itself.
+    // With this header a browser would show its own login prompt.
     expect(wrong.headers.get('www-authenticate')).toBeNull();
   });
 
@@ -307,7 +307,7 @@ describe('a login', () => {
     expect(statuses.slice(0, 10)).toEqual(new Array(10).fill(401));
     expect(statuses.slice(10)).toEqual([429, 429]);
     expect(Number(last?.headers.get('retry-after'))).toBeGreaterThan(0);
-    // The right password has to wait as well, or guesses would be answered.
+    // The right password is delayed as well; otherwise guessing would work.
     expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(429);
     app.clock.move(10 * 60_000);
     expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(200);
@@ -432,7 +432,7 @@ describe('a change with the cookie', () => {
     expect((await ask('PUT /v2/sites/1/edit', { headers, body: change })).status).toBe(200);
     const wrong = { Cookie: session.cookie, Authorization: 'Bearer wrong' };
     expect((await ask('GET /v2/sites', { headers: wrong })).status).toBe(401);
-    // What a browser remembers from elsewhere and sends along neither helps nor harms.
+    // Credentials that a browser remembers and sends along neither help nor harm.
     const remembered = { Cookie: session.cookie, Authorization: `Basic ${btoa(`ada:${PASSWORD}`)}` };
     expect((await ask('GET /v2/sites', { headers: remembered })).status).toBe(200);
     const unproven = await ask('PUT /v2/sites/1/edit', { headers: remembered, body: change });
@@ -474,7 +474,7 @@ describe('a session ends', () => {
   it('after twelve hours without use, not before', async () => {
     app.clock.move(12 * HOUR - 60_000);
     expect(await whoIs(session)).toBe(true);
-    // That use replaced the cookie, whose answer is lost here.
+    // That use replaced the cookie; the test drops its answer.
     const kept = await login(name);
     app.clock.move(12 * HOUR);
     expect(await whoIs(kept)).toBe(false);

@@ -122,7 +122,7 @@ describe('comparing', () => {
       const end = performance.now() + 1;
       while (performance.now() < end);
     }, 10);
-    // The first slice begins by finding out how many calls it takes.
+    // The first slice also measures how many calls fit.
     await slice();
     const [before, began] = [calls, performance.now()];
     const ms = await slice();

@@ -238,7 +238,7 @@ describe('hostile answers', () => {
       fc.array(tie('value'), { maxLength: 4 }),
       fc
         .array(fc.tuple(fc.constantFrom(...keys), tie('value')), { maxLength: 6 })
-        // As JSON.parse makes it: `__proto__` an own member.
+        // JSON.parse makes `__proto__` an own member.
         .map((entries) => JSON.parse(JSON.stringify(Object.fromEntries(entries))) as unknown),
     ),
   }));
@@ -434,7 +434,7 @@ describe('verdicts', () => {
         rolled_back: false,
       },
     ]);
-    // The child claims it; that no version came along is for the verbs to see.
+    // The child claims success; the verbs have to notice that no version came with it.
     expect(upgradesOf(answers['upgrade unknown slug'], ['ghost/ghost.php']).verdicts[0]).toMatchObject({
       claimed: true,
       version: '',

@@ -32,7 +32,7 @@ function listening(server: Server): Promise<number> {
   return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
 }
 
-/** Requests are recorded with their body; `answer` writes the response. */
+/** Starts a server that records requests with their body; `answer` writes the response. */
 interface Seen {
   method: string;
   url: string;
@@ -190,7 +190,7 @@ describe('what sites do wrong', () => {
   it('silence after the headers ends a read, but no update: WordPress sends them when it begins', async () => {
     const { url } = await site((response, { body }) => {
       response.flushHeaders();
-      // undici counts such silence in steps of a second.
+      // undici measures this timeout in steps of a second.
       if (body.includes('function=upgrade')) setTimeout(() => response.end(frame({ upgrade: 'SUCCESS' })), 1_800);
     });
     const sites = children({ bodyTimeoutMs: 150, callTimeoutMs: 60_000 });
@@ -496,7 +496,7 @@ describe('TLS', () => {
       expect(await sites.stats(at(url, { ssl_verify: false }), request)).toMatchObject({ child_version: '6.1' });
     }
     expect(resumed).toBe(2);
-    // A session made without verification does not open the door for calls that verify.
+    // A session made without verification is not reused for calls that verify.
     await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'tls' });
     sites.configure({ verify: false });
     expect(await sites.stats(at(url), request)).toMatchObject({ child_version: '6.1' });
@@ -581,7 +581,7 @@ describe('limits', () => {
     const server = createServer({ keepAliveTimeout: 60_000 }, (request, response) => {
       request.resume();
       response.setHeader('keep-alive', 'timeout=60');
-      // Together, so that each call has a connection of its own.
+      // Together, so that each call has its own connection.
       if (asked.push(response) === 3) for (const one of asked) one.end(frame(stats));
     });
     server.on('connection', (socket) => {
@@ -597,7 +597,7 @@ describe('limits', () => {
 });
 
 describe('connections', () => {
-  /** How many were opened to the site, in all. */
+  /** Starts a site that counts the connections opened to it. */
   async function counted(answer: RequestListener): Promise<{ url: string; opened: () => number }> {
     let opened = 0;
     const server = createServer((request, response) => {
@@ -663,7 +663,7 @@ describe('connections', () => {
     await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
     answering = true;
     expect(await sites.stats(at(url), request)).toMatchObject({ wp_version: '7.1.4' });
-    // undici opens one more for the call that was given up on, and uses it where the next call is in time for it.
+    // undici opens another connection for the abandoned call, and uses it if the next call arrives in time.
     expect(opened()).toBeGreaterThanOrEqual(2);
   });
 });

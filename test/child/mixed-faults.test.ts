@@ -1,4 +1,7 @@
-/** A fleet as agencies have it: most sites fine, some broken in every known way. Each site ends in exactly one list, with the right code. */
+/**
+ * A typical agency fleet: most sites fine, some broken in every known way. Each site ends up in exactly one list, with
+ * the right code.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../support/harness.js';
@@ -16,7 +19,7 @@ beforeAll(async () => {
     sites: SITES,
     fleet: { mode: 'address' },
     jobs: false,
-    // Few at a time, so that no site that works seems to hang on a busy machine.
+    // Few at a time, so that working sites do not seem to hang on a busy machine.
     config: { site_timeout_ms: 4000, direct_call_ms: 7_000, concurrency: 20 },
   });
   for (let i = 0; i < SITES; i += 10) await Promise.all(Array.from({ length: 10 }, (_, n) => app.connect(i + n)));
@@ -80,7 +83,7 @@ describe('100 sites, 35 of them broken', () => {
       offline: 'svc_site_offline',
       hang: 'svc_site_offline',
       http500: 'svc_sync_failed',
-      // A firewall that guards only the admin side lets visitors through.
+      // A firewall that protects only the admin side lets visitors through.
       firewall: 'svc_sync_failed',
       outdated: 'svc_child_version_outdated',
       suspended: 'svc_site_suspended',
@@ -109,13 +112,13 @@ describe('100 sites, 35 of them broken', () => {
     const answer = await app.call('update-all', {});
     const errors = answer.errors as unknown as (Entry & { type: string; slug: string; message: string })[];
     const siteLevel = codes(errors.filter((error) => error.type === 'site'));
-    // Sites that were not done in the time of a direct call are told, and go on as a job: the hanging ones, and on a busy
-    // machine others too.
+    // Sites not finished within the time of a direct call are reported, and continue as a job: the hanging ones, and on
+    // a busy machine others too.
     const late = new Set(errors.filter((error) => error.code === 'svc_still_running').map((error) => error.site_id));
     for (const [id, kind] of kinds) if (kind === 'hang' && withUpdates.has(id)) expect(late).toContain(id);
     for (const [id, code] of siteLevel) {
       if (late.has(id)) expect(['svc_still_running', 'svc_site_offline']).toContain(code);
-      // The earlier check showed the ones that answer 500 to be down: they are refused without a call.
+      // The earlier check showed that the ones answering 500 are down: they are refused without a call.
       else
         expect([id, code]).toEqual([
           id,
@@ -124,7 +127,7 @@ describe('100 sites, 35 of them broken', () => {
     }
     expect([...siteLevel.keys()].some((id) => kinds.get(id) === 'suspended')).toBe(false);
     expect(answer.summary.total_errors).toBe(errors.length);
-    // On a site that works, an update is applied, or its refusal is told.
+    // On a working site, an update is applied, or its refusal is reported.
     const left = new Set(
       (await app.call('list-updates', { per_page: 200 })).updates.map((u: Item) => `${u.site_id} ${u.slug}`),
     );

@@ -4,7 +4,7 @@ import { ChildFailure } from '../../src/child/child.js';
 import { LatencyBook } from '../../src/child/latency.js';
 import { type PaceClock, type PaceLimits, Pacer } from '../../src/child/pace.js';
 
-/** Mulberry32: seeded, so that a failure can be repeated. */
+/** Mulberry32: seeded, so that a failure can be reproduced. */
 function random(seed: number): () => number {
   let state = seed;
   return () => {
@@ -15,7 +15,7 @@ function random(seed: number): () => number {
   };
 }
 
-/** Time that passes only when everything waits for it. */
+/** A clock that advances only when everything waits for it. */
 class VirtualClock implements PaceClock {
   time = 0;
   #timers: { at: number; order: number; callback: () => void; dead: boolean }[] = [];
@@ -93,7 +93,7 @@ async function simulate(jobs: readonly Job[], limits: PaceLimits, latency = new 
   return outcome;
 }
 
-/** Makespan of giving each job, in order, to the slot that is free first. */
+/** Makespan of assigning each job, in order, to the first free slot. */
 function greedyBound(jobs: readonly Job[], slots: number): number {
   const free = new Array<number>(slots).fill(0);
   for (const job of jobs) {
@@ -160,7 +160,7 @@ describe('how close the order of calls comes to the best possible', () => {
             expect(outcome.maxPerHost).toBeLessThanOrEqual(perHost);
           }
           expect(bound / first.makespan).toBeGreaterThanOrEqual(0.9);
-          // Once it knows how long each site takes.
+          // Once it has learned how long each site takes.
           expect(bound / second.makespan).toBeGreaterThanOrEqual(0.95);
         });
       }

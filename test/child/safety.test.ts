@@ -132,7 +132,7 @@ describe('names', () => {
     resolver.family = 4;
     expect(await resolver.resolve('inside.example')).toEqual([{ address: '10.0.0.5', family: 4 }]);
     await expect(resolver.resolve('::1')).rejects.toMatchObject({ kind: 'unreachable' });
-    // What one site says for itself wins.
+    // The setting of the single site takes precedence.
     expect(await resolver.resolve('inside.example', false)).toHaveLength(2);
     resolver.family = 0;
     expect(await resolver.resolve('inside.example', true)).toEqual([{ address: '10.0.0.5', family: 4 }]);

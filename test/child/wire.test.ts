@@ -7,7 +7,7 @@ import { readFrame } from '../../src/child/frame.js';
 import { generateKey, newNonce, SIGN_ALGO, Signer } from '../../src/child/sign.js';
 import wire from './wire.json' with { type: 'json' };
 
-/** What PHP makes of a body: form decoding, brackets into nested maps. */
+/** Parses a body as PHP does: form decoding, brackets into nested maps. */
 function phpDecode(body: string): Record<string, unknown> {
   const root: Record<string, unknown> = {};
   for (const [name, value] of new URLSearchParams(body)) {
@@ -77,7 +77,7 @@ describe('request bodies', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), (password) => {
         const once = new URLSearchParams(encodeForm({ userpwd: passwordValue(password) })).get('userpwd') ?? '';
-        // WordPress puts slashes before quotes in between: there must be none left to slash.
+        // WordPress adds slashes before quotes in between: there must be nothing to escape.
         expect(once).not.toMatch(/['"\\\0]/);
         expect(decodeURIComponent(once)).toBe(password);
       }),
@@ -113,7 +113,7 @@ describe('signatures', () => {
     ['2048 bits, PKCS#8', 2048, 'pkcs8'],
     ['2048 bits, PKCS#1, as a key that was brought along may be', 2048, 'pkcs1'],
     ['512 bits, whose lengths are shorter', 512, 'pkcs8'],
-    // Making one of 4096 takes seconds.
+    // Generating one of 4096 bits takes seconds.
     ['3072 bits, longer than ours', 3072, 'pkcs8'],
   ] as const)('reads a key of %s', async (_, modulusLength, type) => {
     const { privateKey, publicKey } = generateKeyPairSync('rsa', { modulusLength });

@@ -1,4 +1,4 @@
-/** The commands as their users start them: the built program in its own process. `npm test` builds it first. */
+/** The commands as users start them: the built program in its own process. `npm test` builds it first. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -21,7 +21,7 @@ const version = (JSON.parse(readFileSync('package.json', 'utf8')) as { version: 
 
 afterEach(endProcesses);
 
-/** Nothing of the tester's own settings, and a data folder of its own. */
+/** An environment without the tester's own settings, and with its own data folder. */
 function environment(name: string, more: Record<string, string> = {}): Record<string, string> {
   return {
     PATH: process.env.PATH ?? '',
@@ -49,7 +49,7 @@ function run(env: Record<string, string>, args: string[], stdin = ''): Promise<E
   });
 }
 
-/** Starts a serving command and answers its line of JSON. */
+/** Starts a serving command; returns its line of JSON. */
 async function start(
   env: Record<string, string>,
   args: string[],
@@ -112,7 +112,7 @@ describe('serve', () => {
     for (const file of ['sitefleet.db', 'secret.key']) {
       expect(statSync(join(folder, 'serve/sitefleet', file)).mode & 0o777).toBe(0o600);
     }
-    // The link logs in once; the command makes another one, while the server runs.
+    // The link logs in once; the command creates another one while the server runs.
     const [page, token] = first.line.login_link?.split('#') ?? [];
     expect(page).toBe(`${first.line.url}/login`);
     expect([await enter(first.line.url, token), await enter(first.line.url, token)]).toEqual([200, 401]);
@@ -323,9 +323,9 @@ describe('administration', () => {
     expect((await run(env, ['key', 'add', '--scope', 'all'])).code).toBe(1);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(0);
     expect((await run(env, ['key', 'remove', '1'])).code).toBe(1);
-    // No key, no line.
+    // Without keys nothing is printed.
     expect(await run(env, ['key', 'list'])).toEqual({ code: 0, out: '', err: '' });
-    // One line a key and one column a field, whatever stands in it.
+    // One line per key and one column per field, even with control characters.
     await run(env, ['key', 'add', '--description', 'a\tb\nc\u001b[31m']);
     const listed = (await run(env, ['key', 'list'])).out;
     expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
@@ -364,7 +364,7 @@ describe('administration', () => {
     expect(JSON.parse((await run(fresh, ['backup', copy, '--json'])).out)).toEqual({ file: copy, key_ids: [] });
     expect((await run(fresh, ['backup', copy])).err).toContain('exists already');
     expect((await run({ ...fresh, SITEFLEET_DB: `file:${copy}` }, ['check'])).code).toBe(0);
-    // Without a name into the folder of the daily ones, by the thread that makes those.
+    // Without a name it goes into the folder of the daily backups, written by the thread that makes those.
     expect((await run(fresh, ['backup'])).err).toContain('SITEFLEET_BACKUP_DIR');
     const daily = { ...fresh, SITEFLEET_BACKUP_DIR: join(folder, 'daily') };
     const { file } = JSON.parse((await run(daily, ['backup', '--json'])).out);

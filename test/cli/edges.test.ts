@@ -1,4 +1,7 @@
-/** Commands at their edges: asked to end at once, nowhere to write, a start that fails, a client that reads nothing or writes nonsense. */
+/**
+ * Edge cases of the commands: stopped at once, nowhere to write, a failing start, a client that reads nothing or writes
+ * nonsense.
+ */
 
 import { once } from 'node:events';
 import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -15,7 +18,7 @@ import { type Commands, commands } from '../support/processes/commands.js';
 
 const folder = tempFolder('edges');
 let programs: Commands;
-/** The built modules, whose loading takes its time. */
+/** The built modules, which take a while to load. */
 let modules: Commands;
 beforeAll(async () => {
   programs = await commands();
@@ -33,7 +36,7 @@ const environment = (name: string, more: Record<string, string> = {}) => ({
 
 describe('asked to end before anything was opened', () => {
   it.each(['stdio', 'serve', 'work'])('%s ends with 0 and has made nothing', async (command) => {
-    // Sent as soon as the process would hear it.
+    // Sent as soon as the process listens for the signal.
     const preload = join(folder, 'asks-at-once.cjs');
     writeFileSync(
       preload,
@@ -76,7 +79,7 @@ describe('nowhere to write', () => {
           { id: 1, method: 'tools/call', params: call },
         ].map((message) => `${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
         const { code, out, err } = await programs.run(env, [command], command === 'stdio' ? lines.join('') : '');
-        // The assistant's user can mend it, and sees no log.
+        // The assistant's user can fix it, but sees no log.
         if (command === 'stdio')
           expect(out).toMatch(
             new RegExp(
@@ -111,7 +114,7 @@ describe('nowhere to write', () => {
 
 describe('a first start that fails', () => {
   it('leaves no login that nobody was told', async () => {
-    // The port is free when it is looked at, and taken when it is needed.
+    // The port is free when checked, and taken when needed.
     const preload = join(folder, 'takes-the-port.cjs');
     writeFileSync(
       preload,
@@ -210,7 +213,7 @@ describe('stdio', () => {
         /longer/,
       ],
     ];
-    // Before the greeting as well as after it.
+    // Before and after the greeting.
     for (const [line] of odd.slice(0, 5)) stdin.write(`${line}\n`);
     say(initialize);
     for (const [line] of odd.slice(5)) stdin.write(`${line}\n`);

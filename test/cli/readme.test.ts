@@ -1,4 +1,7 @@
-/** What the README shows to copy: each configuration is started, each call is sent, and nothing leads to a package that is not published. */
+/**
+ * The README's copyable examples: each configuration is started, each call is sent, and none needs a package that is
+ * not published.
+ */
 
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -25,7 +28,7 @@ interface Http {
   headers: Record<string, string>;
 }
 
-/** Greets and lists the tools, as the program that reads the configuration would. */
+/** Initializes and lists the tools, as the program that reads the configuration would. */
 async function listed(transport: StdioClientTransport | StreamableHTTPClientTransport) {
   const client = new Client({ name: 'readme', version: '1' });
   await client.connect(transport);
@@ -117,7 +120,7 @@ describe('calls', () => {
       expect(addresses).toContain(path);
     for (const path of addresses.filter((each) => !/[<…]/.test(each))) {
       const answer = await fetch(`${server.url}${path}`, { headers: { accept: '*/*' } });
-      // Without a login or a message there is no more to be had of some, but they are there.
+      // Without a login or a message some answer with an error, but they exist.
       expect([200, 401, 405, 406], path).toContain(answer.status);
     }
   });
@@ -163,7 +166,7 @@ describe('calls', () => {
     for (const [whole, line = ''] of shown) {
       let path = '';
       for (const word of line.replace(/'[^']*'/g, '').split(/\s+/)) {
-        // The file of an import stands where its subcommands stand.
+        // The file of an import is in the position of the subcommands.
         const commandsHere = path !== 'import' && words.get(path)?.includes('help') === true;
         if (/^--[a-z]/.test(word) ? path !== 'import' : commandsHere && /^[a-z]/.test(word))
           expect(words.get(path), whole).toContain(word);
@@ -223,7 +226,7 @@ it('nothing tells readers to run a package by our name from the registry, where 
       ([line]) => `${file}: ${line}`,
     ),
   );
-  // Copying into a folder of that name is no installation from the registry.
+  // Copying into a folder of that name is not an installation from the registry.
   expect(found.filter((line) => !/\/sitefleet\b/.test(line))).toEqual([]);
   expect(readme).not.toMatch(/"npx"/);
 });

@@ -1,4 +1,4 @@
-/** The restore drill of docs/production.md, run line by line as it stands there. */
+/** Runs the restore drill of docs/production.md line by line. */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -23,7 +23,7 @@ it.skipIf(process.platform === 'win32')('the drill brings a fleet back in anothe
     SITEFLEET_LOG_LEVEL: 'warn',
   };
   const sitefleet = (...args: string[]) => execFileSync(join(bin, 'sitefleet'), args, { env, encoding: 'utf8' });
-  // A tag, and the secret that a sealed key for an import is: something to find again, and something that needs the key.
+  // A tag to find again, and a sealed import key, which can only be read with the secret key.
   sitefleet('call', 'add-tag', '{"name":"Bakery"}');
   sitefleet('import', 'key');
 
@@ -31,7 +31,7 @@ it.skipIf(process.platform === 'win32')('the drill brings a fleet back in anothe
     /<!-- drill:start -->\n```sh\n([\s\S]*?)```\n<!-- drill:end -->/.exec(readFileSync('docs/production.md', 'utf8')) ??
     [];
   expect(drill).toContain('sitefleet restore');
-  // What it leaves is removed at its end; before that it is looked into.
+  // The drill removes its result at the end; the test inspects it before.
   const looking = drill.replace(
     /^rm -r drill$/m,
     'sitefleet call list-tags --json\nsitefleet check --json\nrm -r drill',

@@ -1,4 +1,4 @@
-/** Changing the key that seals the stored secrets, also when it is cut off in the middle, refused, or the old key is lost. */
+/** Changing the key that seals the stored secrets, also when interrupted, refused, or with the old key lost. */
 
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
@@ -33,7 +33,9 @@ async function open(change: { secret_key?: string | null; secret_key_file?: stri
   return app;
 }
 
-/** A used service, closed: a site with secrets, a sealed setting, a key, and the answer of a repeatable call. */
+/**
+ * Creates and closes a used service: a site with secrets, a sealed setting, a key, and the answer of a repeatable call.
+ */
 async function used(): Promise<{ config: Config; token: string; answer: string }> {
   const opened = await open();
   await opened.connect(0);
@@ -73,7 +75,7 @@ it('seals everything with the new key; the old one no longer opens anything', as
   const opened = await open();
   const found = await survey(opened);
   expect(found).toMatchObject({ unreadable: 0, places: [], keys: [{ id: keyFile(file).id, sealed: found.sealed }] });
-  // Two secrets of the site at least, the setting, and the answer.
+  // At least two secrets of the site, the setting, and the answer.
   expect(found.sealed).toBeGreaterThanOrEqual(4);
   expect(await once(opened, token)).toBe(answer);
   expect(await opened.service.store.settings.secret('pagespeed-key')).toBe('from Google');
@@ -86,7 +88,7 @@ it('seals everything with the new key; the old one no longer opens anything', as
 
 it('opens with both keys when it was cut off, and the next run goes on', async () => {
   const { config } = await used();
-  // Cut off after the new key was written and before anything was sealed with it.
+  // Interrupted after the new key was written and before anything was sealed with it.
   const next = keyFile(nextKeyFile(file));
   expect(await survey(await open())).toMatchObject({ unreadable: 0 });
   await (app as TestApp).connect(1);
@@ -105,7 +107,7 @@ it('refused, it changes nothing and leaves no new key', async () => {
   const before = await survey(serving);
   await serving.close();
 
-  // One site is sealed with a key that is gone.
+  // One site is sealed with a lost key.
   const first = `${file}.first`;
   renameSync(file, first);
   const stray = keyFile(file);

@@ -1,4 +1,4 @@
-/** `serve` as a process: what it loads, and from when on it says that it is ready. */
+/** `serve` as a process: which modules it loads, and when it reports being ready. */
 
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
@@ -98,7 +98,8 @@ describe('serve', () => {
       const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: { _meta } };
       const modern = { accept, 'mcp-protocol-version': '2026-07-28', 'mcp-method': 'tools/list' };
       expect(await ask('/mcp', key, list, modern)).toEqual(fine('/mcp'));
-      // The check of the database file is no request: its thread is loaded for each round, and tried again. Nor is the start.
+      // The check of the database file is not a request: its thread is loaded for each round, and retried. Neither is
+      // the start.
       const problems = errors()
         .split('\n')
         .filter((line) => line !== '' && !/could not be checked|Nobody would be told/.test(line));

@@ -1,4 +1,7 @@
-/** The shell for people: the list of operations, their help, tables, Ctrl-C, the end of a job, doctor, completion, a test alert. */
+/**
+ * The shell for users: the list of operations, their help, tables, Ctrl-C, the end of a job, doctor, completion, a test
+ * alert.
+ */
 
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -66,7 +69,7 @@ describe('operations', () => {
       for (const name of Object.keys(operation.input().shape)) expect(help).toContain(`  ${name} `);
       expect(help).toContain(shellWord(JSON.stringify(exampleOf(operation))));
     }
-    // What deletes is shown as a preview.
+    // Examples of deletions are previews.
     expect(exampleOf(operations.find(({ id }) => id === 'svc/delete-site-v1') as never)).toMatchObject({
       dry_run: true,
     });

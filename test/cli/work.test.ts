@@ -1,4 +1,4 @@
-/** `serve` and `work` side by side on one file, as their users start them: all of them take part, and leave cleanly. */
+/** `serve` and `work` side by side on one file, as users start them: all take part, and leave cleanly. */
 
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -57,7 +57,7 @@ describe('work beside serve', () => {
     });
     expect(monitors().running_in).toContain(`/${serve.pid}/`);
     expect(await Promise.all(workers.map(stop))).toEqual([0, 0]);
-    // Whoever leaves says so: nobody waits for a lease to lapse.
+    // A leaving process says so: the others do not wait for a lease to expire.
     expect(monitors()).toMatchObject({ pids: [serve.pid] });
     expect(await stop(serve)).toBe(0);
     expect(monitors()).toMatchObject({ pids: [], running_in: null });

@@ -1,4 +1,4 @@
-/** A clock that is put forward or back, as a time service or a resumed machine does: nothing stops, nothing lives longer. */
+/** A clock set forward or back, as by a time service or on resume: nothing stops, and nothing lives longer. */
 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -31,7 +31,7 @@ const STEPS: [string, number][] = [
   ['a day back', -DAY],
   ['a day forward', DAY],
 ];
-/** Summer time ends and begins in Europe in these nights: the clock of the machine shows an hour twice, or leaves one out. */
+/** Daylight saving time ends and begins in Europe in these nights: local time repeats or skips an hour. */
 const NIGHTS: [string, number, number][] = [
   ['the end of summer time', Date.UTC(2026, 9, 25, 1, 0, 0) - START, -HOUR],
   ['the begin of summer time', Date.UTC(2027, 2, 28, 1, 0, 0) - START, HOUR],
@@ -65,7 +65,7 @@ describe('an API key, over REST', () => {
     for (let i = 0; i < 5; i++) expect(await key.get()).toBe(200);
     expect(await key.get()).toBe(429);
     app.clock.step(by);
-    // Neither forgiven nor lengthened: one request comes back every twelve seconds.
+    // Neither forgiven nor extended: one request is restored every twelve seconds.
     expect(await key.get()).toBe(429);
     app.clock.move(12 * SECOND);
     expect(await key.get()).toBe(200);
@@ -167,7 +167,7 @@ describe('a lease', () => {
     folder = tempFolder('steps');
   });
 
-  /** Two processes on one machine: the clock is the same, and the second one looks at it before and after the step. */
+  /** Two processes on one machine with the same clock; the second one reads it before and after the step. */
   async function member() {
     const url = `file:${join(folder, 'rights.db')}`;
     const dbs = [await openDb(url), await openDb(url)];
@@ -212,7 +212,7 @@ describe('a lease', () => {
       most = Math.max(most, ++inside);
       inside--;
     });
-    // Many tries, in a time too short for the holder to have renewed it.
+    // Many tries, within a time too short for the holder to have renewed it.
     await pause(100);
     done();
     await Promise.all([first, second]);

@@ -1,4 +1,7 @@
-/** Who may declare whom dead: a process id says nothing beyond its own boot and PID namespace, as between containers. */
+/**
+ * Which processes may be declared dead: a process id is meaningless outside its own boot and PID namespace, as between
+ * containers.
+ */
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
@@ -9,7 +12,7 @@ import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { type Program, pause, program } from '../support/processes/program.js';
 
 const SITES = 3;
-/** Much longer than a test waits: a job that is taken over within it was taken from one declared dead. */
+/** Much longer than a test waits: a job taken over sooner was taken from a process declared dead. */
 const LEASE_MS = 60_000;
 const HERE = { host: 'box', boot: 'b1', pids: '1' };
 
@@ -37,13 +40,13 @@ afterAll(async () => {
 const start = async (location: ProcessLocation | undefined, under: readonly string[]) =>
   workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, location }, under);
 
-/** A process id that no process has. */
+/** A process id that is not in use. */
 function deadPid(): number {
   const { pid } = spawnSync('true');
   return pid;
 }
 
-/** Queues a job, leaves it held by `holder`, starts a process at `newcomer`, and answers who has it then. */
+/** Queues a job held by `holder`, starts a process at `newcomer`, and returns who holds it then. */
 async function afterStart(
   holder: ProcessLocation,
   newcomer: ProcessLocation | undefined,
@@ -82,7 +85,8 @@ describe('a job whose process cannot be seen', () => {
 
   it('is left alone by a process that really runs in a PID namespace of its own', async () => {
     const own = { ...processLocation(), pid: deadPid() };
-    // Making one takes rights that not every machine gives; there, the other namespace is only said to be one.
+    // Creating a namespace needs rights that not every machine gives; without them the test only claims to be in
+    // another one.
     const under = ['unshare', '--pid', '--fork', '--kill-child', '--mount-proc'];
     const real = spawnSync(under[0] ?? '', [...under.slice(1), 'true']).status === 0;
     if (!real) process.stderr.write('no PID namespace can be made here: tested with one that is made up\n');

@@ -1,4 +1,4 @@
-/** One piece of work at a time on a site, within a process. Between processes: test/robustness/fencing.test.ts. */
+/** One operation at a time per site, within a process. Between processes: test/robustness/fencing.test.ts. */
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
@@ -26,6 +26,6 @@ it.each(['exclusive', 'local'] as const)('who gives up waiting lets no other in:
   end();
   await Promise.all([first, third]);
   expect(order).toEqual(['first begins', 'first ends', 'third']);
-  // Nobody is at work any more: the next one does not wait.
+  // The lock is free again: the next caller does not wait.
   expect(await locks.local(7, NEVER, async (waited) => waited)).toBe(false);
 });

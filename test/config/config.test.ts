@@ -215,7 +215,7 @@ describe('readConfig', () => {
       SITEFLEET_SMTP_URL: ['smtp_url', 'smtp://u:p@mail.example:587'],
       SITEFLEET_METRICS_TOKEN: ['metrics_token', 'a'.repeat(20)],
     } as const;
-    // The key has a variable of its own for a file. A new secret belongs into the list above, unless it has one, too.
+    // The key has its own variable for a file. A new secret belongs in the list above, unless it has one, too.
     const names = describeConfig().map(({ name }) => name);
     const secrets = describeConfig().filter(({ name, secret }) => secret && !names.includes(`${name}_FILE`));
     expect(names).toContain('SITEFLEET_SECRET_KEY_FILE');
@@ -232,7 +232,7 @@ describe('readConfig', () => {
       writeFileSync(file, '\0\n');
       const said = problems({ [`${name}_FILE`]: file });
       expect(Object.keys(said).length + Object.keys(values).length).toBeGreaterThan(3);
-      // Documented where the variable is.
+      // Documented at the variable.
       expect(describeConfig().find((row) => row.name === name)?.meaning).toContain(`\`${name}_FILE\``);
     }
     expect(problems({ SITEFLEET_PORT_FILE: '/x' }).SITEFLEET_PORT_FILE).toContain('spelling');

@@ -1,6 +1,6 @@
 /**
- * The official conformance suite against the product's `/mcp`, for both eras. What is known to fail stands with its reason
- * in expected-failures.yml; the suite fails on any other failure, and on an entry that passes.
+ * The official conformance suite against the product's `/mcp`, for both eras. Known failures are listed with their
+ * reason in expected-failures.yml; the suite fails on any other failure, and on an entry that passes.
  */
 
 import { execFile } from 'node:child_process';

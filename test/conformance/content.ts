@@ -1,4 +1,7 @@
-/** What the conformance suite expects of a server besides the protocol: tools, prompts and resources with fixed names. */
+/**
+ * Fixtures the conformance suite expects of a server besides the protocol: tools, prompts and resources with fixed
+ * names.
+ */
 
 const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg==';
 const SILENCE = 'UklGRiQAAABXQVZFZm10IBAAAAABAAEAQB8AAEAfAAABAAgAZGF0YQAAAAA=';
@@ -11,7 +14,7 @@ const embedded = (uri: string, mimeType: string, content: string) => ({
   resource: { uri, mimeType, text: content },
 });
 
-/** Tools that answer without asking or telling anything. */
+/** Tools that answer without elicitation or notifications. */
 export const PLAIN = {
   test_simple_text: said('This is a simple text response for testing.'),
   test_image_content: { content: [image] },
@@ -54,7 +57,7 @@ const SCHEMA_2020_12 = {
   additionalProperties: false,
 };
 
-/** Entries of tools/list for names. */
+/** Entries of tools/list for these names. */
 export function listed(names: readonly string[]) {
   return names.map((name) => ({ name, description: `Fixture ${name}.`, inputSchema: inputOf(name) }));
 }
@@ -83,7 +86,7 @@ export const PROMPT_ENTRIES = [
 
 const user = <T>(content: T) => ({ role: 'user' as const, content });
 
-/** A fixture prompt; undefined when the name is another. */
+/** A fixture prompt; undefined for any other name. */
 export function promptOf(name: string, args: Record<string, string> = {}) {
   switch (name) {
     case 'test_simple_prompt':
@@ -110,7 +113,7 @@ export const RESOURCE_ENTRIES = [
   { uri: 'test://watched-resource', name: 'watched-resource', description: 'Fixture.', mimeType: 'text/plain' },
 ];
 
-/** A fixture resource; undefined when the address is another. */
+/** A fixture resource; undefined for any other address. */
 export function resourceOf(uri: string) {
   const id = /^test:\/\/template\/([^/]+)\/data$/.exec(uri)?.[1];
   if (id !== undefined) {

@@ -48,7 +48,7 @@ const sample = (message: string, maxTokens: number) =>
 const answered = (ctx: ServerContext, key: string) => ctx.mcpReq.inputResponses?.[key];
 const accepted = (ctx: ServerContext, key: string) => acceptedContent(ctx.mcpReq.inputResponses, key);
 
-/** The round that an echoed state proves; a forged one ends the call. */
+/** The round proven by an echoed state; a forged one ends the call. */
 async function roundOf(ctx: ServerContext): Promise<number> {
   const state = ctx.mcpReq.requestState<string>();
   if (state === undefined) return 0;

@@ -1,7 +1,7 @@
 /**
- * Lets the conformance suite load on Node 20: it imports `globSync`, which came with Node 22, for a score that we do not
- * ask for. A Node of another version as a package is no way out: its `node` would stand in front of the user's own in
- * every npm script.
+ * Lets the conformance suite load on Node 20: it imports `globSync`, which was added in Node 22, for a score that we do
+ * not request. Another version of Node as a package is not an option: its `node` would precede the user's own in every
+ * npm script.
  */
 
 import fs from 'node:fs';

@@ -1,6 +1,6 @@
 /**
- * The product's own `/mcp` over a small simulated fleet, with the fixtures of the conformance suite beside its tools. Only
- * tests can assemble this: the commands know nothing of it, and the suite cannot send credentials, so it needs none.
+ * The product's own `/mcp` over a small simulated fleet, with the fixtures of the conformance suite beside its tools.
+ * Only tests can assemble this: no command offers it, and the suite cannot send credentials, so it needs none.
  */
 
 import { createRouter } from '../../src/http/router.js';
@@ -23,7 +23,7 @@ export async function startConformanceServer(): Promise<ConformanceServer> {
   await app.connect(0);
   const { config, log } = app.service;
   const own = await app.service.mcp();
-  // Fixtures talk while they run, so they are answered as events like the product's own talking tools.
+  // Fixtures send messages while they run, so they are answered as events like the product's own interactive tools.
   const registry = {
     ...own.registry,
     mayElicit: (name: unknown) => String(name).startsWith('test_') || own.registry.mayElicit(name),

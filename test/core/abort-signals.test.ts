@@ -1,4 +1,4 @@
-/** A combined signal leaves nothing behind on a signal that lives as long as the process. */
+/** A combined signal leaves no listeners or references on a signal that lives as long as the process. */
 
 import { getEventListeners } from 'node:events';
 import { setFlagsFromString } from 'node:v8';
@@ -33,7 +33,7 @@ it('keeps no combined signal in memory once its work has ended', async () => {
     await withEitherSignal(life.signal, new AbortController().signal, async (signal) => {
       held.push(new WeakRef(signal));
     });
-  // Weak references are kept until the end of a turn.
+  // Weak references stay alive until the end of a turn of the event loop.
   await new Promise((resolve) => setTimeout(resolve, 5));
   collect();
   expect(held.filter((signal) => signal.deref() !== undefined).length).toBeLessThan(10);

@@ -58,7 +58,7 @@ describe('periods', () => {
   });
 
   test.each([
-    // A slip of the keyboard, but a date: it is no year of the 20th century.
+    // A typo, but a valid date: it is not read as a year of the 20th century.
     ['0025-01-31', 'monthly', '2026-02-01', '2026-02-28'],
     // [last, every, today, due]
     ['2025-01-31', 'monthly', '2025-02-10', '2025-02-28'],

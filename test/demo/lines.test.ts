@@ -1,4 +1,4 @@
-/** What the demo prints to be pasted into a shell is pasted into a shell. `npm test` builds the program first. */
+/** Pastes what the demo prints for a shell into a shell. `npm test` builds the program first. */
 
 import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -20,7 +20,7 @@ afterAll(async () => {
   }
 });
 
-/** The text of a demo that is ready. */
+/** The output of a demo that is ready. */
 function printed(): Promise<string> {
   const child = tracked(
     spawn(process.execPath, [cli, 'demo', '--sites', '5', '--port', '0'], {
@@ -42,7 +42,7 @@ function printed(): Promise<string> {
   });
 }
 
-/** Commands of the printed text: a line that ends in a backslash goes on in the next. */
+/** Commands in the output; a line that ends in a backslash continues on the next. */
 function commands(text: string): string[] {
   return text
     .replaceAll('\\\n', '')
@@ -56,7 +56,7 @@ const hasCurl = spawnSync('curl', ['--version']).status === 0;
 it.skipIf(!hasCurl)(
   'every curl line that the demo prints answers 200',
   async () => {
-    // curl reads this as if it stood on each line: the lines themselves stay as they were printed.
+    // curl applies this to every command, so the lines run exactly as printed.
     writeFileSync(join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
     const lines = commands(await printed());
     expect(lines.length).toBeGreaterThanOrEqual(4);

@@ -76,7 +76,7 @@ function flatten(params: object): Record<string, string | number> {
   return fields;
 }
 
-/** Where an answer differs from the recorded shape, in words; empty when it does not. */
+/** The differences between an answer and the recorded shape, in words; empty when there are none. */
 function differences(expected: unknown, actual: unknown, path: string): string[] {
   if (expected === 'any') return [];
   if (typeof expected === 'string') {

@@ -1,4 +1,4 @@
-/** `sitefleet demo` as its first user meets it: what there is to see, and the update that breaks its site. */
+/** `sitefleet demo` as a new user sees it: what it shows, and the update that breaks its site. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -92,7 +92,7 @@ describe('sitefleet demo', () => {
     expect((await rest('/alerts/deliveries?status=dead')).total).toBe(0);
   }, 60_000);
 
-  // Not again when it failed: the version is held back from then on.
+  // No retry: after a failure the version is held back.
   it('names an update that breaks its site: it is put back, and held back from another one', {
     timeout: 120_000,
     retry: 0,
@@ -101,7 +101,7 @@ describe('sitefleet demo', () => {
     const answer = await operation('safe-update-site-v1', { site_id_or_domain: site_id, specific_items: [slug] });
     expect(answer).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_update_rolled_back' }] });
     const [error] = answer.errors as unknown as { message: string }[];
-    // Who is first tells: a check of Sitefleet sees the 500, or a visitor's request makes the guard act by itself.
+    // Either side may report first: a check by Sitefleet sees the 500, or a visitor's request triggers the guard.
     expect(error?.message).toMatch(/HTTP 500|The guard of the site put back/);
     const offers = (await operation('list-updates-v1')) as unknown as { updates: { site_id: number; slug: string }[] };
     const other = offers.updates.find((offer) => offer.slug === slug && offer.site_id !== site_id);

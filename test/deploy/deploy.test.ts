@@ -1,4 +1,7 @@
-/** What is handed out to run Sitefleet elsewhere: its settings exist, its paths are those of the release, and the tools that read it accept it. */
+/**
+ * The deployment files: their settings exist, their paths are those of the release, and the tools that read them accept
+ * them.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,7 +14,7 @@ const files = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .map((name) => join('deploy', name))
   .filter((path) => /\.|file$/.test(path.split(/[\\/]/).at(-1) ?? ''));
 const textOf = (path: string) => readFileSync(path, 'utf8');
-/** Null where the program is not installed. */
+/** Null if the program is not installed. */
 const said = (command: string, args: string[]) => {
   const done = spawnSync(command, args, { encoding: 'utf8' });
   return done.error === undefined ? { code: done.status, text: done.stdout + done.stderr } : null;
@@ -32,7 +35,7 @@ describe('deploy/', () => {
     );
     expect(programs.length).toBeGreaterThan(3);
     for (const program of programs) expect(program).toMatch(/\/dist\/src\/app\/cli\.js$/);
-    // The release makes it from this folder, and one file for each thread and process beside it.
+    // The release builds it from this folder, with one file for each thread and process beside it.
     expect(textOf('scripts/release.mjs')).toContain("bin: { sitefleet: 'dist/src/app/cli.js' }");
   });
 
@@ -41,14 +44,14 @@ describe('deploy/', () => {
   test.skipIf(systemd === null)(
     `units pass systemd-analyze${systemd === null ? ' (skipped: not installed)' : ''}`,
     () => {
-      // The unit as it is, but for the programs, which need not be installed here.
+      // The unit as it is, except for the programs, which need not be installed here.
       const folder = tempFolder('units');
       for (const unit of units) {
         const file = join(folder, unit.split('/').at(-1) ?? '');
         writeFileSync(file, textOf(unit).replaceAll('/usr/bin/node', process.execPath));
         const verdict = said('systemd-analyze', ['verify', file]);
         expect(verdict?.code, verdict?.text).toBe(0);
-        // It warns of members that it does not know, too.
+        // It also warns about unknown members.
         expect(verdict?.text).not.toContain('sitefleet');
       }
     },

@@ -1,4 +1,4 @@
-/** The engine thread as it is shipped: when it dies, the next call finds a new one. Needs the built program. */
+/** The engine thread as shipped: when it dies, the next call starts a new one. Needs the built program. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,7 +12,7 @@ it('comes back after it died, and what is not under way then works', async () =>
   const program = await builtProgram();
   const folder = tempFolder('engine');
   const mine = join(folder, 'dies-once.cjs');
-  // The first engine thread of the process throws when it is told to; later ones live.
+  // The first engine thread of the process throws on demand; later ones live.
   writeFileSync(
     mine,
     `const { isMainThread } = require('node:worker_threads'); const { existsSync, writeFileSync } = require('node:fs');
@@ -43,7 +43,7 @@ it('comes back after it died, and what is not under way then works', async () =>
       });
       return response.status;
     };
-    // Only now: a thread that dies while it starts keeps the service from starting at all.
+    // Only now: a thread that dies while starting prevents the service from starting at all.
     writeFileSync(join(folder, 'die'), '');
     for (let i = 0; i < 100 && !existsSync(join(folder, 'died')); i++)
       await new Promise((resolve) => setTimeout(resolve, 100));

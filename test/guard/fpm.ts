@@ -1,4 +1,7 @@
-/** PHP as most hosts run it, PHP-FPM behind nginx, in place of PHP's own web server: where `SITEFLEET_TEST_FPM` names a php-fpm. */
+/**
+ * Runs PHP as most hosts do, PHP-FPM behind nginx, instead of PHP's own web server: when `SITEFLEET_TEST_FPM` names a
+ * php-fpm.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { chownSync, mkdirSync, writeFileSync } from 'node:fs';
@@ -9,7 +12,7 @@ export const FPM = process.env.SITEFLEET_TEST_FPM || '';
 interface FpmPlace {
   /** Holds sockets, settings and temporary files. */
   folder: string;
-  /** WordPress. */
+  /** The WordPress folder. */
   root: string;
   port: number;
   workers: number;
@@ -24,7 +27,7 @@ export function socketOf(folder: string): string {
   return join(folder, 'fpm', 'php.sock');
 }
 
-/** Starts both; each leads a process group of its own. */
+/** Starts both, each as leader of its own process group. */
 export function startFpm({ folder, root, port, workers, args, env, user }: FpmPlace): ChildProcess[] {
   const own = join(folder, 'fpm');
   mkdirSync(own, { recursive: true });

@@ -1,6 +1,6 @@
 /**
- * Updates on real WordPress with the real guard, made by WordPress' own upgrader: every kind that breaks a site is undone byte for
- * byte, no kind that works is. Ten sites side by side, each with its share of the gallery.
+ * Updates on real WordPress with the real guard, made by WordPress' own upgrader: every kind that breaks a site is
+ * undone byte for byte, and no working kind is. Ten sites run in parallel, each with its share of the gallery.
  */
 
 import { createHash } from 'node:crypto';
@@ -58,7 +58,9 @@ interface Outcome {
   answer: Answer;
   before: Record<string, string>;
   after: Record<string, string>;
-  /** From the first changed byte, or the end of PHP, until the front page was well again; null = nothing was changed. */
+  /**
+   * From the first changed byte, or the end of PHP, until the front page was healthy again; null = nothing was changed.
+   */
   ms: number | null;
 }
 
@@ -87,7 +89,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     app = await testApp({
       sites: 1,
       realClock: true,
-      // A site whose workers all hang is silent, and not because this machine has no network.
+      // Reachable reference: a site whose workers all hang is silent, and not because this machine has no network.
       probe: createProbe({ allowPrivate: true, references: [reference] }),
       config: { site_timeout_ms: 30_000, update_wait_ms: 60_000, direct_call_ms: 300_000 },
     });
@@ -174,7 +176,8 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
       expect(await isWell(site)).toBe(true);
     }
     expect(await app.db.all('SELECT id FROM safe_change WHERE settled_at IS NULL')).toEqual([]);
-    // Once for each version that broke a site; what only looked different is not held back, nor what did not get through.
+    // Once for each version that broke a site; versions that only looked different or were not installed are not held
+    // back.
     const { versions } = await app.call('list-quarantined-versions', { per_page: 100 });
     const held = (versions as { slug: string; version: string }[]).map(({ slug, version }) => `${slug} ${version}`);
     const name = (kind: Kind) => `${slugOf(kind)} ${kind.version ?? NEW_VERSION}`;
@@ -201,7 +204,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     expect(readdirSync(place.site.content).filter((name) => name.startsWith('sitefleet-guard-'))).toEqual([]);
   }, 240_000);
 
-  /** Slow kinds first, one theme a site, the full disks where the disk is small. */
+  /** Distributes the kinds: slow ones first, one theme per site, the full-disk kinds on the small disk. */
   function share(): void {
     const least = (kind: Kind, list: 'bad' | 'good') => {
       const free = places.filter(
@@ -216,7 +219,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     for (const kind of GOOD) least(kind, 'good').good.push(kind);
   }
 
-  /** Plugins in their old versions, and their offers. */
+  /** Installs the plugins in their old versions, and offers the new ones. */
   function furnish({ site, bad: b, good: g }: Place): void {
     site.write('themes/plain/index.php', THEME_PAGE);
     site.write('plugins/mainwp-child/mainwp-child.php', readFileSync(new URL('./mainwp-child.php', import.meta.url)));
@@ -269,7 +272,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     return { answer, before, after: contents(item), ms };
   }
 
-  /** However the call ends: what it left open is settled as the schedule does it. */
+  /** The call may end in any way: what it left open is settled as the schedule does it. */
   async function runKilled(place: Place, kind: Kind): Promise<Outcome> {
     const item = join(place.site.content, placeOf(kind));
     const before = contents(item);
@@ -290,7 +293,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
   async function runGood(place: Place): Promise<Map<Kind, Outcome>> {
     if (place.good.length === 0) return new Map();
     const before = new Map(place.good.map((kind) => [kind, contents(join(place.site.content, placeOf(kind)))]));
-    // A fatal error that a version always had is known only when it happened before.
+    // A fatal error that a version always had is only known if it occurred before the update.
     for (const { visited } of place.good) if (visited !== undefined) await visit(`${place.site.url}${visited}`);
     const ends = place.good.map((kind) =>
       trouble(place, kind, join(place.site.content, placeOf(kind)), () => undefined),
@@ -304,7 +307,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
     );
   }
 
-  /** What happens to a site while this kind is updated. */
+  /** Injects the disturbance of this kind while it is updated. */
   function trouble({ site, volume }: Place, kind: Kind, item: string, killed: () => void): { end(): Promise<void> } {
     let over = false;
     const stopped = join(site.content, 'stopped');
@@ -366,7 +369,7 @@ function of(outcomes: ReadonlyMap<Kind, { promise: Promise<Outcome> }>, kind: Ki
 
 function smallDisk(): Volume {
   const volume = mountVolume('memory', 24);
-  // PHP is another user, and has to come through the folders above.
+  // PHP runs as another user, and needs access through the parent folders.
   chmodSync(join(volume.folder, '..'), 0o755);
   chmodSync(volume.folder, 0o755);
   return volume;
@@ -377,7 +380,10 @@ async function isWell(site: WordPress): Promise<boolean> {
   return status === 200 && text.includes('Welcome') && text.includes('quinces') && text.includes('</html>');
 }
 
-/** Measures how long an item is not what it was, and then until the front page is well. Looks at files: visits would cost more than the updates. */
+/**
+ * Measures from the first change of an item until the front page is healthy. Reads files: visits would cost more than
+ * the updates.
+ */
 function watched(site: WordPress, item: string): { begin(): void; end(): Promise<number | null> } {
   const main = existsSync(join(item, 'style.css')) ? join(item, 'style.css') : item.endsWith('.php') ? item : null;
   const file = main ?? join(item, `${item.split('/').at(-1)}.php`);
@@ -416,7 +422,7 @@ function watched(site: WordPress, item: string): { begin(): void; end(): Promise
   };
 }
 
-/** Files as `contents` shows them. */
+/** Files in the form that `contents` returns. */
 function asContents(files: Record<string, string | Buffer>): Record<string, string> {
   const found: Record<string, string> = {};
   for (const [path, text] of Object.entries(files)) {

@@ -1,4 +1,4 @@
-/** Updates of plugins and themes that break a site, each in another way, and ones that do not however much they change. */
+/** Updates of plugins and themes that break a site, each in another way, and harmless ones, some with large changes. */
 
 import { plugin } from './tools.js';
 import type { WordPress } from './wordpress.js';
@@ -7,19 +7,19 @@ export const NEW_VERSION = '2.0';
 
 export type Files = Record<string, string | Buffer>;
 
-/** One kind of update. What is not said is as in any plugin. */
+/** One kind of update. Omitted members are as in an ordinary plugin. */
 export interface Kind {
   name: string;
   /** Default: plugin; `single` = a plugin of one file. */
   what?: 'plugin' | 'theme' | 'single';
-  /** Default 2.0. Themes have one slug, so each has a version of its own. */
+  /** Default 2.0. All themes share one slug, so each has its own version. */
   version?: string;
   /** PHP in the main file of the old version, 1.0, and of the new one. */
   old?: string;
   code?: string;
-  /** Beside the main file of 2.0, relative to its folder. For a theme: all but style.css. */
+  /** Files beside the main file of 2.0, relative to its folder. For a theme: all but style.css. */
   files?: Files;
-  /** The package of 2.0 as it is when it is not simply these files, by path in the archive. */
+  /** The package of 2.0 where it is not simply these files, by path in the archive. */
   pack?: (files: Files, folder: string) => Files;
   cut?: boolean;
   /** Other plugins of the site: slug → PHP. */
@@ -27,20 +27,23 @@ export interface Kind {
   inactive?: boolean;
   paths?: string[];
   on_suspect?: 'roll_back';
-  /** What somebody else visits again and again meanwhile. */
+  /** Address that another visitor requests repeatedly meanwhile. */
   visited?: string;
   /** PHP is killed at this step of WordPress' upgrader. */
   killed?: string;
   killedRestoring?: boolean;
-  /** PHP is killed so many milliseconds after the call began. */
+  /** PHP is killed this many milliseconds after the call began. */
   killedAfter?: number;
-  /** The disk becomes full at this step. Such a site lies on a small disk. */
+  /** The disk becomes full at this step. The site is on a small disk. */
   full?: string;
-  /** Default: as a version that broke the site. `failed` = as an update that did not get through, so that nothing is held back. */
+  /**
+   * Default: reported as a version that broke the site. `failed` = as an update that was not installed, so nothing is
+   * held back.
+   */
   ends?: 'failed' | 'either';
-  /** Its name afterwards, under which it is not active: that is told, and nothing is undone. */
+  /** Its slug afterwards, under which it is inactive: that is reported, and nothing is undone. */
   renamed?: (slug: string) => string;
-  /** Seconds that the site waits in vain: such kinds begin first. */
+  /** Seconds that the site hangs: slow kinds are started first. */
   slow?: number;
 }
 
@@ -69,7 +72,7 @@ export const BAD: readonly Kind[] = [
     code: FATAL,
     files: many(1_500, 400),
     killedRestoring: true,
-    // A guard that was killed while it acted by itself has not recorded why.
+    // A guard that is killed while acting on its own has not recorded the reason.
     ends: 'either',
     slow: 15,
   },
@@ -174,13 +177,13 @@ export const BAD: readonly Kind[] = [
   { name: 'theme with an empty page', what: 'theme', version: '2.1', files: { 'index.php': '<?php\n' } },
 ];
 
-/** So many updates in whose middle PHP is killed, at any moment; every other version is a bad one. */
+/** Updates during which PHP is killed at a random moment; every other version is a bad one. */
 export function killedAnywhere(count: number, next: () => number): Kind[] {
   return Array.from({ length: count }, (_, i) => ({
     name: `PHP killed at any moment, ${i + 1}`,
     ...(i % 2 === 0 ? { code: FATAL } : {}),
     files: many(800, 400),
-    // Two looks, 3 s apart, come first; then snapshot, update, looks, restore.
+    // Two checks, 3 s apart, come first; then snapshot, update, checks, restore.
     killedAfter: 3_000 + next() * 6_000,
     slow: 25,
   }));
@@ -267,7 +270,7 @@ export const GOOD: readonly Kind[] = [
   { name: 'changes the login page', code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
   { name: 'more headers and cookies', code: on('send_headers', "header( 'X-Good: 1' ); setcookie( 'good', '1' );") },
   { name: 'names beyond ASCII', files: { 'ä ö/ü – 1.txt': 'x', '日本.txt': 'y' } },
-  // As WordPress' own first plugin: its package has a folder, and it is not active afterwards.
+  // Like WordPress' own first plugin: its package has a folder, and it is not active afterwards.
   {
     name: 'plugin of one file moves into a folder',
     what: 'single',
@@ -287,7 +290,7 @@ export const GOOD: readonly Kind[] = [
   },
 ];
 
-/** Keeps whole pages, as cache plugins do: for addresses without parameters. */
+/** Caches whole pages, as cache plugins do: for addresses without parameters. */
 function pageCache(): string {
   return `if ( empty( $_GET ) && empty( $_POST ) && ! is_admin() ) {
     $copy = WP_CONTENT_DIR . '/cache-' . md5( $_SERVER['REQUEST_URI'] ) . '.html';
@@ -296,29 +299,29 @@ function pageCache(): string {
   }`;
 }
 
-/** `a-b-c` of a name. */
+/** The name as `a-b-c`. */
 export function folderOf({ name }: Kind): string {
   return name.toLowerCase().replace(/[^a-z0-9]+/g, '-');
 }
 
-/** WordPress' own name of the item. */
+/** The slug WordPress uses for the item. */
 export function slugOf(kind: Kind): string {
   if (kind.what === 'theme') return 'plain';
   return kind.what === 'single' ? `${folderOf(kind)}.php` : `${folderOf(kind)}/${folderOf(kind)}.php`;
 }
 
-/** Where it lies below wp-content. */
+/** Path below wp-content. */
 export function placeOf(kind: Kind): string {
   if (kind.what === 'theme') return 'themes/plain';
   return `plugins/${kind.what === 'single' ? `${folderOf(kind)}.php` : folderOf(kind)}`;
 }
 
-/** Where it lies afterwards. */
+/** Path after the update. */
 export function newPlaceOf(kind: Kind): string {
   return kind.what === 'single' ? `plugins/${folderOf(kind)}` : placeOf(kind);
 }
 
-/** The item as it was before its update. A theme is that of the site. */
+/** Writes the item as it was before its update. The theme is the site's own. */
 export function writeOld(site: WordPress, kind: Kind): void {
   const place = placeOf(kind);
   if (kind.what === 'single') site.write(place, plugin('1.0', kind.old));
@@ -332,7 +335,7 @@ export function writeOld(site: WordPress, kind: Kind): void {
     site.write(`plugins/${name}/${name}.php`, plugin('1.0', code));
 }
 
-/** What lies in its new place when 2.0 is installed, by path relative to it. */
+/** Files at the new path once 2.0 is installed, by path relative to it. */
 export function newFiles(kind: Kind): Files {
   const folder = newPlaceOf(kind).replace(/^[^/]+\//, '');
   const paths = Object.entries(packageOf(kind)).map(([path, text]) => [path.slice(folder.length + 1), text] as const);

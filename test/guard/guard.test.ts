@@ -33,7 +33,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
 
   const live = (slug: string) => join(site.content, 'plugins', slug);
   const store = () => readdirSync(site.content).find((name) => name.startsWith('sitefleet-guard-'));
-  /** Longer than the watchdog waits for an item to be quiet. */
+  /** Longer than the watchdog waits for an item to settle. */
   const settle = () => pause(3_100);
 
   beforeAll(async () => {
@@ -116,7 +116,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
 
     it('tells the holder of the key about clocks and addresses, and does nothing', async () => {
       const before = contents(site.content);
-      // Ahead by more, because the request is on its way while the site's clock goes on.
+      // Further ahead, because the site's clock advances while the request is on its way.
       for (const ms of [-301_000, 310_000]) {
         const late = signed(
           site,
@@ -319,7 +319,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
         plugin('2.0', "add_action('template_redirect', function () { echo 'x'; null_thing()->go(); });"),
         'Call to undefined',
       ],
-      // Everywhere else PHP complains about all it can, also after a fatal error.
+      // In all other cases PHP reports every error, also after a fatal one.
       [WITHOUT_DEBUG, plugin('2.0', 'class A {} class A {}'), 'class A'],
     ];
 
@@ -361,7 +361,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
       const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
       await guard.arm(snapshot.id, 600);
       site.write('plugins/beta/beta.php', plugin('2.1', 'half_copied();'));
-      // However slow this machine is: the file is being changed all the time.
+      // On a machine of any speed: the file is being changed all the time.
       const copying = setInterval(() => chmodSync(live('beta/beta.php'), 0o644), 100);
       await status(site.url);
       clearInterval(copying);
@@ -506,7 +506,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
   });
 
   it('has given PHP nothing to complain about', () => {
-    // The log works: this is said of the test's own plugin.
+    // The log works: it contains entries of the test's own plugin.
     expect(site.complaints('alpha.php')).not.toEqual([]);
     expect(site.complaints('sitefleet-guard.php')).toEqual([]);
   });

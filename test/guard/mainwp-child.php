@@ -5,8 +5,9 @@ Version: 6.1
 */
 
 /**
- * Answers as MainWP Child does, without its checks: an ordinary plugin, so what is fatal takes it down as well. Updates are made by WordPress'
- * own upgraders, as the child makes them. What is on offer stands in wp-content/offers.json: kind => slug => [version, package].
+ * Answers as MainWP Child does, without its checks: an ordinary plugin, so fatal errors take it down as well. Updates
+ * are made by WordPress' own upgraders, as in the child. Available updates are in wp-content/offers.json: kind => slug
+ * => [version, package].
  */
 
 function test_offers( string $kind ): array {
@@ -35,7 +36,9 @@ foreach ( array( 'plugin', 'theme' ) as $test_kind ) {
 	} );
 }
 
-/** Stops where the test wants to kill PHP or fill the disk: says so by a file, and goes on when the file is gone. */
+/**
+ * Stops where the test wants to kill PHP or fill the disk: signals it by a file, and continues when the file is gone.
+ */
 function test_step( string $step ): void {
 	$file = WP_CONTENT_DIR . "/stop-at-$step";
 	if ( ! file_exists( $file ) ) return;

@@ -1,4 +1,4 @@
-/** The guard where something is in the way: a network, a full disk, folders that cannot be written, links, an update that is running. */
+/** The guard under obstacles: a network, a full disk, folders that cannot be written, links, a running update. */
 
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
@@ -214,7 +214,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
         .then((answer) => answer.text())
         .then((text) => Buffer.from(/<mainwp>(.*)<\/mainwp>/s.exec(text)?.[1] ?? '', 'base64').toString());
     };
-    /** Begins an update and waits until it stands at this hook of WordPress' upgrader. */
+    /** Begins an update and waits until it reaches this hook of WordPress' upgrader. */
     const updateUntil = async (step: string) => {
       site.write(`stop-at-${step}`, '');
       const answer = update();
@@ -228,7 +228,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.trust(key.public_key);
       offer();
       site.write('plugins/mainwp-child/mainwp-child.php', readFileSync(new URL('./mainwp-child.php', import.meta.url)));
-      // The owner's own update, which no dashboard asked for.
+      // The owner's own update, not requested by a dashboard.
       site.write(
         'plugins/own/own.php',
         plugin(
@@ -321,7 +321,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
 
     beforeAll(async () => {
       volume = mountVolume('memory', 24);
-      // PHP is another user, and has to come through the folders above.
+      // PHP runs as another user, and needs access through the parent folders.
       chmodSync(join(volume.folder, '..'), 0o755);
       chmodSync(volume.folder, 0o755);
       site = await host.site('small', { content: join(volume.folder, 'wp-content'), log: true });

@@ -35,7 +35,7 @@ function framed(value: unknown): Buffer {
   return Buffer.from(`<b>noise</b><sitefleet-guard>${JSON.stringify(value)}</sitefleet-guard>more`);
 }
 
-/** A client whose network answers what a function says. */
+/** A client whose network answers with the given function. */
 function client(answer: (request: WireRequest) => { status: number; body: Buffer | string }) {
   const asked: WireRequest[] = [];
   const site: GuardSite = {

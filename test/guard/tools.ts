@@ -1,4 +1,7 @@
-/** What the guard's tests share: a client over the real network, digests computed apart from PHP, plugins of any size. */
+/**
+ * Shared tools of the guard's tests: a client over the real network, digests computed independently of PHP, plugins of
+ * any size.
+ */
 
 import { createHash, randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
@@ -12,7 +15,7 @@ import type { WordPress } from './wordpress.js';
 
 let transport: Transport | undefined;
 
-/** Opened again after each file that has closed it: the files of a worker share this module. */
+/** Reopened after each test file that has closed it: the files of a worker share this module. */
 function openTransport(): Transport {
   const now = () => performance.now();
   const resolver = new Resolver({ allowPrivate: true, lookup: undefined, timeoutMs: 5_000, now });
@@ -30,7 +33,7 @@ export function clientOf(site: WordPress, privateKey: string, now: () => number 
   return new GuardClient(at, { exchange: (request) => openTransport().exchange(request), userAgent: 'test', now });
 }
 
-/** Sends one signed request as it is, so that tests can bend it. */
+/** Sends one signed request unchanged, so that tests can manipulate it. */
 export async function post(url: string, headers: Record<string, string>, body: string) {
   const answer = await fetch(url, { method: 'POST', headers, body, redirect: 'manual' });
   return { status: answer.status, text: await answer.text() };
@@ -69,7 +72,7 @@ export function plugin(version: string, code = ''): string {
   return `<?php\n/*\nPlugin Name: Test\nVersion: ${version}\n*/\n${code}\n`;
 }
 
-/** Writes a sound plugin with so many files of so many bytes beside its main file. */
+/** Writes a working plugin with `files` files of `bytes` bytes each beside its main file. */
 export function writePlugin(site: WordPress, slug: string, version: string, files = 3, bytes = 200, code = ''): void {
   const all: Record<string, string | Buffer> = { [`plugins/${slug}/${slug}.php`]: plugin(version, code) };
   for (let i = 0; i < files; i += 1) {
@@ -79,7 +82,9 @@ export function writePlugin(site: WordPress, slug: string, version: string, file
   site.writeAll(all);
 }
 
-/** A visit without following redirects. Reads the whole body: undici 7 dies of an unread one whose connection ends. */
+/**
+ * A visit without following redirects. Reads the whole body: undici 7 crashes on an unread one whose connection ends.
+ */
 export async function visit(url: string, headers: Record<string, string> = {}) {
   const answer = await fetch(url, { headers, redirect: 'manual' });
   const cookies = answer.headers.getSetCookie();

@@ -1,6 +1,6 @@
 /**
- * Real WordPress for tests: Debian's, over PHP's built-in server, on a private MariaDB without system service or network.
- * Everything lies in one temporary folder; several sites share the database server and WordPress' own code.
+ * Real WordPress for tests: Debian's, over PHP's built-in server, on a private MariaDB without system service or
+ * network. Everything is in one temporary folder; several sites share the database server and WordPress' own code.
  */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
@@ -26,27 +26,30 @@ const CORE = '/usr/share/wordpress';
 const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
 const NEEDED = [PHP, 'mariadbd', 'mariadb'];
 
-/** What is missing for these tests on this machine; '' when nothing is. */
+/** The programs these tests need that are missing on this machine; '' when none. */
 export function wordpressMissing(): string {
   const missing = NEEDED.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0);
   if (!existsSync(join(CORE, 'wp-load.php'))) missing.push('wordpress');
   return missing.join(', ');
 }
 
-/** PHP runs as an ordinary user, as on a real host: to root no folder is read-only. */
+/** PHP runs as an ordinary user, as on a real host: root could write to read-only folders. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
 
 export interface WordPressOptions {
   multisite?: boolean;
-  /** Folder for wp-content; default one of its own. */
+  /** Folder for wp-content; default: a folder of the site. */
   content?: string;
-  /** Requests at the same time. */
+  /** Number of concurrent requests. */
   workers?: number;
-  /** WordPress' upgrader runs here: the site gets files of WordPress of its own, so that its maintenance is its own. */
+  /**
+   * WordPress' upgrader runs here: the site gets its own copy of WordPress' files, so that its maintenance mode does
+   * not affect others.
+   */
   updates?: boolean;
-  /** Everything that PHP has to say, deprecations too, goes into a file: see `complaints`. */
+  /** All PHP messages, including deprecations, go to a file: see `complaints`. */
   log?: boolean;
-  /** A site of the same host, not of many sites, whose database is copied: cheaper than WordPress' installer. */
+  /** A single site of the same host whose database is copied: cheaper than WordPress' installer. */
   like?: WordPress;
 }
 
@@ -59,11 +62,11 @@ export class WordPressHost {
 
   async start(): Promise<void> {
     chmodSync(this.folder, 0o755);
-    // Debian's scripts are links into other packages; its wp-content holds nothing that is needed.
+    // Debian's scripts are links into other packages; its wp-content contains nothing we need.
     execFileSync('cp', ['-rL', CORE, this.#core]);
     execFileSync('rm', ['-rf', join(this.#core, 'wp-content'), join(this.#core, '.htaccess')]);
     writeFileSync(join(this.#core, 'wp-config.php'), "<?php require getenv('TEST_SITE') . '/config.php';\n");
-    // Without the tables of rights none are asked for, and an empty folder is a database.
+    // Without grant tables no rights are checked, and an empty folder is a database.
     mkdirSync(join(this.folder, 'db', 'mysql'), { recursive: true });
     const options = ['--skip-networking', '--skip-grant-tables', '--skip-log-bin', '--performance-schema=off'];
     const small = ['--innodb-buffer-pool-size=32M', '--innodb-flush-log-at-trx-commit=0'];
@@ -97,7 +100,7 @@ export class WordPressHost {
     return site;
   }
 
-  /** The same files under other names; only the folder itself can be written, and plugins' scripts and styles are served. */
+  /** The same files, hard-linked; only the folder itself is writable, and plugins' scripts and styles are served. */
   #ownCore(name: string, content: string): string {
     const core = join(this.folder, `${name}-core`);
     execFileSync('cp', ['-al', this.#core, core]);
@@ -130,7 +133,7 @@ export class WordPressHost {
   }
 }
 
-/** One site. Its plugins are written by the tests themselves. */
+/** One site. The tests write its plugins themselves. */
 export class WordPress {
   readonly url: string;
   readonly content: string;
@@ -186,7 +189,7 @@ export class WordPress {
         define('DOMAIN_CURRENT_SITE', '127.0.0.1:${this.#port}'); define('PATH_CURRENT_SITE', '/');
         define('SITE_ID_CURRENT_SITE', 1); define('BLOG_ID_CURRENT_SITE', 1);`;
       writeFileSync(join(this.#folder, 'config.php'), config(this.content, socket, this.database, log + network));
-      // WordPress has made every administrator one of the network.
+      // WordPress has made every administrator a network administrator.
       this.wp("update_site_option('site_admins', array('admin'));");
     }
     if (USER.uid !== undefined)
@@ -205,7 +208,7 @@ export class WordPress {
     );
   }
 
-  /** Runs code by command line: on its own, or inside WordPress with `wp`. */
+  /** Runs code on the command line: plain PHP; use `wp` to run inside WordPress. */
   php(code: string): string {
     const host = `$_SERVER['HTTP_HOST'] = '127.0.0.1:${this.#port}'; $_SERVER['REQUEST_URI'] = '/'; $_SERVER['REQUEST_METHOD'] = 'GET';`;
     return execFileSync(PHP, ['-d', 'display_errors=stderr', '-r', `${host} ${code}`], {
@@ -216,14 +219,17 @@ export class WordPress {
     });
   }
 
-  /** Code inside WordPress, without its plugins, so that it works while one is fatal. */
+  /** Runs code inside WordPress without its plugins, so that it works while one is fatal. */
   wp(code: string): string {
     return this.php(`define('WP_INSTALLING', true); require '${this.core}/wp-load.php'; ${code}`);
   }
 
-  /** `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never looks whether a file it has compiled was changed, as busy hosts have it. */
+  /**
+   * `confined` = PHP may open nothing outside the site (`open_basedir`). `timestamps: false` = PHP never checks whether
+   * a compiled file has changed, as on busy hosts.
+   */
   async serve({ timestamps = true, confined = false } = {}): Promise<void> {
-    // Workers that were killed may still hold the port.
+    // Killed workers may still hold the port.
     await until(async () => !(await listens(this.#port)), 'the end of PHP');
     const limits = ['display_errors=0', 'memory_limit=96M', 'max_execution_time=20'];
     const cache = [
@@ -251,13 +257,13 @@ export class WordPress {
     await until(async () => (await Promise.all(places.map(listens))).every(Boolean), 'PHP');
   }
 
-  /** Ends PHP and all its workers at once, whatever they are doing. */
+  /** Kills PHP and all its workers at once, even if busy. */
   stop(): void {
     for (const { pid } of this.#servers) {
       try {
         if (pid !== undefined) process.kill(-pid, 'SIGKILL');
       } catch {
-        // It has ended by itself.
+        // It has already exited.
       }
     }
     this.#servers = [];
@@ -297,7 +303,7 @@ export class WordPress {
     );
   }
 
-  /** Puts the guard in place; `login` as an owner who allows logins by token. */
+  /** Installs the guard; `login` = as an owner who allows logins by token. */
   installGuard(login = false): void {
     const text = readFileSync(GUARD_FILE, 'utf8');
     const allowed = text.replace("'SITEFLEET_GUARD_LOGIN', false", "'SITEFLEET_GUARD_LOGIN', true");
@@ -305,7 +311,7 @@ export class WordPress {
     this.write('mu-plugins/sitefleet-guard.php', login ? allowed : text);
   }
 
-  /** What PHP said about a file: warnings, notices, deprecations. */
+  /** PHP's messages about a file: warnings, notices, deprecations. */
   complaints(file: string): string[] {
     if (this.#log === '') throw new Error('this site keeps no log');
     const lines = existsSync(this.#log) ? readFileSync(this.#log, 'utf8').split('\n') : [];
@@ -337,13 +343,16 @@ require_once ABSPATH . 'wp-settings.php';
 
 let loaded: string[] | undefined;
 
-/** Asked of PHP once. */
+/** Determined once. */
 function extensions(): string[] {
   loaded ??= findExtensions();
   return loaded;
 }
 
-/** Only what WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an extension. */
+/**
+ * Only the extensions WordPress and the guard need, so that no setting of this machine matters. In PHP 7 JSON is an
+ * extension.
+ */
 function findExtensions(): string[] {
   const folder = execFileSync(PHP, ['-r', 'echo ini_get("extension_dir");'], { encoding: 'utf8' });
   const names = ['mysqlnd', 'mysqli', 'tokenizer', 'ctype', 'mbstring', 'json'].filter((name) =>
@@ -364,7 +373,7 @@ function freePort(): Promise<number> {
   });
 }
 
-/** A port of loopback, or a socket by its path. */
+/** Whether a port on loopback, or a socket given by its path, accepts connections. */
 function listens(place: number | string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = typeof place === 'string' ? connect(place) : connect(place, '127.0.0.1');

@@ -1,4 +1,4 @@
-/** Writes packages as WordPress takes them: zip archives, stored without compression. */
+/** Writes packages that WordPress accepts: zip archives, stored without compression. */
 
 import { crc32 } from 'node:zlib';
 
@@ -10,7 +10,8 @@ export function zip(files: Readonly<Record<string, string | Buffer>>): Buffer {
   for (const [path, text] of Object.entries(files)) {
     const name = Buffer.from(path);
     const data = Buffer.from(text);
-    // What both headers share: version, flag for names in UTF-8, stored, a fixed date, checksum, sizes, length of the name.
+    // Fields shared by both headers: version, flag for names in UTF-8, stored, a fixed date, checksum, sizes, length of
+    // the name.
     const common = Buffer.alloc(26);
     common.writeUInt16LE(20, 0);
     common.writeUInt16LE(0x0800, 2);

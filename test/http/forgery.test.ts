@@ -1,6 +1,6 @@
 /**
- * Cross-site request forgery, tried with a real browser: a login is saved in it, and then pages of other origins ask for
- * updates of the whole fleet. Skipped where there is no Chromium, which is said.
+ * Cross-site request forgery, tried with a real browser: it has a saved login, and pages of other origins request
+ * updates of the whole fleet. Skipped with a message where there is no Chromium.
  */
 
 import { createServer, type Server } from 'node:http';
@@ -21,7 +21,7 @@ let evil: Server;
 let browser: Browser;
 let target: string;
 
-/** What a page of another origin can do without a script, and what with one. */
+/** Requests that a page of another origin can send, without and with a script. */
 const PAGES: Record<string, () => string> = {
   'an empty form': () => form('application/x-www-form-urlencoded', ''),
   'an empty form as text': () => form('text/plain', ''),
@@ -37,12 +37,12 @@ const form = (type: string, fields: string) =>
 const script = (call: string) =>
   `<script>const to = ${JSON.stringify(target)}; ${call}.catch(() => 0).then(() => { document.title = 'sent'; });</script>`;
 
-/** Updates on offer for the whole fleet. */
+/** Number of available updates in the whole fleet. */
 const offered = async () => (await app.call('list-updates', {})).total as number;
 
 describe.skipIf(executablePath === null)(`a browser with a saved login${missing}`, () => {
   beforeAll(async () => {
-    // The worst case: the browser is asked for a login, so that it has one to send along.
+    // The worst case: the browser is challenged for a login, so that it has one to send along.
     app = await testApp({ sites: 3, config: { basic_challenge: true } });
     for (let i = 0; i < 3; i += 1) await app.connect(i);
     const password_hash = cheapHash(LOGIN.password);
@@ -70,7 +70,7 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
     beforeAll(async () => {
       context = await browser.newContext({ httpCredentials: LOGIN });
       const page = await context.newPage();
-      // Logged in: from here on the browser sends the login by itself.
+      // Logged in: from here on the browser sends the login automatically.
       const own = await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
       expect(own?.status()).toBe(200);
       await page.close();
@@ -96,7 +96,7 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
     const context = await browser.newContext({ httpCredentials: LOGIN });
     const page = await context.newPage();
     await page.goto(`${listener.url}/wp-json/wp-abilities/v1/abilities`);
-    // What we serve forbids scripts; this one stands for a page of ours that has some.
+    // Our answers forbid scripts; this one stands for a page of ours that has some.
     await page.route('**/own', (route) => route.fulfill({ contentType: 'text/html', body: '<!doctype html>' }));
     await page.goto(`${listener.url}/own`);
     const status = await page.evaluate(async (to) => {

@@ -1,4 +1,7 @@
-/** Who is let in over HTTP: by the name that is called, and not for a page of another origin. On every way in, over a socket. */
+/**
+ * Access control over HTTP: by the host name of the request, and not for a page of another origin. For every interface,
+ * over a socket.
+ */
 
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
@@ -44,7 +47,7 @@ interface Reply {
 
 type Asked = { method?: string; headers?: Record<string, string>; body?: string };
 
-/** With Node's own client, which lets us say any Host and anything that browsers say. */
+/** Sends with Node's own client, which allows any Host and any header that browsers send. */
 function ask({ listener }: Open, path: string, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Reply> {
   return new Promise((resolve, reject) => {
     const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) };
@@ -64,7 +67,7 @@ function ask({ listener }: Open, path: string, { method = 'GET', headers = {}, b
   });
 }
 
-/** Bytes as they are. */
+/** Sends raw bytes. */
 function raw({ listener }: Open, text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(listener.port, '127.0.0.1', () => socket.write(text));
@@ -165,7 +168,7 @@ describe('a page of another origin', () => {
       const { status, body } = await ask(shared, `/abilities/${id}/run?input[site_id_or_domain]=1`, { headers });
       expect([id, status, body.code]).toEqual([id, 403, 'svc_forbidden_origin']);
     }
-    // With a login that a browser adds by itself, no REST row that does more than read is reached at all.
+    // With a login that a browser adds automatically, no REST row that does more than read can be reached.
     expect(routes.filter(({ login, on, engine }) => login === 'either' && (engine || on.join() !== 'GET'))).toEqual([]);
   });
 
@@ -261,7 +264,7 @@ describe('what is not a foreign page goes on working', () => {
       body: '{"input":{}}',
     });
     expect([run.status, run.body.total_synced]).toEqual([200, 2]);
-    // As the documents show it: a POST without any body.
+    // As documented: a POST without a body.
     const rest = await ask(shared, '/v2/sites/sync', {
       method: 'POST',
       headers: { ...headers, ...own, authorization: shared.key },
@@ -315,7 +318,7 @@ describe('the name that is called', () => {
     [{ base_url: 'https://fleet.example/x' }, { host: 'fleet.example' }, true, false],
     [{ base_url: 'https://fleet.example/x' }, { host: 'localhost' }, true, false],
     [{ base_url: 'https://fleet.example' }, { host: 'fleet.example', origin: 'https://fleet.example' }, true, false],
-    // The page of the same name that came without encryption may be anybody's.
+    // A page of the same name that was loaded without encryption may be forged.
     [{ base_url: 'https://fleet.example' }, { host: 'fleet.example', origin: 'http://fleet.example' }, true, true],
     [{ base_url: 'https://fleet.example' }, { host: '127.0.0.1:8787', origin: 'https://fleet.example' }, true, false],
     [{}, { host: 'localhost', origin: 'null' }, true, true],

@@ -1,4 +1,7 @@
-/** Requests beyond what any of ours needs: refused by a sentence, the same on every way in, and never as a fault of the server. */
+/**
+ * Requests beyond any reasonable limit: refused with a message, the same on every interface, and never as an internal
+ * error.
+ */
 
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

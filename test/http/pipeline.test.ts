@@ -1,4 +1,4 @@
-/** What every answer carries, whether it leaves through a socket or stays in the process. */
+/** Behaviour common to all answers, both over a socket and in-process. */
 
 import { connect } from 'node:net';
 import { Hono } from 'hono';
@@ -77,7 +77,7 @@ beforeAll(async () => {
 });
 afterAll(() => listener.close(0));
 
-/** Sends bytes as they are and reads until the server closes. */
+/** Sends raw bytes and reads until the server closes. */
 function raw(text: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect(listener.port, '127.0.0.1', () => socket.write(text));
@@ -172,7 +172,7 @@ describe.each<[string, Ask]>([
       const chunked = await with_('/echo', sent(5) as RequestInit);
       expect([chunked.status, (await chunked.text()).length]).toEqual([200, 500]);
     }
-    // Over a socket fetch announces it itself.
+    // Over a socket, fetch sets the length itself.
     const length: Record<string, string> = ask === inProcess ? { 'content-length': '1001' } : {};
     const announced = { method: 'POST', body: 'x'.repeat(1001), headers: length };
     for (const init of ask === inProcess ? [announced, sent(11) as RequestInit] : [announced]) {

@@ -1,4 +1,6 @@
-/** A MainWP Dashboard to move away from: its database with encrypted keys, and calls to its sites as it signs them. */
+/**
+ * A MainWP Dashboard to migrate from: its database with encrypted keys, and calls to its sites signed the way it does.
+ */
 
 import {
   constants,
@@ -17,10 +19,10 @@ import type { DemoSite, Fleet } from '../../src/demo/fleet.js';
 
 type Row = Record<string, string | number>;
 
-/** The string by which the sites know their dashboard. */
+/** The URL by which the sites identify their dashboard. */
 export const OLD_SERVER = 'https://old.example/wp-admin/';
 
-/** One pair serves all fixtures: making it is slow. */
+/** One pair serves all fixtures: generating it is slow. */
 const wrapping = generateKeyPairSync('rsa', {
   modulusLength: 2048,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -33,7 +35,9 @@ export interface OldDashboard {
   child: PacedChildSites;
   rows: Record<string, Row[]>;
   options: Record<string, unknown>;
-  /** Registers with a site and keeps it, as the dashboard does. Answers its row, which may be changed before `save`. */
+  /**
+   * Registers with a site and stores it, as the dashboard does. Returns its row, which may be changed before `save`.
+   */
   connect(site: DemoSite, key: { private_key: string; public_key: string }, more?: Row): Promise<Row>;
   /** A sync as the dashboard does it. */
   sync(site: DemoSite, key: { private_key: string }): Promise<unknown>;
@@ -44,7 +48,7 @@ export interface OldDashboard {
   close(): Promise<void>;
 }
 
-/** Columns as the tables of version 6.1 have them, as far as the exporter asks for them; an older one lacks some. */
+/** Columns of the tables of version 6.1, as far as the exporter reads them; an older version lacks some. */
 const COLUMNS: Record<string, string[]> = {
   wp: 'id userid adminname name url pubkey privkey siteurl note automatic_update backup_before_upgrade is_ignoreCoreUpdates is_ignorePluginUpdates is_ignoreThemeUpdates verify_certificate force_use_ipv4 ssl_version uniqueId http_user http_pass is_staging client_id suspended disable_health_check health_threshold ignored_plugins ignored_themes plugins themes'.split(
     ' ',
@@ -184,7 +188,7 @@ export function oldDashboard(): OldDashboard {
   };
 }
 
-/** Names of the functions that the sites were called with. */
+/** Names of the functions the sites were called with. */
 export function functionsOf(fleet: Fleet): Set<string> {
   return new Set(fleet.sites.flatMap((site) => site.calls.map((call) => call.function)));
 }

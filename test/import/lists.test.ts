@@ -1,4 +1,4 @@
-/** Lists in CSV, and leaving: the list and the sealed file that another Sitefleet takes. */
+/** CSV lists, and leaving: the list and the sealed file that another Sitefleet accepts. */
 
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -112,7 +112,7 @@ describe('import of a list', { timeout: 60_000 }, () => {
     expect(urls(dry.imported)).toEqual([url(0), url(2), url(3)]);
     expect(functionsOf(fleet)).toEqual(new Set());
 
-    // One row has no password of its own: it comes from the standard input, never from the command line.
+    // One row has no password: it is read from standard input, never from the command line.
     const { code, out, err } = await here.run(
       ['import', 'sites.csv', '--json', '--password-file', '-'],
       `${PASSWORD}\n`,
@@ -148,7 +148,7 @@ describe('import of a list', { timeout: 60_000 }, () => {
 
 describe('export', { timeout: 120_000 }, () => {
   it('goes to another Sitefleet with all that belongs to the sites, sealed to its key', async () => {
-    // Services on the two databases, to set things up and to look at what came.
+    // Services on the two databases, to set things up and to check the result.
     const there = program(folder, 'other.db');
     await there.run(['migrate']);
     const [source, target] = await Promise.all(['fleet.db', 'other.db'].map((name) => serviceOn(name)));
@@ -172,7 +172,7 @@ describe('export', { timeout: 120_000 }, () => {
     expect(exported.code, exported.err).toBe(0);
     expect(statSync(join(folder, 'leaving.json')).mode & 0o777).toBe(0o600);
     expect(text('leaving.json')).not.toMatch(/PRIVATE KEY|Acme/);
-    // A file is not written over, and one's own file is not for oneself.
+    // An existing file is not overwritten, and a file sealed for another key cannot be imported here.
     expect((await here.run(['export', 'leaving.json', '--to', 'key.pem'])).err).toContain('exists already');
     expect((await here.run(['import', 'leaving.json'])).err).toContain('key that is not here');
 
@@ -247,11 +247,11 @@ describe('a run that is killed', { timeout: 120_000 }, () => {
       const gone = new Promise((done) => cut.once('exit', done));
       while (many.sites.filter((site) => site.calls.length > 0).length < 9)
         await new Promise((again) => setTimeout(again, 20));
-      // The answers that came are being stored.
+      // The answers that arrived are being stored.
       await new Promise((again) => setTimeout(again, 1500));
       cut.kill('SIGKILL');
       await gone;
-      // Asked to end, it says what was left.
+      // When stopped, it reports what was left.
       for (const site of many.sites) site.faults.latencyMs = 60_000;
       const asked = there.start(['import', 'many.json', '--json']);
       let said = '';

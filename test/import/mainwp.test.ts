@@ -1,4 +1,7 @@
-/** Moving from a MainWP Dashboard: exporter under PHP, file, import by the built program, sites that hold the keys already. */
+/**
+ * Migrating from a MainWP Dashboard: exporter under PHP, file, import by the built program, sites that hold the keys
+ * already.
+ */
 
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -13,7 +16,7 @@ import { type Program, program } from './program.js';
 
 const SECRET_PASSWORD = 'b@sic:pw "ü"';
 
-/** A service on the same database, to look at what was stored. */
+/** A service on the same database, to check what was stored. */
 let app: TestApp;
 let fleet: Fleet;
 let old: OldDashboard;
@@ -39,7 +42,7 @@ beforeAll(async () => {
   fill(old);
   const { rows } = old;
   await old.connect(fleet.site(0), key, {
-    // The dashboard escapes these for MySQL and stores the escapes; a name changed later stands as it was typed.
+    // The dashboard escapes these for MySQL and stores the escapes; a name changed later is stored as typed.
     name: String.raw`Müller &amp; Sons \"Graz\" O\'Neill`,
     note: String.raw`<p>Call <b>Eva O\'Hara</b> first</p>\n<p>Tuesdays, C:\\new</p>`,
     client_id: 1,
@@ -51,19 +54,19 @@ beforeAll(async () => {
   });
   await old.connect(fleet.site(1), key, {
     http_user: old.encryptLogin('client'),
-    // It sends this without the backslashes, with which older versions stored it.
+    // It sends this without the backslashes that older versions stored.
     http_pass: old.encryptLogin(String.raw`b@sic:pw \"ü\"`),
     client_id: 2,
   });
   fleet.site(1).faults.httpAuth = { user: 'client', pass: SECRET_PASSWORD };
   await old.connect(fleet.site(2), key, { name: String.raw`C:\new\site` });
   fleet.site(2).faults.offline = true;
-  // The old dashboard's key of this one is stale: somebody connected the site to another dashboard meanwhile.
+  // The old dashboard's key of this one is stale: the site was connected to another dashboard meanwhile.
   const stale = await old.connect(fleet.site(3), key);
   const { privateKey } = generateKeyPairSync('rsa', { modulusLength: 2048 });
   stale.privkey = old.encryptKey(Number(stale.id), privateKey.export({ type: 'pkcs8', format: 'pem' }).toString());
   await old.connect(fleet.site(4), key, { suspended: 1 });
-  // A row of before the dashboard encrypted its keys.
+  // A row from before the dashboard encrypted its keys.
   const plain = await old.connect(fleet.site(5), key);
   plain.privkey = Buffer.from(key.private_key).toString('base64');
   rmSync(join(old.folder, 'pk', String(plain.id)));
@@ -130,7 +133,7 @@ afterAll(async () => {
   rmSync(old.folder, { recursive: true, force: true });
 });
 
-/** What is not of single sites. */
+/** Data that does not belong to single sites. */
 function fill({ rows, options }: OldDashboard): void {
   rows.users?.push({
     userid: 0,
@@ -259,7 +262,7 @@ describe.skipIf(missingPhp !== null)('from a MainWP Dashboard', { timeout: 120_0
     expect(readFileSync(join(old.folder, 'rows.json'))).toEqual(before);
     writeFileSync(at('fleet.json'), exported.out);
 
-    // As "wp eval-file" does it: in a function of a WordPress that has started, which may have printed something before.
+    // Like "wp eval-file": inside a function of a loaded WordPress, which may already have printed something.
     const load = `require ${JSON.stringify(join(old.folder, 'wp-load.php'))};`;
     const evaluated = await php(
       ['-r', `${load} (function () { eval('?>' . file_get_contents('export.php')); })();`],

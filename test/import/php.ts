@@ -1,4 +1,4 @@
-/** Debian's PHP, for the exporter. `.ci/run` installs it; where CI counts on it, its absence fails. */
+/** Debian's PHP, for the exporter. `.ci/run` installs it; where CI requires it, its absence fails. */
 
 import { execFile, execFileSync } from 'node:child_process';
 import type { Ended } from './program.js';

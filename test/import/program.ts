@@ -1,4 +1,4 @@
-/** The built program as a process of its own, beside a service of the test on the same database. */
+/** The built program in its own process, beside a service of the test on the same database. */
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ export interface Program {
   start(args: string[]): ChildProcess;
 }
 
-/** @param folder where its database, its key and its files are */
+/** @param folder folder of its database, key and files */
 export function program(folder: string, database = 'fleet.db'): Program {
   const env = {
     PATH: process.env.PATH ?? '',

@@ -1,4 +1,4 @@
-/** Two dashboards on the same sites: on trial, nothing that is asked here changes a site, whichever way it is asked. */
+/** Two dashboards on the same sites: on trial, no call here changes a site, through any interface. */
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -22,7 +22,7 @@ let ids: number[];
 beforeAll(async () => {
   key = await testKey;
   here = program(folder);
-  // The program makes the database and the secret key; the service of the test then shares both.
+  // The program creates the database and the secret key; the service of the test then shares both.
   await here.run(['user', 'add', 'boss', '--password-stdin'], 'password-1');
   const printed = await here.run(['import', 'mainwp']);
   writeFileSync(join(folder, 'export.php'), printed.out);
@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(old.folder, { recursive: true, force: true });
 });
 
-/** What the sites remember of their dashboard. */
+/** The state of the sites that depends on their dashboard. */
 function remembered() {
   return mcp.app.fleet.sites.slice(0, SITES).map(({ inner }) => ({
     connection: { ...inner.connection },
@@ -92,7 +92,7 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     expect(report.parallel).toBe(true);
     expect(report.imported).toHaveLength(SITES);
     ids = report.imported.map((site: { site_id: number }) => site.site_id);
-    // A better hash than the other dashboard's SHA-1 would lock it out, so this site is not contacted and not stored.
+    // A stronger hash than the other dashboard's SHA-1 would lock it out, so this site is not contacted and not stored.
     expect(report.unreachable).toEqual([
       expect.objectContaining({ site_id: null, message: expect.stringContaining('SHA-1') }),
     ]);
@@ -108,7 +108,7 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     const plugin = mcp.app.fleet.site(0).inner.plugins.find(({ active, mustUse }) => active && !mustUse)?.slug ?? '';
     const run = (name: string, input: unknown) => http(`/wp-json/wp-abilities/v1/abilities/svc/${name}/run`, { input });
 
-    // The run endpoint, on each kind of change.
+    // The run endpoint, with each kind of change.
     for (const [name, input] of [
       ['update-site-core-v1', { site_id_or_domain: first }],
       ['deactivate-site-plugins-v1', { site_id_or_domain: first, slugs: [plugin] }],
@@ -126,9 +126,9 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
       expect(textOf(answer)).toContain('svc_site_on_trial');
       await client.close();
     }
-    // REST: updates, plugins, posts, and the ways a connection is made anew or ended.
+    // REST: updates, plugins, posts, and the ways to renew or end a connection.
     for (const [method, path, body, status] of [
-      // Many updates: a failed one is an entry of its list.
+      // Bulk updates: a failed one is an entry of its list.
       ['PUT', `/v2/updates/${first}/update`, {}, 200],
       ['PUT', `/v2/updates/${first}/update/wp`, {}, 409],
       ['PUT', `/v2/sites/${first}/plugins/deactivate`, { slug: plugin }, 409],
@@ -150,11 +150,11 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     // The shell.
     const shell = await here.run(['call', 'update-site-plugins-v1', JSON.stringify({ site_id_or_domain: second })]);
     expect([shell.code, JSON.parse(shell.err).code]).toEqual([1, 'svc_site_on_trial']);
-    // A lost connection is not made anew over the other dashboard's.
+    // A lost connection is not renewed over the other dashboard's.
     mcp.app.fleet.site(2).faults.refused = true;
     expect((await mcp.app.fail('reconnect-site', { site_id_or_domain: third })).code).toBe('svc_site_on_trial');
     mcp.app.fleet.site(2).faults.refused = undefined;
-    // Ending the connection here ends it here only.
+    // Disconnecting here does not affect the other dashboard.
     await http(`/v2/sites/${third}/disconnect`, {});
     await mcp.app.call('reconnect-site', { site_id_or_domain: third });
 
@@ -199,7 +199,7 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     const answer = await mcp.app.call('deactivate-site-plugins', { site_id_or_domain: ids[0], slugs: [plugin] });
     expect(answer.errors ?? []).toEqual([]);
     expect(fleet.site(0).inner.plugins.find(({ slug }) => slug === plugin)?.active).toBe(false);
-    // A sync of the other one does no harm, before or after.
+    // A sync by the other one does no harm, before or after.
     await old.sync(fleet.site(0), key);
     await mcp.app.call('sync-sites', { site_ids_or_domains: [ids[0]] });
     expect((await mcp.app.call('get-site', { site_id_or_domain: ids[0] })).status).toBe('connected');
@@ -225,7 +225,7 @@ describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, 
     }
     expect(last).toMatchObject({ status: 'completed', failed: 0, errors: [] });
     expect(fleet.site(0).inner.connection?.server).not.toBe(OLD_SERVER);
-    // One pair of keys serves all sites of the tests.
+    // One key pair serves all sites of the tests.
     expect(fleet.site(0).inner.connection?.publicKey).toBe(before);
   });
 

@@ -7,7 +7,7 @@ import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
 
 const SITES = 24;
-/** The normal run; SITEFLEET_CRASH_RUNS asks for more. */
+/** For a normal run; SITEFLEET_CRASH_RUNS sets a higher number. */
 const RUNS = Number(process.env.SITEFLEET_CRASH_RUNS ?? 5);
 
 let app: TestApp;
@@ -97,7 +97,7 @@ describe('a killed worker', () => {
     const status = await finished(queued.job_id);
     await killProcess(worker);
     expect(status.processed).toBe(status.total);
-    // What the sites really have decides: each offer was applied, or its refusal was told.
+    // The real state of the sites decides: each offer was applied, or its refusal was reported.
     const left = new Map((await allUpdates()).map((update) => [`${update.site_id} ${update.slug}`, update]));
     const refused = new Set((status.errors as { site_id: number }[]).map((error) => error.site_id));
     for (const update of offered) {

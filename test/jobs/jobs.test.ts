@@ -145,7 +145,7 @@ describe('queued jobs', () => {
     const lost = await jobs.claim('gone', app.clock.now(), 60_000);
     if (lost === undefined) throw new Error('nothing to claim');
     await jobs.startChunk(lost);
-    // The worker died after the site was updated and before anything of it was stored here.
+    // The worker died after the site was updated and before anything was stored here.
     const target = (await loadSites(ctx(), [1])).get(1);
     if (target?.connection == null) throw new Error('no connection');
     const offers = (await app.call('get-site-updates', { site_id_or_domain: 1, types: ['plugins'] })).updates as {

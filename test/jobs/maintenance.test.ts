@@ -1,4 +1,4 @@
-/** What the service does on its own, by the clock. */
+/** Scheduled work of the service, driven by the clock. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
@@ -56,7 +56,7 @@ describe('abandoned items', () => {
   const listed = async () => (await app.call('get-abandoned-plugins', { per_page: 200 })).total as number;
 
   it('are found by asking each child, kept over later syncs, and dropped with the plugin', async () => {
-    // Nobody has looked: that is not "none".
+    // Not checked yet is not the same as "none".
     expect(await app.call('get-abandoned-plugins')).toMatchObject({
       total: 0,
       checked_at: null,
@@ -69,7 +69,7 @@ describe('abandoned items', () => {
     for (const item of found.items) expect(item.last_updated <= '2024-11-20').toBe(true);
     expect(await refreshAbandoned(ctx())).toBe('nothing due');
 
-    // The child's cache is empty again: that says nothing.
+    // The child's cache is empty again: that means nothing.
     await app.call('sync-sites', {});
     expect(await listed()).toBe(found.total);
 
@@ -86,7 +86,7 @@ describe('abandoned items', () => {
     expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
     expect(await refreshAbandoned(ctx())).toBe('nothing due');
     expect(await app.call('get-abandoned-themes')).toMatchObject({ checked_at: null, sites_not_checked: 1 });
-    // A site of which nothing is known is tried again sooner.
+    // A site without results is retried sooner.
     app.clock.move(DAY / 24);
     expect(await refreshAbandoned(ctx())).toBe('0 refreshed, 1 failed');
     app.clock.move(2 * DAY);
@@ -151,7 +151,7 @@ describe('site health', () => {
     app.service.events.subscribe((event) => {
       if (event.name === 'site.unhealthy') told.push(event.site_id ?? 0);
     });
-    // Rules of their own: site 1 is told of although the fleet is not, site 2 is not although the fleet is.
+    // Individual rules: site 1 is reported although the fleet is not, site 2 is not although the fleet is.
     const own = (site: number, rule: object) =>
       app.service.store.sites.record(site).then((row) => row && app.service.store.siteSettings.change(row, rule));
     await app.db.run('UPDATE site_detail SET health_good = 9, health_recommended = 1, health_critical = 0');

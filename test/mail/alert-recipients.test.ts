@@ -75,7 +75,7 @@ describe('a webhook', () => {
     expect(signature).toBe(`v1,${expected}`);
     expect(Number(at) * 1000).toBe(app.clock.now());
     expect(await deliveries()).toMatchObject([{ status: 'sent', attempts: 1, kind: 'monitor.down', site_id: site }]);
-    // What was sent counts as delivered where alerts are listed.
+    // The list of alerts counts a sent one as delivered.
     expect((await app.rest('GET /alerts')).body.data).toMatchObject([{ delivered: true }]);
   });
 
@@ -148,7 +148,7 @@ describe('a webhook', () => {
     for (let i = 0; i < 3; i++) await tell('monitor.down');
     box.answer({ status: 429, headers: { 'retry-after': '600' } });
     expect(await deliver()).toBe('0 sent, 1 not');
-    // The others were not even tried, but are with the next run.
+    // The others were not even tried, but will be in the next run.
     expect(box.received).toHaveLength(1);
     expect(await deliver()).toBe('2 sent, 0 not');
     app.clock.move(599_000);
@@ -174,7 +174,7 @@ describe('a webhook', () => {
         expect([url, reply.status, reply.body.data.field]).toEqual([url, 400, 'url']);
         expect(reply.body.data.params.url).toContain('private or local');
       }
-      // One from a time when it was allowed is not called either.
+      // A recipient stored while it was allowed is not called either.
       const fields = { name: 'x', kinds: '[]', site_ids: '[]', quiet_from: null, quiet_to: null, enabled: 1 } as const;
       await strict.service.store.alertRecipients.add('slack', fields, { url: box.url }, 0);
       const { body } = await strict.rest('POST /alerts/recipients/1/test');
@@ -254,7 +254,7 @@ describe('a recipient', () => {
     for (const text of [...shown, stored])
       for (const part of ['secretpath', 'secret-token', secret]) expect(text).not.toContain(part);
     expect(shown[0]).toContain(new URL(box.url).host);
-    // Kept by an edit that does not name it.
+    // Kept by an edit that omits it.
     expect((await app.rest(`POST /alerts/recipients/${data.id}/test`)).body.data.delivered).toBe(true);
     expect(box.received.at(-1)?.path).toBe('/T000/secretpath');
   });
@@ -329,7 +329,7 @@ describe('a chat', () => {
 
 test('it is known when nobody would be told', async () => {
   expect((await audienceOf(ctx())).warning).toContain('Nobody would be told');
-  // Addresses without a mail server are told nothing.
+  // Without a mail server, mail recipients get nothing.
   await editMail(ctx(), 'uptime', { recipients: ['ada@example.com'] });
   expect((await audienceOf(ctx())).warning).toContain('SITEFLEET_SMTP_URL');
   await add('slack');

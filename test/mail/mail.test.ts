@@ -36,7 +36,7 @@ const ctx = (of = app) =>
 const readers = (type: string, recipients = ['ada@example.com', 'ben@example.com'], more: object = {}) =>
   editMail(ctx(), type, { recipients, ...more });
 let seq = 0;
-/** As it comes out of storage: facts may be missing, and kinds of other versions stand beside ours. */
+/** As read from storage: facts may be missing, and there may be kinds from other versions. */
 const alert = (kind: string, facts: object = {}, more: Partial<NewAlert> = {}): NewAlert =>
   ({ key: `${kind}:${++seq}`, kind, site_id: site, at: app.clock.now(), facts: { ...facts }, ...more }) as NewAlert;
 const tell = (...alerts: NewAlert[]) => app.service.store.alerts.add(alerts);
@@ -204,7 +204,7 @@ describe('an alert', () => {
       await editMail(ctx(published), 'uptime', { recipients: ['ada@example.com'] });
       for (const kind of ['monitor.down', 'monitor.up', 'monitor.flapping'])
         await published.service.store.alerts.add([alert(kind, {}, { site_id: id, at: published.clock.now() })]);
-      // An address that is none becomes no link.
+      // An invalid address does not become a link.
       const bad = { site_id: null, at: published.clock.now() };
       await published.service.store.alerts.add([alert('monitor.down', { url: 'javascript:alert(1)//' }, bad)]);
       await sendMail(ctx(published));
@@ -227,7 +227,7 @@ describe('an alert', () => {
     await rename('Shop');
     await tell(...Array.from({ length: 250 }, () => alert('monitor.down')));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
-    // They are of one and the same site.
+    // All are of the same site.
     expect(box.mails[0]?.headers.subject).toBe('1 site: uptime – 250 alerts');
     expect(box.mails[0]?.text.match(/Shop is down/g)).toHaveLength(200);
     expect(box.mails[0]?.text).toContain('And 50 more.');
@@ -415,7 +415,7 @@ describe('the daily digest', () => {
       app.service.store.actionLog.add([
         { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
       ]);
-    // Nothing to tell in the morning, but at noon.
+    // Nothing to report in the morning, but at noon.
     expect(await dailyDigest(ctx())).toBe('nothing to report');
     app.clock.move(MINUTE);
     await update('first');

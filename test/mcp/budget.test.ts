@@ -1,4 +1,4 @@
-/** What MCP costs a conversation: the catalogue, and every answer. And what never reaches a model. */
+/** The token cost of MCP in a conversation: the catalogue, and every answer. And what never reaches a model. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
@@ -195,7 +195,7 @@ describe('large answers', () => {
       structured(await registry.callTool('svc-list-updates-v1', { site_ids_or_domains, ...page }, caller));
     const first = await list({});
     if (unknown === 400) {
-      // They alone are too many.
+      // The errors alone exceed the limit.
       expect(first.truncated).toMatch(/^Cut to fit: 0 of 50 updates, \d+ of 400 errors .* site_ids_or_domains/);
       return;
     }
@@ -272,7 +272,7 @@ describe('large answers', () => {
 
   it('says which text was cut, and reading on gives the whole of it', async () => {
     const { app } = mcp;
-    // Letters of two code units: a cut must not fall within one.
+    // Characters of two code units: a cut must not split one.
     const note = Array.from({ length: 9000 }, (_, i) => (i % 7 === 0 ? '😀' : String(i % 10))).join('');
     const { id } = await app.call('add-client', { name: 'Long', note });
     const read = async (more: object = {}) => call('svc-get-client-v1', { client_id_or_email: id, ...more });
@@ -293,7 +293,7 @@ describe('large answers', () => {
     }
     expect(whole).toBe(note);
     expect(answer.name).toBe('Long');
-    // What a write answers is cut as well, and names the tool to read on with.
+    // Answers of writes are cut as well, and name the tool to read on with.
     const written = await call('svc-update-client-v1', { client_id_or_email: id, city: 'Bern' });
     expect(written.truncated).toMatch(/Read on with svc-get-client-v1, text_from: \d+\.$/);
     const wrong = await mcp.core.registry.callTool(

@@ -1,4 +1,4 @@
-/** Running calls on many sites, and what becomes of them when their clients leave. */
+/** Running calls on many sites, and what happens to them when their clients disconnect. */
 
 import { describe, expect, it } from 'vitest';
 import type { Progress } from '../../src/core/progress.js';

@@ -1,4 +1,4 @@
-/** The official clients of both generations over HTTP and stdio: everything a client does, four times. */
+/** The official clients of both generations over HTTP and stdio: every client feature, in four combinations. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../tools/index.js';
@@ -97,7 +97,7 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     cancel.abort('the user said stop');
     await expect(calling).rejects.toThrow();
     await until(() => mcp.core.registry.runningCalls.size === 0);
-    // What was on its way when it stopped.
+    // Let requests under way at the stop arrive first.
     await new Promise((resolve) => setTimeout(resolve, 200));
     const after = fetched();
     await new Promise((resolve) => setTimeout(resolve, 300));
@@ -182,11 +182,11 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
   });
 
   it('tells a subscriber of each step of a job, to its end', async () => {
-    // Two chunks, of which one is done well before the other.
+    // Two chunks, one of which finishes well before the other.
     for (const [index, site] of mcp.app.fleet.sites.entries()) site.faults = { latencyMs: index < 2 ? 300 : 1200 };
     const driver = await client();
     const absent = driver.watch('svc://jobs/sync_00000000-0000-0000-0000-000000000000', () => undefined);
-    // A subscription of the new era is not refused for what it names; it stays silent.
+    // A subscription of the new era is not refused for unknown resources; it stays silent.
     if (era === '2025-11-25') await expect(absent).rejects.toMatchObject({ code: -32002 });
     else await (await absent)();
     const all = (await mcp.app.call('get-sites-basic')).sites.map(({ id }: { id: number }) => id);
@@ -230,7 +230,7 @@ describe('a client that hangs up', () => {
     const again = await second.call('svc-sync-sites-v1', { site_ids_or_domains: [1, 2, 3, 4] });
     expect(again.structuredContent).toMatchObject({ total_synced: 4 });
     expect(stats()).toBe(spent);
-    // It was handed over once; now it is done anew.
+    // The result was handed over once; the next call runs again.
     await second.call('svc-sync-sites-v1', { site_ids_or_domains: [1, 2, 3, 4] });
     expect(stats()).toBeGreaterThan(spent);
   }, 15_000);
@@ -273,7 +273,7 @@ describe('sessions', () => {
     open.push(legacy, modern);
     await legacy.listTools();
     await mcp.restart();
-    // The first try may still meet the connection that was just closed.
+    // The first try may still use the connection that was just closed.
     const tools = await legacy
       .listTools()
       .catch((error: Error) => (error.message === 'fetch failed' ? legacy.listTools() : Promise.reject(error)));

@@ -1,4 +1,4 @@
-/** The ladder of confirmations: who may destroy something, and what no trick gets around. */
+/** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClock } from '../../src/core/clock.js';
@@ -113,7 +113,7 @@ describe('ask, the default', () => {
     expect(asked[0]).not.toContain('xn--');
     const site = { type: 'ref/resource', uri: 'svc://sites/{id}' } as const;
     expect(await driver.complete(site, 'id', 'bücher')).toEqual(['bücher.example']);
-    // What was completed can be read.
+    // A completed value can be read.
     for (const id of ['bücher.example', encodeURIComponent('bücher.example')])
       expect(JSON.parse(await driver.read(`svc://sites/${id}`))).toMatchObject({
         id: 10,
@@ -149,7 +149,7 @@ describe('a change whose empty list means several sites', () => {
       const driver = await clientOf(mcp, way, { answer });
       const before = await offersOf(mcp);
       expect(before).toBeGreaterThan(3);
-      // An optional input that is null is absent, and does not go around the question.
+      // An optional input that is null counts as absent, and does not bypass the question.
       for (const args of [{}, { site_ids_or_domains: [] }, { site_ids_or_domains: [], types: null }])
         expect(textOf(await driver.call(UPDATES, args))).toContain('The user declined. Nothing changed.');
       expect(textOf(await driver.call(ALL, {}))).toContain('The user declined. Nothing changed.');
@@ -159,7 +159,7 @@ describe('a change whose empty list means several sites', () => {
         /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
       );
       expect(asked[3]).toContain(`total: ${before}`);
-      // A preview, a named site and a call that only looks are not asked about.
+      // Previews, calls on a named site and reads need no confirmation.
       const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
       expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
       expect(preview?.would_update).toHaveLength(before);
@@ -296,7 +296,7 @@ describe('with a preview', () => {
       (await driver.call(SITE, { site_id_or_domain: id, confirm: true, confirmation_token: forged })).isError,
     ).toBe(true);
     expect(await exists(mcp, id)).toBe(true);
-    // The same site in other words.
+    // The same site in another form.
     const done = await driver.call(SITE, { confirmation_token, confirm: 'true', site_id_or_domain: id });
     expect(done.structuredContent).toMatchObject({ deleted: true });
     const twice = await driver.call(SITE, { site_id_or_domain: id, confirm: true, confirmation_token });
@@ -398,7 +398,7 @@ describe('with a person asked', () => {
     expect((await call()).structuredContent).toMatchObject({ deleted: true });
     expect(await exists(mcp, id)).toBe(false);
     expect(asked[0]).toMatch(/^Remove a site record\? This cannot be undone\.\nsite_id: \d+\nsite_url: http/);
-    // A preview asks nobody, and hands out nothing that would go around the question.
+    // A preview asks for no confirmation, and returns no token that would bypass it.
     const preview = await driver.call(SITE, { site_id_or_domain: 5, dry_run: true });
     expect(preview.structuredContent).not.toHaveProperty('confirmation_token');
     expect(asked).toHaveLength(4);
@@ -480,7 +480,7 @@ describe('with a person asked', () => {
         await send(args, { ...accept, requestState }, other),
       ])
         expect(refused).toMatchObject({ isError: true });
-      // An answer without the state, or a state without an answer, is asked again.
+      // An answer without the state, or a state without an answer, is asked for again.
       expect(await send(args, accept)).toMatchObject({ resultType: 'input_required' });
       expect(await send(args, { requestState })).toMatchObject({ resultType: 'input_required' });
       expect(await exists(mcp, 7)).toBe(true);

@@ -428,7 +428,7 @@ describe('/mcp', () => {
       403,
       { jsonrpc: '2.0', error: { data: { code: 'svc_forbidden_origin' } } },
     ]);
-    // A page on this machine is another origin as well: any program may have put it there.
+    // A page on this machine is another origin as well: any local program may serve it.
     expect((await raw(initialize, { origin: 'http://localhost:6274' })).status).toBe(403);
     expect((await raw(initialize, { origin: listener.url })).status).toBe(200);
   });

@@ -237,7 +237,7 @@ describe('the configuration', () => {
   });
 });
 
-/** Tools that each right is offered. */
+/** Number of tools each scope is offered. */
 const ALL = operations.length;
 const READS = operations.filter(({ effect }) => effect === 'read').length;
 
@@ -255,7 +255,7 @@ describe('a valid token', () => {
     const authorization = `Bearer ${await token(claims)}`;
     for (const era of ['2025-11-25', '2026-07-28'] as const) {
       const driver = await connect([era, 'http'], { ...mcp.target, authorization });
-      // All are listed, so that the client can ask for the scope it lacks.
+      // All are listed, so that the client can request the scope it lacks.
       expect(await driver.listTools()).toHaveLength(ALL);
       const change = driver.call('svc-suspend-site-v1', { site_id_or_domain: 99 });
       if (tools === ALL) expect(textOf(await change)).toMatch(/^svc_site_not_found/);

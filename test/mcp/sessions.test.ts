@@ -1,4 +1,7 @@
-/** Whose MCP session makes room for whose: principals share the places, and no one loses a stream to another's greed. */
+/**
+ * Which MCP session is evicted for which: principals share the limit, and none loses a stream because another opens too
+ * many.
+ */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
@@ -57,7 +60,7 @@ async function listen(authorization: string, session: string): Promise<void> {
   if (response.body !== null) streams.push(response.body);
 }
 
-/** Looking at one counts as a use, so it is done last. */
+/** Counts the sessions that are alive. The request counts as a use, so it is done last. */
 async function alive(authorization: string, ids: readonly string[]): Promise<number> {
   let count = 0;
   for (const id of ids) {
@@ -147,7 +150,7 @@ describe('MCP sessions with sealed ids', () => {
     expect(await alive(key, ids)).toBe(ids.length);
     expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
     expect(new Set(ids).size).toBe(ids.length);
-    // Of nobody else, and in no other spelling.
+    // Not with another key, and not in another spelling.
     expect(await alive(other, ids.slice(0, 3))).toBe(0);
     expect(await alive(key, [`${ids[0]}A`, (ids[0] ?? '').slice(0, -2), 'x'.repeat(5000)])).toBe(0);
   });
@@ -160,7 +163,7 @@ describe('MCP sessions with sealed ids', () => {
     await surfaces.close();
     surfaces = await startSurfaces({ sessionSeal: vaultOf('a') });
     const key = await newKey();
-    // Two requests at once restore one session.
+    // Two concurrent requests restore one session.
     const both = await Promise.all([ask(key, id, PING), ask(key, id, { ...PING, id: 3 })]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
     expect(surfaces.mcp.sessions.size).toBe(1);

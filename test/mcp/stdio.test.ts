@@ -17,7 +17,7 @@ const bin = join(folder, 'node_modules', '.bin', 'sitefleet');
 
 beforeAll(() => {
   if (!existsSync(cli)) throw new Error(`${cli} is not there: run "npm run build" first.`);
-  // As npm lays a bin out.
+  // As npm links a bin.
   mkdirSync(join(folder, 'node_modules', '.bin'), { recursive: true });
   symlinkSync(cli, bin);
 });
@@ -44,7 +44,7 @@ function started(name: string, env?: Record<string, string>) {
   return child;
 }
 
-/** Writes the messages, closes stdin and answers every line of stdout. */
+/** Writes the messages, closes stdin and returns every line of stdout. */
 function talk(
   name: string,
   messages: object[],
@@ -59,7 +59,7 @@ function talk(
   });
 }
 
-/** One message after the other, each after the answer to the one before; then the end of the input. */
+/** Sends one message at a time, each after the answer to the previous one; then closes the input. */
 async function converse(name: string, messages: Message[]): Promise<Map<number, Answer>> {
   const child = started(name);
   const answers = new Map<number, Answer>();
@@ -70,7 +70,7 @@ async function converse(name: string, messages: Message[]): Promise<Map<number, 
       const { value, done } = await lines.next();
       if (done === true) throw new Error(`The server ended before it answered ${message.id}.`);
       const answer = JSON.parse(value) as Answer;
-      // Of a subscription, that it stands.
+      // The acknowledgement of a subscription.
       const id = answer.id ?? answer.params?._meta?.['io.modelcontextprotocol/subscriptionId'];
       if (id !== undefined) answers.set(Number(id), answer);
     }

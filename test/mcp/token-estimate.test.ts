@@ -1,4 +1,6 @@
-/** The estimate of tokens against a real tokenizer: never too low for what the product sends, nor for what a site could make up. */
+/**
+ * The token estimate against a real tokenizer: never too low for our own output, nor for anything a site could send.
+ */
 
 import { Tiktoken } from 'js-tiktoken/lite';
 import ranks from 'js-tiktoken/ranks/o200k_base';
@@ -10,7 +12,7 @@ import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 const o200k = new Tiktoken(ranks);
 const tokensOf = (text: string) => o200k.encode(text, 'all').length;
 
-/** A fixed sequence of numbers below `below`. */
+/** A deterministic sequence of numbers below `below`. */
 function sequence(below: number): () => number {
   let state = 12_345;
   return () => {
@@ -59,7 +61,7 @@ describe('texts of any kind', () => {
   ])('%s', (_name, text) => {
     const tokens = tokensOf(text);
     expect(estimateTextTokens(text)).toBeGreaterThanOrEqual(tokens);
-    // Far too high would make pages needlessly small.
+    // An estimate far too high would make pages needlessly small.
     expect(estimateTextTokens(text)).toBeLessThan(6 * tokens);
   });
 });
@@ -84,7 +86,7 @@ describe('what the product sends', () => {
     let compared = 0;
     for (const operation of operations.filter(({ effect, id }) => effect === 'read' && !/job|get-post/.test(id))) {
       const names = Object.keys(operation.input().shape);
-      // One of them: a report is of a site or of a client.
+      // Only one of them: a report is of a site or of a client.
       const args = Object.fromEntries(
         Object.entries(ids)
           .filter(([name]) => names.includes(name))

@@ -1,4 +1,6 @@
-/** What one connection chooses to be shown: toolsets, only reading, the lean list; and single tools by the operator. */
+/**
+ * The tools a connection chooses to see: toolsets, read-only, the lean list; and single tools chosen by the operator.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toolName } from '../../src/operation/contract.js';

@@ -1,4 +1,4 @@
-/** A small certificate authority for tests: real X.509 with Node alone, so that the tests run on a bare machine. */
+/** A small certificate authority for tests: real X.509 using only Node, so that the tests run on a bare machine. */
 
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 import { ALWAYS } from '../support/dates.js';
@@ -29,15 +29,15 @@ export interface Authority {
   root: string;
   /** The intermediate's certificate, PEM. */
   intermediate: string;
-  /** A certificate of the root or, with `deep`, of the intermediate. */
+  /** Issues a certificate of the root or, with `deep`, of the intermediate. */
   issue(leaf: Leaf, options?: { deep?: boolean }): Issued;
 }
 
-/** Of elliptic curves, because making one for RSA costs a tenth of a second. */
+/** Elliptic curve keys, because generating an RSA key takes a tenth of a second. */
 const makeKeys = () => generateKeyPairSync('ec', { namedCurve: 'P-256' });
 const leafKey = makeKeys();
 
-/** @param middleDates dates of the intermediate's certificate */
+/** @param middleDates validity of the intermediate's certificate */
 export function authority(middleDates: Dates = ALWAYS): Authority {
   const rootKeys = makeKeys();
   const middleKeys = makeKeys();

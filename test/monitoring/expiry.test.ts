@@ -1,4 +1,4 @@
-/** Certificates and domains over a week and a life: who is told what, and how often. */
+/** Certificates and domains over a week and over their lifetime: who is notified of what, and how often. */
 
 import { afterEach, describe, expect, it } from 'vitest';
 import { enterDomain } from '../../src/domain/monitoring/domains.js';
@@ -157,7 +157,7 @@ describe('certificates', () => {
     await app.addSites(400);
     app.db.reset();
     await runCertificates(app.ctx());
-    // Two steps of 200 and a look that finds nothing more: each is a question and a transaction or two.
+    // Two batches of 200 and a query that finds nothing more: each is a query and a transaction or two.
     expect(app.db.counts.calls).toBeLessThan(12);
     const perHour = new Map<number, number>();
     for (const row of await app.db.all('SELECT next_check_at FROM certificate_plan')) {
@@ -252,7 +252,7 @@ describe('domains', () => {
     await enterDomain(app.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 20 * DAY });
     await days(22, () => runDomains(app.ctx()));
     expect(await told()).toEqual([...Array(4).fill('domain.expiring'), 'domain.expired']);
-    // A new end is told of anew.
+    // A new end causes new alerts.
     await enterDomain(app.ctx(), { id, url: 'https://example.org/' }, { expiry_date: START + 40 * DAY });
     await days(2, () => runDomains(app.ctx()));
     expect((await told()).slice(5)).toEqual(['domain.expiring']);

@@ -1,4 +1,4 @@
-/** The monitors over a real database and a simulated network: the test decides who answers what, and when. */
+/** The monitors over a real database and a simulated network: the test decides which answers arrive, and when. */
 
 import { createService, type Service } from '../../src/app/service.js';
 import type { Event } from '../../src/core/events.js';
@@ -25,7 +25,7 @@ export interface MonitoringApp {
   db: CountingDb;
   ctx(): Ctx;
   events: Event[];
-  /** Adds sites `https://s1.example/`, … and answers their ids. */
+  /** Adds sites `https://s1.example/`, … and returns their ids. */
   addSites(n: number, url?: (i: number) => string): Promise<number[]>;
   settings(values: Record<string, unknown>): Promise<void>;
   close(): Promise<void>;
@@ -33,7 +33,7 @@ export interface MonitoringApp {
 
 const KEY = 'ab'.repeat(32);
 
-/** `db` names a file to go on with after a restart. */
+/** `db` names a file to continue with after a restart. */
 export async function monitoringApp(
   network: SimulatedNetwork,
   options: { db?: string; clock?: HandClock; wrapDb?: (db: Db) => Db } = {},

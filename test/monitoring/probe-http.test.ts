@@ -125,7 +125,7 @@ describe('an HTTP probe', () => {
     const port = await tlsServer({ ...ca.issue({ host: '127.0.0.1' }) });
     const answer = await look(`https://127.0.0.1:${port}/`);
     expect(answer.failure).toMatchObject({ kind: 'tls' });
-    // The server speaks TLS only: past the handshake it just hangs up.
+    // The server speaks TLS only: after the handshake it just hangs up.
     const lenient = await look(`https://127.0.0.1:${port}/`, { ssl_verify: false });
     expect(lenient.failure?.kind).toBe('unreachable');
     expect(lenient.timing.tls_ms).toBeGreaterThan(0);

@@ -1,4 +1,4 @@
-/** RDAP and WHOIS against local servers that speak as real registries do, well and badly. */
+/** RDAP and WHOIS against local servers that behave like real registries, good and bad. */
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import { closeServers, httpServer, whoisServer } from './servers.js';
 
 const never = new AbortController().signal;
 
-/** As the registry of .com answers. */
+/** An answer like those of the .com registry. */
 function rdapRecord(name: string, change: Record<string, unknown> = {}) {
   return {
     objectClassName: 'domain',
@@ -49,7 +49,7 @@ function rdapRecord(name: string, change: Record<string, unknown> = {}) {
   };
 }
 
-/** The registry of .fr, as WHOIS. */
+/** A WHOIS answer of the .fr registry. */
 const AFNIC = `%%
 %% This is the AFNIC Whois server.
 %%
@@ -165,7 +165,7 @@ afterAll(async () => {
   await closeServers();
 });
 
-/** The bootstrap file, then what `rest` says. */
+/** Serves the bootstrap file; `rest` answers all other requests. */
 function rdapSays(rest: (answer: ServerResponse, request: IncomingMessage) => void): void {
   reply = (request, answer) => (request.url === '/dns.json' ? json(answer, 200, bootstrap) : rest(answer, request));
 }
@@ -222,7 +222,7 @@ describe('RDAP', () => {
     expect(second.outcome).toBe('rate_limited');
     expect(asked.filter((path) => path.startsWith('/com/'))).toEqual(['/com/domain/one.com']);
     expect(await probe.domain('one.org', never)).toMatchObject({ outcome: 'found' });
-    // A registry that limits us is not gone around by another door.
+    // A rate limit of the registry is not bypassed over WHOIS.
     expect(asked.filter((each) => each.startsWith('whois'))).toEqual([]);
   });
 

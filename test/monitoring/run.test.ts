@@ -20,7 +20,7 @@ const SETTINGS: MonitorSettings = {
   keyword: '',
 };
 
-/** As WordPress 6.8 in German sends it, without its styles. */
+/** As sent by WordPress 6.8 in German, without its styles. */
 const WARTUNG = `<!DOCTYPE html>
 <html lang="de">
 <head><title>Wartung</title></head>
@@ -166,7 +166,7 @@ describe('a run', () => {
     await run();
     expect(await one(id)).toMatchObject({ status: 0, failures: 2, settled: 0, last_http_code: 500 });
     expect(app.events.map(({ name }) => name)).toContain('monitor.down');
-    // Known to be down: asked once per turn.
+    // Known to be down: requested once per turn.
     const before = asked.length;
     app.clock.move(5 * MINUTE);
     await run();
@@ -215,7 +215,7 @@ describe('a run', () => {
     await expect.poll(() => asked.length).toBe(300);
     app.clock.move(2_000);
     await expect.poll(async () => (await one(ids[299] ?? 0)).status).toBe(1);
-    // Still under way, and what comes due meanwhile is taken on.
+    // Still running; monitors that come due meanwhile are taken on.
     app.clock.move(6 * MINUTE);
     await expect.poll(() => asked.length).toBeGreaterThan(590);
     release(answers(200));
@@ -273,7 +273,8 @@ describe('a run', () => {
     await run();
     const beats = await app.db.all('SELECT status FROM heartbeat');
     expect(beats).toEqual([]);
-    // A run that found nothing more to do takes on what became due meanwhile only two seconds later; the next one does at once.
+    // A run that finds nothing more to do picks up newly due monitors only after two seconds; the next run does at
+    // once.
     await run();
     expect((await one(id)).next_check_at).toBeNull();
     expect(app.events.filter(({ name }) => name === 'monitor.down')).toEqual([]);
@@ -338,7 +339,7 @@ describe('a run', () => {
 
   it('is forgotten as fast as a large fleet writes it', async () => {
     const [id = 0] = await start(1);
-    // Of 100,000 sites every five minutes: more than a fifth of an hour.
+    // 100,000 sites every five minutes: more than a fifth of an hour.
     await app.db.run(
       `WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 260000)
        INSERT INTO heartbeat (site_id, at, status, important, duration, down_count, msg) SELECT ?, i, 1, 0, 0, 0, '' FROM n`,

@@ -1,4 +1,7 @@
-/** Monitors and certificates shared out by claims: several processes on one file, each a service of its own, by a clock moved by hand. */
+/**
+ * Monitors and certificates distributed by claims: several processes on one file, each a separate service, with a
+ * manual clock.
+ */
 
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -15,7 +18,7 @@ import { answers, type MonitoringApp, monitoringApp, silence } from './monitorin
 const MINUTE = 60_000;
 const LEASE = 30_000;
 
-/** One process: what its network answers, and what it was asked. */
+/** One process: the answers of its network, and the requests it received. */
 interface Side {
   app: MonitoringApp;
   asked: string[];
@@ -23,7 +26,7 @@ interface Side {
   online: boolean;
   references: number;
   members: Members;
-  /** So many of the next writes of such statements find the database busy. */
+  /** This many of the next writes of matching statements find the database busy. */
   busy: { statement: string; times: number };
   run(): Promise<string>;
 }
@@ -98,7 +101,7 @@ async function open(file: string, members: Partial<Members>, probe: Partial<Prob
   return side;
 }
 
-/** Two processes, on machines of their own unless `hosts` says otherwise, and `n` sites that are looked at every five minutes. */
+/** Two processes, on separate machines unless `hosts` says otherwise, and `n` sites checked every five minutes. */
 async function start(
   n: number,
   { hosts = ['a', 'b'], probe = {} as Partial<Probe>, settings = {} } = {},
@@ -135,7 +138,7 @@ const named = (side: Side) =>
 const turnOf = async (id: number) =>
   Number((await (sides[0] as Side).app.service.store.monitors.one(id))?.next_check_at);
 
-/** An answer that comes when the test says so. */
+/** An answer that arrives when the test gives it. */
 function later(): { answer: Promise<HttpAnswer>; give(answer: HttpAnswer): void } {
   let give: (answer: HttpAnswer) => void = () => undefined;
   const answer = new Promise<HttpAnswer>((resolve) => {
@@ -146,7 +149,7 @@ function later(): { answer: Promise<HttpAnswer>; give(answer: HttpAnswer): void 
 
 const pause = (ms: number) => new Promise<void>((resolve) => setTimeout(resolve, ms));
 
-/** Moves the clock until the run is over. */
+/** Advances the clock until the run is over. */
 async function until(running: Promise<unknown>): Promise<void> {
   let over = false;
   running.catch(() => undefined).finally(() => (over = true));
@@ -161,7 +164,7 @@ describe('a claim', () => {
     const take = (side: Side, most: number, members: number) =>
       side.app.service.store.monitorClaims.claim(clock.now(), clock.now() + LEASE, { most, members });
     const portions = [await take(first, 100, 4), await take(second, 100, 4), await take(first, 2, 4)];
-    // A quarter of 11, of the 8 that are left, and no more than was asked for.
+    // A quarter of 11, then of the 8 left, and no more than requested.
     expect(portions.map(({ rows }) => rows.length)).toEqual([3, 2, 2]);
     const rest = await take(second, 100, 1);
     const taken = [...portions, rest].flatMap(({ rows }) => rows.map(({ site_id }) => site_id));
@@ -203,7 +206,7 @@ describe('a claim', () => {
     for (let s = 0; s < 120; s += 5) {
       const before = await turnOf(ids[0] ?? 0);
       clock.move(5_000);
-      // The run looks up every two seconds, and keeps its claims when a third of their time is over.
+      // The run checks every two seconds, and renews its claims when a third of their time has passed.
       if (before - clock.now() < (LEASE * 2) / 3) await expect.poll(() => turnOf(ids[0] ?? 0)).toBeGreaterThan(before);
       expect(await second.run()).toBe('0 checked, 0 alerts');
     }
@@ -250,7 +253,7 @@ describe('a process that was paused', () => {
     first.reply = () => slow.answer;
     const running = first.run();
     await expect.poll(() => first.asked.length).toBe(1);
-    // Who wakes up has no place before it has shown itself.
+    // A process that wakes up has no place before it has registered again.
     Object.assign(first.members, { slots: () => 0 } satisfies Partial<Members>);
     clock.move(LEASE + 1);
     await second.run();
@@ -304,19 +307,19 @@ describe('a process that was paused', () => {
     expect(await store.monitors.one(monitor.site_id)).toEqual(before);
     for (const table of ['heartbeat', 'incident', 'alert', 'monitor_hour'])
       expect(await first.app.db.all(`SELECT * FROM ${table}`)).toEqual([]);
-    // Nor does it give back, keep or end what is not its own.
+    // Nor does it release, renew or end claims that are not its own.
     const old = [{ site_id: monitor.site_id, until }];
     expect(await store.monitorClaims.move(old, clock.now(), clock.now())).toEqual(new Set());
     await store.monitorClaims.pause(old, clock.now());
     expect(await store.monitors.one(monitor.site_id)).toEqual(before);
-    // The one who has the claim may.
+    // The holder of the claim may.
     const fresh = { ...stale, claim: clock.now() + LEASE };
     expect((await store.monitorResults.record([fresh])).alerts).toHaveLength(1);
   });
 
   it('does not start what it had queued, nor believe what it measured before', async () => {
     const [first] = await start(8);
-    // Two places: two looks are under way, two more are claimed.
+    // Two places: two checks are under way, two more are claimed.
     Object.assign(first.members, { slots: () => 2, count: () => 1 } satisfies Partial<Members>);
     const slow = later();
     first.reply = () => (first.asked.length <= 2 ? slow.answer : answers(200));
@@ -325,7 +328,7 @@ describe('a process that was paused', () => {
     clock.move(LEASE + 1);
     slow.give(answers(200));
     expect(await running).toBe('8 checked, 0 alerts, 2 came too late');
-    // The two that were late were asked again, the others once.
+    // The two late ones were checked again, the others once.
     expect(first.asked).toHaveLength(10);
     expect(new Set(first.asked).size).toBe(8);
   });
@@ -464,10 +467,10 @@ describe('a cut of the network', () => {
     first.reply = () => silence();
     const outcome = await first.run();
     expect(outcome).toMatch(/^0 checked, 0 alerts, \d+ put off: our own network is down$/);
-    // What it had claimed is due again for the others.
+    // The monitors it had claimed are due again for the others.
     await second.run();
     expect(await beats()).toHaveLength(known + 40);
-    // It takes on nothing while it is cut off, and looks whether it still is only when something is due.
+    // It takes on nothing while it is offline, and tests its connection only when something is due.
     const asked = first.asked.length;
     const references = first.references;
     await first.run();

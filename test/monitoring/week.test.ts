@@ -1,4 +1,7 @@
-/** A week of many monitors, minute by minute: the alerts of known troubles and no others, through a cut and a restart. */
+/**
+ * A week of many monitors, minute by minute: alerts for the injected problems and no others, through a network cut and
+ * a restart.
+ */
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -14,11 +17,11 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 const SITES = shortOrLong(60, 500);
 
-/** What one site does at a moment; undefined = answers as ever. */
+/** The behaviour of one site at a moment; undefined = its normal answer. */
 type Behaviour = (at: number, tries: number) => HttpAnswer | undefined;
 const within = (at: number, from: number, length: number) => at >= START + from && at < START + from + length;
 
-/** The injected troubles, by site number, with the alerts each must cause and no others. */
+/** The injected problems, by site number, with the alerts each must cause and no others. */
 const TROUBLES: Record<number, { what: string; behaviour: Behaviour; alerts: string[]; incidents: number }> = {
   3: {
     what: 'an outage of two hours',
@@ -132,7 +135,7 @@ describe(`a week of ${SITES} monitors`, () => {
     clockHolder.now = () => app.clock.now();
     ids = await app.addSites(SITES);
     await app.settings({ svc_uptime_monitoring_active: 1, svc_uptime_monitoring_interval: 30 });
-    // The sites with troubles are looked at every five minutes, by a setting of their own.
+    // The sites with problems are checked every five minutes, by their own setting.
     for (const site of Object.keys(TROUBLES))
       await app.service.store.monitors.saveSettings(
         ids[Number(site) - 1] ?? 0,
@@ -187,7 +190,8 @@ describe(`a week of ${SITES} monitors`, () => {
   });
 
   it('spreads the checks evenly over the interval', () => {
-    // From the second hour to the cut: some every five minutes and the rest every thirty, some twice because of their troubles.
+    // From the second hour to the cut: some every five minutes and the rest every thirty, some twice because of their
+    // problems.
     const often = Object.keys(TROUBLES).length;
     const steady = perMinute.slice(60, 30 * 60);
     const mean = steady.reduce((sum, n) => sum + n, 0) / steady.length;

@@ -1,4 +1,4 @@
-/** Inputs as callers get them wrong: each is refused by name, with the next step, and changes nothing. */
+/** Typical mistakes in inputs: each is refused by name, with the next step, and changes nothing. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp } from './checked-app.js';

@@ -1,13 +1,13 @@
 /**
- * The cases of the operations: each once, with the error codes that the interface documents for it (operations §8, §9) and
- * a working call. Tests that go through all operations read this list; a new operation joins by one line.
+ * The cases of the operations: each once, with the error codes that the interface documents for it (operations §8, §9)
+ * and a working call. Tests that cover all operations read this list; a new operation adds one line.
  */
 
 import type { ErrorCode } from '../../src/core/errors.js';
 import { findItem, keep } from '../../src/demo/guard/state.js';
 import { type Answer, START, type TestApp } from '../support/harness.js';
 
-/** Input of a working call, or what makes it from what the calls before it left. */
+/** Input of a working call, or a function that builds it from the results of earlier calls. */
 type Input = object | ((walk: Walk) => object | Promise<object>);
 
 export interface OperationCase {
@@ -17,21 +17,21 @@ export interface OperationCase {
   calls: readonly Input[];
 }
 
-/** What the calls of a walk through all cases use. */
+/** Data shared by the calls of a walk through all cases. */
 interface Walk {
   app: TestApp;
   /** The sites 1 to this one are connected; plugins, themes and offers are those of site 1. */
   sites: number;
-  /** Of the tag and the client that were added. */
+  /** The tag and the client that were added. */
   tag: { tag_id: number };
   client: { client_id_or_email: number };
-  /** A plugin that may be switched off and deleted. */
+  /** A plugin that may be deactivated and deleted. */
   plugin: string;
   /** Themes that are not active. */
   themes: readonly string[];
-  /** What an operation answered last. */
+  /** The last answer of an operation. */
   answer(name: string): Answer;
-  /** A plugin that had an update on offer when it was first asked for, or any. */
+  /** A plugin that had an update available when first asked, or any. */
   offered(): Promise<string>;
 }
 
@@ -72,7 +72,7 @@ function walkThrough(app: TestApp, sites: number, answers: ReadonlyMap<string, A
 
 export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
 const CONFIRM: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];
-/** Of filters on updates that name what there is not. */
+/** Codes of update filters that name something that does not exist. */
 const FILTERS = ['svc_invalid_input', 'svc_tag_not_found', 'svc_client_not_found'] as const;
 export const REACH: ErrorCode[] = ['svc_site_suspended', 'svc_site_offline', 'svc_child_version_outdated'];
 const APPLY: ErrorCode[] = ['svc_update_failed', 'svc_update_exception'];
@@ -86,7 +86,7 @@ const few = { site_ids_or_domains: [1, 2] };
 const tag = (walk: Walk) => walk.tag;
 const client = (walk: Walk) => walk.client;
 
-/** Has the guard of the first site keep a copy of this plugin, as it is. */
+/** Makes the guard of the first site keep a copy of this plugin in its current version. */
 function keptVersion(app: TestApp, slug: string): string {
   const site = app.fleet.site(0);
   const item = findItem(site, 'plugin', slug);
@@ -98,7 +98,7 @@ function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[])
   return { name, codes, calls };
 }
 
-/** In an order in which each call leaves something for the next. */
+/** In an order in which each call prepares the next. */
 export const CASES: readonly OperationCase[] = [
   operation('get-site-plugins', SITE, site),
   operation('get-site-themes', SITE, site),
@@ -241,7 +241,7 @@ export const CASES: readonly OperationCase[] = [
     await app.service.store.quarantine.add({ ...version, ...entry, type: 1, evidence: '["It broke."]' });
     return version;
   }),
-  // The codes of what follows stand in the tests of their own groups, as far as no rule for all operations covers them.
+  // The remaining operations: their codes are in the tests of their groups, unless a rule covers all operations.
   operation('switch-plugin', [], ({ plugin }) => ({ ...few, plugin, action: 'activate' })),
   operation('list-incidents', SITE, {}, { ...site, open: false, days: 3 }),
   operation('acknowledge-incident', [], async ({ app }) => {
@@ -289,7 +289,7 @@ export const CASES: readonly OperationCase[] = [
   operation('set-timer', MODULE, ({ answer }) => ({ task_id: answer('add-time-task').id, step: 'stop' })),
   operation('list-time-clients', MODULE, {}),
   operation('list-time-buckets', MODULE, {}),
-  // New operations: above this line (`npm run new:operation` puts them here). What deletes comes last.
+  // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({
     ...site,
@@ -351,7 +351,7 @@ export async function everyOperation(
   }
 }
 
-/** Input of a call that is well-formed and confirmed, about plugins and themes that no site has. */
+/** Input of a well-formed and confirmed call, with plugins and themes that no site has. */
 export async function wellFormed(app: TestApp, name: string): Promise<object> {
   const [input = {}] = CASES.find((one) => one.name === name)?.calls ?? [];
   if (typeof input !== 'function') return input;

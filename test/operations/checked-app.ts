@@ -1,4 +1,4 @@
-/** Operations on simulated sites over real storage; every answer is held against its published contract. */
+/** Operations on simulated sites over real storage; every answer is validated against its published contract. */
 
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
@@ -15,7 +15,7 @@ import { ADMIN, type TestApp, type TestOptions, testApp } from '../support/harne
 const ajv = new AjvJsonSchemaValidator();
 const validators = new Map<string, JsonSchemaValidator<unknown>>();
 
-/** Compiled when the operation is first called, because that takes longer than most calls. */
+/** Compiled on the operation's first call, because compiling takes longer than most calls. */
 function validatorOf(name: string): JsonSchemaValidator<unknown> {
   const operation = operations.find(({ id }) => id === `svc/${name}-v1`);
   if (operation === undefined) throw new Error(`no contract of ${name}`);
@@ -29,14 +29,14 @@ export interface CheckedApp extends TestApp {
   site(i: number): DemoSite;
   /** Connects the first `count` sites; their ids are 1, 2, 3 … in that order. */
   connectAll(count: number): Promise<number[]>;
-  /** A row as another version of the service may have left it; nothing answers at its address. */
+  /** A row as another version of the service may have left it; no server answers at its address. */
   row(url: string, more?: { url_key?: string; name?: string }): Promise<number>;
-  /** Two sites with one identifying form. */
+  /** Two sites with the same identifying form. */
   twins(): Promise<[number, number]>;
   cell(sql: string, ...args: (string | number | null)[]): Promise<unknown>;
-  /** Everything that a refused call must leave as it was, as one text. */
+  /** Everything that a refused call must leave unchanged, as one text. */
   content(): Promise<string>;
-  /** A storage that fails on matching statements while `work` runs. */
+  /** Makes the storage fail on matching statements while `work` runs. */
   failing<T>(statement: RegExp, work: () => Promise<T>): Promise<T>;
 }
 
@@ -46,7 +46,7 @@ export async function checkedApp(options: TestOptions = {}): Promise<CheckedApp>
   // `fail` of the harness goes through `call` of the same object.
   app.call = async (name, input, more) => {
     const answer = await call(name, input, more);
-    // As it goes over the wire: JSON knows no undefined.
+    // As sent over the wire: JSON has no undefined.
     const checked = validatorOf(name)(JSON.parse(JSON.stringify(answer)));
     if (!checked.valid) throw new Error(`${name} broke its contract: ${checked.errorMessage}`);
     return answer;
@@ -111,21 +111,24 @@ export async function checkedApp(options: TestOptions = {}): Promise<CheckedApp>
   });
 }
 
-/** The administrator, kept away from some sites. */
+/** The administrator, denied access to some sites. */
 export function deniedTo(...sites: number[]): Actor {
   return { ...ADMIN, denied_sites: sites };
 }
 
 const MAYBE = { requiresPhp: '', requiresWp: '' };
 
-/** Plugins of a site that an update may be offered for: public, not the child itself. */
+/** Plugins of a site that may have updates: public, not the child itself. */
 export function ordinary(site: DemoSite): PluginState[] {
   return site.state.plugins.filter(
     (plugin) => !plugin.slug.startsWith('mainwp-child/') && !plugin.mustUse && !plugin.premium,
   );
 }
 
-/** Leaves exactly these offers on a site: `count` plugins, one theme, core and a translation as asked. Answers what they are for. */
+/**
+ * Leaves exactly these offers on a site: `count` plugins, one theme, core and a translation as requested. Returns the
+ * items.
+ */
 export function offers(
   site: DemoSite,
   wanted: { plugins?: number; themes?: number; core?: boolean; translations?: boolean },

@@ -83,7 +83,7 @@ describe('naming a site', () => {
     const answer = await app.call(name, given, { actor: deniedTo(BROKEN) });
     expect(codesOf(answer).slice(0, 3)).toEqual(SITE.map((code) => code));
     for (const code of SITE) note(name, code);
-    // What the good site went through is taken back.
+    // Restores the good site.
     await app.call('unsuspend-site', { site_id_or_domain: GOOD });
     await app.call('reconnect-site', { site_id_or_domain: GOOD });
   });
@@ -284,7 +284,7 @@ describe('what the site does', () => {
     await app.call('sync-sites', { site_ids_or_domains: [BROKEN] });
     await (whole ? refused : listed)(name, 'svc_update_failed', input);
     site.faults = {};
-    // The look after the update cannot be stored.
+    // The sync after the update cannot be stored.
     await app.failing(/content_hash = \?/, () => (whole ? refused : listed)(name, 'svc_update_exception', input));
     await app.call('sync-sites', { site_ids_or_domains: [BROKEN] });
   });
@@ -328,7 +328,7 @@ describe('safe updates', () => {
     await refused('roll-back', 'svc_change_not_found', { ...of, type: 'plugin', slug: 'a/a.php' });
     const [plugin] = ordinary(app.site(GOOD - 1));
     await refused('roll-back', 'svc_snapshot_not_found', { ...of, type: 'plugin', slug: 'a/a.php', to_version: '1' });
-    // Nothing but loopback can be reached here, so wordpress.org has none either.
+    // Only loopback can be reached here, so wordpress.org has none either.
     await refused('roll-back', 'svc_snapshot_not_found', {
       ...of,
       type: 'plugin',
@@ -454,7 +454,7 @@ describe('rights', () => {
       const needed = effect === 'read' ? 'read' : 'write';
       const other = { ...ADMIN, rights: needed === 'read' ? (['write'] as const) : reader.rights };
       expect(await app.fail(name, { nonsense: 1 }, { actor: other })).toMatchObject(refusedRight);
-      // With the right, the input is looked at.
+      // With the right, the input is validated.
       expect(await app.fail(name, { nonsense: 1 }, { actor: { ...ADMIN, rights: [needed] } })).toMatchObject({
         code: 'ability_invalid_input',
       });

@@ -1,4 +1,7 @@
-/** Plugins and themes of a site: the stored inventory, and changes that are believed only once the site shows them (child protocol §6.2, §6.3). */
+/**
+ * Plugins and themes of a site: the stored inventory, and changes that only count once the site shows them (child
+ * protocol §6.2, §6.3).
+ */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';

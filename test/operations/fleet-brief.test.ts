@@ -1,4 +1,4 @@
-/** The brief of the fleet: order, counts, reasons, what is not known, and its size for any fleet. */
+/** The brief of the fleet: order, counts, reasons, unknown data, and its size for any fleet. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
@@ -32,7 +32,7 @@ it('names internationalised domains as people know them', async () => {
   expect((await app.call('list-sites')).items[0].url).toBe('https://xn--bcher-kva.example/');
 });
 
-/** Seven sites with one trouble each, made in an order that is not that of their urgency. */
+/** Seven sites with one problem each, created in an order other than that of their urgency. */
 async function troubles(): Promise<number> {
   const now = app.clock.now();
   for (const name of ['stale', 'domain', 'cert', 'gone', 'down', 'broken', 'fine'])
@@ -129,7 +129,7 @@ describe('get-fleet-brief', () => {
     for (const { matter, count, next } of needs_attention) {
       const [, tool = '', input = ''] = /^svc-(.+)-v1 (.+)$/.exec(next) ?? [];
       const { total } = await app.call(tool, JSON.parse(input));
-      // One question shows both kinds of outages.
+      // One query shows both kinds of outages.
       expect([matter, total]).toEqual([matter, matter.startsWith('down') ? 2 : count]);
     }
   });

@@ -1,4 +1,4 @@
-/** Reports, content, costs and time as assistants reach them: the same records as over REST, in fewer words. */
+/** Reports, content, costs and time for assistants: the same records as over REST, in fewer words. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from '../rest/client.js';
@@ -116,7 +116,7 @@ describe('content', () => {
     const refused = await app.fail('set-post-status', { ...site, post_id, step: 'publish' });
     expect(refused.code).toBe('svc_rest_conflict');
     expect((await app.fail('edit-post', { ...site, post_id: 999_999, post_title: 'x' })).code).toBe('post_not_exist');
-    // For good only over REST, where a person does it.
+    // Permanent deletion only over REST, where a user does it.
     expect((await app.fail('set-post-status', { ...site, post_id, step: 'delete' })).field).toBe('step');
   });
 

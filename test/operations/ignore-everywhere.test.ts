@@ -1,4 +1,4 @@
-/** Ignoring an update on every site: for good, until a time, one version. */
+/** Ignoring an update on every site: permanently, until a time, or for one version. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { timetable } from '../../src/scheduler/timetable.js';
@@ -23,7 +23,7 @@ const slugs = async () => {
   const { updates } = await app.call('list-updates', { per_page: 200 });
   return updates.map(({ site_id, slug }: { site_id: number; slug: string }) => `${site_id} ${slug}`);
 };
-/** As the schedule does it. */
+/** Runs the scheduled task. */
 const tick = () => {
   const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
   return timetable.find(({ name }) => name === 'ignored-updates')?.run(ctx, {} as never);

@@ -1,4 +1,4 @@
-/** Incidents of all sites, and that a person has seen one: the same over operations, REST and in the brief. */
+/** Incidents of all sites, and acknowledging one: the same over operations, REST and in the brief. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from '../rest/client.js';
@@ -65,7 +65,7 @@ describe('incidents', () => {
 
     const { needs_attention } = await app.call('get-fleet-brief');
     const down = needs_attention.find(({ matter }: { matter: string }) => matter === 'down');
-    // What nobody has seen comes first, although it is older.
+    // Unacknowledged ones come first, although older.
     expect(down.first).toEqual([
       expect.stringMatching(/site-0001 since 2026-11-20T07:00Z, HTTP 503$/),
       expect.stringMatching(/site-0000 since 2026-11-20T09:00Z, HTTP 503, acknowledged$/),

@@ -1,4 +1,4 @@
-/** Operations over a real database in memory, without the network: what the tests of clients, tags and costs stand on. */
+/** Operations over a real database in memory, without the network: the base of the tests of clients, tags and costs. */
 
 import type { Config } from '../../src/config/types.js';
 import { ServiceError } from '../../src/core/errors.js';
@@ -43,7 +43,7 @@ export async function offlineApp() {
     state,
     events,
     context,
-    /** Runs `svc/<name>-v1` and forbids more than four round trips, whatever the size of the fleet (design: no N+1). */
+    /** Runs `svc/<name>-v1` and forbids more than four round trips for any size of fleet (design: no N+1). */
     async call(name: string, input: object = {}): Promise<Record<string, unknown>> {
       const operation = operations.get(`svc/${name}-v1`);
       if (operation === undefined) throw new Error(`No operation svc/${name}-v1.`);
@@ -55,7 +55,7 @@ export async function offlineApp() {
       return outcome;
     },
 
-    /** The error a call is refused with; fails when it succeeds. */
+    /** The error that refuses a call; fails when the call succeeds. */
     async refusal(name: string, input: object = {}): Promise<ServiceError> {
       try {
         await this.call(name, input);
@@ -88,7 +88,7 @@ export async function offlineApp() {
       return lastId;
     },
 
-    /** Lets something happen between a verb's look and its next write. */
+    /** Makes something happen between a verb's read and its next write. */
     meanwhile(happens: () => Promise<unknown>) {
       const { batch, run } = db;
       const first = async () => {

@@ -1,4 +1,4 @@
-/** Calls of a queued job yield to calls that a person waits for: an update during a queued sync of many sites. */
+/** Calls of a queued job yield to calls that a user waits for: an update during a queued sync of many sites. */
 
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { PacedChildSites } from '../../src/child/http.js';
@@ -6,9 +6,9 @@ import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const SITES = 40;
-/** All but the last, which is the person's. */
+/** All but the last, which is the user's. */
 const QUEUED = Array.from({ length: SITES - 1 }, (_, index) => index + 1);
-/** The pacer gives every eighth start to the oldest call, and one call of the job starts between two of the person's. */
+/** The pacer gives every eighth start to the oldest call, and one call of the job starts between two of the user's. */
 const OVERTAKEN_BY = 10;
 
 let app: CheckedApp;
@@ -20,13 +20,13 @@ afterEach(() => app.close());
 
 it.each([
   ['of other sites', QUEUED],
-  // The queued sync of the site has begun, and holds it, before the person comes.
+  // The queued sync of the site has begun, and holds it, before the user's call.
   ['that has begun with the same site', [...QUEUED, SITES]],
 ])('an update goes ahead of the calls of a queued sync %s', async (_name, queued) => {
   const site = app.fleet.site(SITES - 1);
   offers(site, { plugins: 1 });
   await app.call('sync-sites', { site_ids_or_domains: [SITES] });
-  // The slowest site is called first, so that the person's would come last.
+  // The slowest site is called first, so that the user's would come last.
   for (const each of app.fleet.sites) if (each !== site) each.faults.latencyMs = () => 30;
   await Promise.all(QUEUED.map((id) => app.call('sync-sites', { site_ids_or_domains: [id] })));
   const slug = site.state.plugins.find((plugin) => plugin.update !== null)?.slug;

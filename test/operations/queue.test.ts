@@ -5,7 +5,7 @@ import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
-/** What a job that tells its items tells before it has done anything. */
+/** The status of a job with items before it has done anything. */
 const NO_ITEMS = { items: [], items_total: 0, page: 1, per_page: 50 };
 const NOTHING_DONE: Record<string, object> = {
   update: { summary: { total_updated: 0, total_errors: 0, sites_updated: 0 }, ...NO_ITEMS },

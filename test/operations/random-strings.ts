@@ -1,4 +1,4 @@
-/** Letters that fold in unusual ways, stand outside the basic plane, or mean something to a search. */
+/** Random strings of characters with unusual case folding, outside the basic plane, or with a meaning in a search. */
 const LETTERS = [
   ...'aAbBzZ019 éÉßẞςσΣİIıiǅДдЖжÅå東京店あア한글🙂𝒜%_\\"\'*-()',
   '\u0301',
@@ -15,7 +15,7 @@ const LETTERS = [
   '\u01F0',
 ];
 
-/** A source of strings that is the same in every run. */
+/** A deterministic source of strings. */
 export function generateRandomString(seed: number): (length: number) => string {
   let state = seed >>> 0;
   const next = () => {

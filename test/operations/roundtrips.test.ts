@@ -1,4 +1,4 @@
-/** What an operation asks of the storage does not grow with the fleet (operations §11.10). */
+/** The number of storage queries of an operation does not grow with the fleet (operations §11.10). */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Counts } from '../support/counting-db.js';
@@ -14,7 +14,7 @@ afterAll(async () => {
   for (const app of kits.values()) await app.close();
 });
 
-/** A fleet in the storage only: nothing here contacts a site. */
+/** A fleet in the storage only: no site is contacted. */
 async function filled(size: number): Promise<CheckedApp> {
   const app = await checkedApp({ sites: 1, config: { batch_threshold: 100_000 } });
   await app.call('add-client', { name: 'Ada' });
@@ -42,7 +42,7 @@ async function counts(app: CheckedApp, name: string, input: object) {
   return { ...app.db.counts };
 }
 
-/** The whole fleet named in every way there is. */
+/** The whole fleet, named in every supported form. */
 const everySite = (size: number) =>
   Array.from({ length: size }, (_, i) =>
     i % 3 === 0 ? i + 1 : i % 3 === 1 ? `s${i + 1}.example` : `https://s${i + 1}.example/`,
@@ -107,13 +107,13 @@ describe('a selection', () => {
     const found: Counts[] = [];
     for (const [size, app] of kits) {
       const { calls } = await counts(app, 'suspend-sites', { site_ids_or_domains: everySite(size) });
-      // Lines of the action log are written together, in as many bunches as the call takes time for.
+      // Lines of the action log are written in batches, whose number depends on how long the call takes.
       const statements = app.db.log.filter((text) => !text.includes('INSERT INTO action_log')).length;
       found.push({ calls, statements });
     }
     const [one, fifty, all] = found as [Counts, Counts, Counts];
-    // Choosing and loading them is the same for one as for many. One mark a site, of two statements; marks that are ready together
-    // share a call.
+    // Selecting and loading costs the same for one as for many. One mark per site, of two statements; marks that are
+    // ready together share a call.
     expect(fifty.statements).toBe(one.statements + 2 * 49);
     expect(all.statements).toBe(one.statements + 2 * 199);
     expect(fifty.calls).toBeLessThanOrEqual(one.calls + 49);

@@ -1,4 +1,4 @@
-/** The search over the fleet: every filter against a plain computation over a fleet made at random. */
+/** The fleet search: every filter against a plain computation over a random fleet. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
@@ -55,7 +55,7 @@ function random(seed: number) {
   };
 }
 
-/** version_compare as PHP's source has it, by replacing as its `php_canonicalize_version` does. */
+/** version_compare as in PHP's source, by replacing as its `php_canonicalize_version` does. */
 function older(a: string, b: string): boolean {
   const parts = (text: string) =>
     text
@@ -177,7 +177,7 @@ type Input = Record<string, any>;
 
 const below = (version: string, limit: string | undefined) =>
   limit === undefined || (version !== '' && older(version, limit));
-/** Whether one of these offers is asked for. */
+/** Whether one of these offers matches the filter. */
 const offered = (offers: Offer[], kinds: string[], levels: string[]) =>
   offers.some(
     ({ kind, from, to, ignored }) =>
@@ -303,7 +303,7 @@ describe('search-fleet', () => {
       expect([answer.total, answer.sites], note).toEqual([wanted.length, new Set(wanted.map(([id]) => id)).size]);
       found += wanted.length > 0 ? 1 : 0;
     }
-    // Not a test of empty answers.
+    // Guards against testing only empty answers.
     expect(found).toBeGreaterThan(120);
   });
 

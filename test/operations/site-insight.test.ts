@@ -1,4 +1,4 @@
-/** What the last look told about a site (operations §5.7, §5.10, §5.11). */
+/** Results of the last sync of a site (operations §5.7, §5.10, §5.11). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
@@ -77,7 +77,7 @@ describe('what a look told', () => {
         user(1615, 'modified', { changeusername: 'tom', oldrole: 'Author', newrole: 'Editor' }),
         'Changed role of user: tom (from Author to Editor)',
       ],
-      // WordPress' REST API, and what the child makes of it: the role that is given back is in no entry.
+      // WordPress' REST API, as the child logs it: the role that is restored is in no entry.
       [
         user(1615, 'modified', { changeusername: 'eve', oldrole: 'Administrator', newrole: '' }),
         'Changed role of user: eve (from Administrator, the new role is not in the log of the site)',
@@ -139,7 +139,7 @@ describe('what a look told', () => {
         { type: 9999, context: 'widget', action: 'added', user: 'ada', meta: { widgetname: 'Clock' } },
         'Added widget: Clock',
       ],
-      // None of these is a change that somebody made on the site.
+      // None of these is a change made by a user on the site.
       [{ type: 1315, context: 'post', action: 'viewed', user: 'ada', post: page, meta: { posttitle: 'Imprint' } }, ''],
       [{ type: 1680, context: 'user', action: 'opened', user: 'ada', meta: { changeusername: 'jane' } }, ''],
       [{ type: 1945, context: 'cron-job', action: 'executed', user: 'System', meta: { task_name: 'x' } }, ''],
@@ -184,7 +184,7 @@ describe('what a look told', () => {
       entry(0.1, 1615, 'modified', role('jane', '', 'Editor')),
       entry(0.2, 1610, 'created', created('jane', 'editor')),
       entry(0.3, 1690, 'created', field),
-      // Another user, another role, another person, another time: none of them belongs to the creation.
+      // Another user, role, author or time: none of them belongs to the creation.
       entry(0.4, 1615, 'modified', role('tom', '', 'Editor')),
       entry(0.5, 1615, 'modified', role('jane', 'Editor', 'Administrator')),
       entry(0.6, 1690, 'created', field, 'eve'),

@@ -58,7 +58,7 @@ describe('lists', () => {
     await app.call('delete-site', { site_id_or_domain: added, confirm: true });
     const second = await app.call('list-sites', { ...begin, cursor: first.next_cursor });
     expect(second).toMatchObject({ items: [{ id: 5 }, { id: 6 }], page: 2, per_page: 2, total: 6 });
-    // Pages may change their size on the way.
+    // Pages may change their size between calls.
     const rest = await app.call('list-sites', { per_page: 50, cursor: second.next_cursor });
     expect(rest).toMatchObject({ items: [{ id: 4 }, { id: 3 }], page: 3 });
     expect(rest).not.toHaveProperty('next_cursor');
@@ -263,12 +263,12 @@ describe('letters with two lower forms', () => {
 
 describe('internationalised domains', () => {
   it('are found by their real name and by the one of the wire, and their e-mail addresses are accepted', async () => {
-    // As in a server that has run for a while: what is called often is optimised.
+    // As in a server that has run for a while: frequently called functions are optimised.
     for (let i = 0; i < 100_000; i++) URL.canParse(`https://example.com/${i}`);
     const app = await checkedApp({ sites: 1 });
     try {
       const id = await app.row('https://xn--bcher-kva.example/');
-      // As at the start of the service, for sites that were stored before.
+      // As at the start of the service, for sites that were stored earlier.
       await app.service.store.sites.indexRealNames();
       for (const search of ['bücher', 'BÜCHER.example', 'bü', 'xn--bcher'])
         expect((await app.call('list-sites', { search })).items).toMatchObject([{ id }]);

@@ -1,4 +1,4 @@
-/** Sites between their states, one by one and several at once (operations §5.2, §6). */
+/** State changes of sites, one by one and several at once (operations §5.2, §6). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, codesOf } from './checked-app.js';

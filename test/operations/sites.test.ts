@@ -142,7 +142,7 @@ describe('add-site and get-site', () => {
     expect(plugins.map(({ name }: { name: string }) => name)).toContain('Tables & <Charts>');
     const renamed = await app.call('update-site', { site_id_or_domain: id, notes: 'x' });
     expect(renamed).toMatchObject({ name: title });
-    // The log of actions keeps the name of a client likewise.
+    // The action log keeps the name of a client unchanged, too.
     await app.call('add-client', { name: 'A &amp; B <Ltd>' });
     await expect.poll(() => app.cell("SELECT name FROM action_log WHERE context = 'client'")).toBe('A &amp; B <Ltd>');
   });
@@ -155,7 +155,7 @@ describe('add-site and get-site', () => {
     for (const i of [0, 1, 2]) expect(await app.call('add-site', login(i))).toMatchObject({ name: hosts[i] });
     const names = () =>
       Promise.all([1, 2, 3].map(async (id) => (await app.call('get-site', { site_id_or_domain: id })).name));
-    // A person's choice, even when it is what the site is called already.
+    // A name chosen by a user, even if it is the same as the current one.
     await app.call('update-site', { site_id_or_domain: 2, name: hosts[1] });
     await app.call('sync-sites');
     expect(await names()).toEqual(hosts);
@@ -255,7 +255,7 @@ describe('update-site and delete-site', () => {
     expect(await app.call('sync-sites', { site_ids_or_domains: null })).toMatchObject({ total_synced: 2 });
     const named = { site_id_or_domain: 1, name: 'Kept', client_id: (await app.call('add-client', { name: 'Ada' })).id };
     await app.call('update-site', named);
-    // A null of its own meaning stays one.
+    // A null with a meaning stays null.
     const changed = await app.call('update-site', { site_id_or_domain: 1, name: null, notes: null, client_id: null });
     expect(changed).toMatchObject({ name: 'Kept', client_id: null });
     const refused = await app.fail('delete-site', { site_id_or_domain: 1, confirm: null, dry_run: null });
@@ -272,7 +272,7 @@ describe('update-site and delete-site', () => {
     expect(pluck((await app.call('update-site', { ...of, add_tags: [2], remove_tags: [1, 3] })).tags, 'id')).toEqual([
       2,
     ]);
-    // Taking off what is not on is done already.
+    // Removing a tag that is not set succeeds.
     await app.call('update-site', { ...of, remove_tags: [1] });
     expect(await tagsOf()).toEqual(['red']);
     for (const [change, code, field] of [

@@ -1,4 +1,4 @@
-/** Switching one plugin on or off on many sites: which sites that means, and that nothing else is touched. */
+/** Activating or deactivating one plugin on many sites: which sites that affects, and that nothing else changes. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
@@ -13,7 +13,7 @@ beforeEach(async () => {
     const [first] = site.state.plugins as [PluginState];
     const like = { ...first, update: null, premium: false, mustUse: false, breaksOnActivation: false };
     site.state.plugins.push({ ...like, slug: 'carousel-pro/carousel-pro.php', name: 'Carousel Pro', active: true });
-    // On on the sites 1, 2 and 4, off on 3, not there on 5.
+    // Active on sites 1, 2 and 4, inactive on 3, not installed on 5.
     if (place < 4) site.state.plugins.push({ ...like, slug: SLUG, name: 'Old Carousel', active: place !== 2 });
   }
   await app.connectAll(5);
@@ -42,7 +42,7 @@ describe('switch-plugin', () => {
     expect(active()).toEqual([false, false, false, true, null]);
     expect(active('carousel-pro/carousel-pro.php')).toEqual([true, true, true, true, true]);
     expect(app.fleet.sites.map((site) => site.calls.length).slice(2)).toEqual(calls.slice(2));
-    // Once more there is nothing to do, which is no error.
+    // A second call has nothing to do, which is no error.
     expect(await off()).toMatchObject({ switched: [], total_switched: 0, errors: [] });
   });
 

@@ -1,4 +1,4 @@
-/** Filters of lists and runs of updates: they only ever narrow, and a name that fits nothing is refused. */
+/** Filters of update lists and runs: they only ever narrow, and a name that matches nothing is refused. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
@@ -6,7 +6,7 @@ import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, ordinary } from './checked-app.js';
 
 let app: CheckedApp;
-/** Two plugins that every site has, with an update of another level each. */
+/** Two plugins that every site has, each with an update of a different level. */
 let kept: { slug: string; name: string };
 let other: { slug: string; name: string };
 

@@ -1,4 +1,4 @@
-/** Applying updates: nothing counts as updated unless the site shows it (operations §8.4; child protocol §6.8). */
+/** Applying updates: an update only counts once the site shows it (operations §8.4; child protocol §6.8). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';

@@ -1,4 +1,7 @@
-/** What is said of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main file. */
+/**
+ * Reports of an update that went wrong on the site: a broken site, a cut connection, maintenance mode, another main
+ * file.
+ */
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -12,7 +15,7 @@ const WAIT = 60_000;
 let app: CheckedApp;
 let site: DemoSite;
 let slugs: string[];
-/** Time goes by while a call waits for a site. */
+/** Advances time while a call waits for a site. */
 let ticking: NodeJS.Timeout;
 beforeEach(async () => {
   app = await checkedApp({ sites: 2, config: { update_wait_ms: WAIT } });
@@ -85,7 +88,7 @@ describe('an update that breaks the site', () => {
     );
     const alert = () => app.db.one<{ id: number; facts: string }>('SELECT id, facts FROM alert');
     await expect.poll(alert).toBeDefined();
-    // The front page answers 200: that is not what is wrong.
+    // The front page answers 200: that is not the problem.
     expect(JSON.parse((await alert())?.facts ?? '')).toEqual({
       http_status: 400,
       part: 'child_plugin',
@@ -313,7 +316,7 @@ describe('a change that is not known yet when its job ends', () => {
       types: ['plugins'],
       specific_items: [a],
     });
-    // PHP goes on behind the gateway, for longer than anyone looks.
+    // PHP continues behind the gateway, for longer than any check waits.
     site.faults = { gatewayTimeout: 1_000 };
     await work();
     clearInterval(ticking);
@@ -441,7 +444,7 @@ describe('a call on a slow site', () => {
       summary: { sites_updated: 1 },
     });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
-    // The site is still at work when the job begins: it must not be sent a second time.
+    // The site is still working when the job begins: it must not be called a second time.
     await work();
     const status = await app.call('get-batch-job-status', { job_id: first.job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
@@ -450,7 +453,7 @@ describe('a call on a slow site', () => {
   });
 
   it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
-    // Time enough for the core, also on a busy machine.
+    // Enough time for the core, also on a busy machine.
     Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
@@ -474,7 +477,7 @@ describe('a call on a slow site', () => {
       items_total: 4,
     });
     expect(status.items[0]).toEqual(core);
-    // Longer under way than a silent site is waited for: the job knows that it is, and sends nothing a second time.
+    // It takes longer than the wait for a silent site: the job knows that it is still running, and sends nothing twice.
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
@@ -490,7 +493,7 @@ describe('a call on a slow site', () => {
     site.faults = {};
     const before = asked('stats').length;
     await work();
-    // One look at what was done, one at what was sent again.
+    // One sync after the update, one after the repeated call.
     expect(asked('stats').length - before).toBeLessThanOrEqual(2);
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 1, total_errors: 1 } });
@@ -498,7 +501,7 @@ describe('a call on a slow site', () => {
   });
 
   it('counts a site by what the call had done, when its job could do no more', async () => {
-    // Time enough for the core, also on a busy machine.
+    // Enough time for the core, also on a busy machine.
     Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
@@ -573,7 +576,7 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
-  /** The site answers everything, and needs longer for it than a sync may take. */
+  /** Makes the site answer everything, but slower than a sync allows. */
   function slow(ms: number): void {
     const { signal } = new AbortController();
     Object.assign(app.service.config, { site_timeout_ms: LIMIT });
@@ -610,7 +613,7 @@ describe('a call on a slow site', () => {
     slow(2 * LIMIT);
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
     expect(await status()).toBe('connected');
-    // Any answer of the child in between shows that it is there.
+    // Any answer of the child in between shows that it is reachable.
     site.faults = {};
     await app.call('deactivate-site-plugins', {
       ...OF,
@@ -626,7 +629,7 @@ describe('a call on a slow site', () => {
       status: 'disconnected',
       status_reason: expect.stringContaining('did not answer within'),
     });
-    // One that takes no connection is not slow.
+    // A site that refuses connections is not slow.
     site.faults = {};
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await status()).toBe('connected');
@@ -655,7 +658,7 @@ describe('a call on a slow site', () => {
     const { job_id } = first.data;
     expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
-    // The update that was under way has ended.
+    // The running update has ended.
     await vi.waitFor(() => expect(slugs.map((slug) => plugin(slug)?.version)).toContain('2.0'), { timeout: 10_000 });
     site.faults = {};
     await work();

@@ -1,4 +1,4 @@
-/** Updates on offer, and ignoring them (operations §5.5, §5.6, §8.4). */
+/** Available updates, and ignoring them (operations §5.5, §5.6, §8.4). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -37,7 +37,7 @@ describe('run-updates with named items', () => {
     const one = await app.call('run-updates', { site_ids_or_domains: [1], specific_items });
     expect(one).toMatchObject({ updated: [{ slug }], summary: { total_updated: 1, total_errors: 2 } });
     expect(one.errors.sort(byName)).toEqual(missing(1, site.url));
-    // On offer on another of the sites: that one has it, and nothing is wrong.
+    // Available on only one of the sites: the other one is not an error.
     const some = await app.call('run-updates', { site_ids_or_domains: [1, 2], specific_items: [slug] });
     expect(some.errors.filter((error: Entry) => error.site_id === 0)).toEqual([]);
     await app.call('ignore-site-plugins', { site_id_or_domain: 3, slugs: [slug], action: 'add' });
@@ -107,7 +107,7 @@ describe('list-updates, get-site-updates', () => {
     expect(some.errors).toMatchObject([
       { site_id: 0, site_url: 'nowhere.example', type: 'site', slug: '', code: 'svc_site_not_found' },
     ]);
-    // The words of the answers are taken, too.
+    // The type names used in answers are accepted, too.
     expect(await app.call('list-updates', { types: ['theme', 'plugin', 'plugins'] })).toEqual(
       await app.call('list-updates', { types: ['plugins', 'themes'] }),
     );

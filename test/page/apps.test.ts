@@ -1,4 +1,6 @@
-/** Views inside assistants: who is told of them, and each of them in the reference host in a real browser. */
+/**
+ * Views inside assistants: which clients are offered them, and each of them in the reference host in a real browser.
+ */
 
 import { fileURLToPath } from 'node:url';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';

@@ -1,4 +1,4 @@
-/** The page as it is built, served by a test service, and a real browser that watches for what must never happen. */
+/** The built page, served by a test service, and a real browser that watches for errors and external requests. */
 
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -14,7 +14,7 @@ import { oncePerRun } from '../support/once-per-run.js';
 export const PASSWORD = 'correct horse';
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
-/** Built from the sources, so that no test sees an older page. */
+/** Built from the sources, so that no test uses an outdated page. */
 export function builtPage(): Promise<string> {
   return oncePerRun('page', buildPage);
 }
@@ -22,16 +22,16 @@ export function builtPage(): Promise<string> {
 export interface ServedPage {
   url: string;
   browser: Browser;
-  /** A page in a context of its own, logged in as a user with these rights. */
+  /** Opens a page in its own context, logged in as a user with these rights. */
   open(rights?: ('read' | 'write')[], options?: Parameters<Browser['newContext']>[0]): Promise<Page>;
-  /** Adds a user; answers its name. */
+  /** Adds a user; returns its name. */
   user(rights: ('read' | 'write')[]): Promise<string>;
   /** Stops answering, until `back`. */
   away(): Promise<void>;
   back(): Promise<void>;
-  /** Runs the clock of the service while something takes its time. */
+  /** Runs the clock of the service while `work` is pending. */
   running<T>(work: Promise<T>): Promise<T>;
-  /** What pages complained about, and whom they called beside us. */
+  /** Errors reported by pages, and requests to any other server. */
   complaints: string[];
   close(): Promise<void>;
 }
@@ -49,7 +49,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
 
   const watch = (context: BrowserContext) => {
     context.on('console', (message) => {
-      // The browser itself reports every answer that is a refusal; those are the tests' own.
+      // The browser itself reports every refused answer; the tests cause those on purpose.
       if (message.type() === 'error' && !/Failed to load resource/.test(message.text()))
         complaints.push(message.text());
     });
@@ -111,7 +111,7 @@ export async function logIn(page: Page, name: string, password = PASSWORD): Prom
   await page.getByRole('navigation', { name: 'Views', exact: true }).waitFor({ state: 'attached' });
 }
 
-/** When what was changed is on the screen. */
+/** Waits until changes are painted. */
 export function painted(page: Page): Promise<void> {
   return page.evaluate(
     () => new Promise<void>((resolve) => requestAnimationFrame(() => requestAnimationFrame(() => resolve()))),
@@ -124,9 +124,9 @@ interface Violation {
   nodes: { target: string[]; failureSummary: string }[];
 }
 
-/** What axe finds on the page that is serious or critical, by these rules or by all. */
+/** Serious or critical findings of axe on the page, by these rules or by all. */
 export async function seriousFindings(page: Page, rules: string[] = []): Promise<string[]> {
-  // Through the debugger: the page's own policy lets no script in.
+  // Injected through the debugger: the page's own policy allows no foreign script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const violations = await page.evaluate(async (only) => {
     const { axe } = globalThis as unknown as { axe: { run(options: object): Promise<{ violations: Violation[] }> } };
@@ -140,7 +140,7 @@ export async function seriousFindings(page: Page, rules: string[] = []): Promise
     );
 }
 
-/** No part of the page may be wider than the screen. */
+/** Expects that no part of the page is wider than the screen. */
 export async function expectToFit(page: Page): Promise<void> {
   const { scroll, width } = await page.evaluate(() => ({
     scroll: document.documentElement.scrollWidth,

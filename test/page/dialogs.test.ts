@@ -1,4 +1,7 @@
-/** Forms of the page in a real browser: filled and sent, their result on the page and by REST, and what the service refuses, at its field. */
+/**
+ * Forms of the page in a real browser: filled and sent, their result on the page and by REST, and refusals at their
+ * field.
+ */
 
 import type { Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
@@ -46,7 +49,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     expect(served.complaints.splice(0)).toEqual([]);
   });
 
-  /** What REST says, to a key of its own. */
+  /** Reads over REST, with a separate key. */
   // biome-ignore lint/suspicious/noExplicitAny: tests look into answers field by field
   async function rest(path: string, bearer = token): Promise<any> {
     const reply = await fetch(`${served.url}/v2${path}`, { headers: { Authorization: `Bearer ${bearer}` } });
@@ -58,7 +61,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
   const card = (title: string) =>
     page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) });
 
-  /** Sends the form, which is refused: the field says why and has the focus, and the form stays as it was. */
+  /** Sends a form that is refused: the field shows the reason and has the focus, and the form stays as it was. */
   async function refused(button: string, label: string, reason: RegExp): Promise<Locator> {
     const dialog = page.getByRole('dialog');
     await dialog.getByRole('button', { name: button, exact: true }).click();
@@ -89,7 +92,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
       expect.objectContaining({ name: 'grace', right: 'read', has_password: false }),
     );
 
-    // The person opens the link, and is asked for a password; after that the note is gone, and the password works.
+    // The user opens the link, and is asked for a password; after that the note is gone, and the password works.
     const context = await served.browser.newContext();
     const theirs = await context.newPage();
     await theirs.goto(link);
@@ -101,7 +104,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await choose.getByLabel('New password').fill(PASSWORD);
     await choose.getByRole('button', { name: 'Save' }).click();
     await theirs.getByRole('button', { name: 'Choose a password' }).waitFor({ state: 'detached' });
-    // Another one, by who knows the present one.
+    // Change the password, which requires the current one.
     await theirs.getByRole('button', { name: 'Change password' }).click();
     await choose.getByLabel('Current password').fill('not this one');
     await choose.getByLabel('New password').fill('battery staple');

@@ -1,11 +1,11 @@
-/** A fleet that is larger than a page, in a real browser: searching, choosing all, and a job watched while it runs. */
+/** A fleet larger than a page, in a real browser: searching, choosing all, and watching a running job. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { builtPage, type ServedPage, servePage } from './browser.js';
 
-/** More than are worked on within one call. */
+/** More than one call handles directly. */
 const SITES = 205;
 
 let app: TestApp;
@@ -57,7 +57,7 @@ describe.skipIf(executablePath === null)(`a large fleet on the page${missing}`, 
       return Math.max(...seen);
     };
     await served.running(expect.poll(done, { timeout: 60_000, interval: 30 }).toBe(SITES));
-    // It moved while it ran, without being loaded again.
+    // It updated while the job ran, without reloading.
     expect(seen.size).toBeGreaterThan(2);
     await page.getByRole('main').locator('.card').getByText('Done', { exact: true }).waitFor();
     await page.context().close();

@@ -1,4 +1,7 @@
-/** The page in a real browser: logging in, looking, changing, updates that break a site and come back, and what must not be. */
+/**
+ * The page in a real browser: logging in, reading, changing, updates that break a site and are rolled back,
+ * framing, accessibility.
+ */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -13,7 +16,7 @@ import { builtPage, expectToFit, logIn, painted, type ServedPage, seriousFinding
 let app: SafetyApp;
 let served: ServedPage;
 
-/** Every view, by its address, with a text that shows it has arrived. */
+/** Every view, by its address, with a text that shows it has loaded. */
 const VIEWS: [string, string][] = [
   ['/', 'Now'],
   ['/sites', 'Sites'],
@@ -36,7 +39,7 @@ const VIEWS: [string, string][] = [
 
 const nameOf = (index: number) => app.fleet.site(index).name;
 
-/** Goes there as a link does, without loading the page again. */
+/** Navigates as a link does, without reloading the page. */
 async function visit(page: Page, address: string, text: string): Promise<void> {
   await page.evaluate((to) => {
     history.pushState(null, '', to);
@@ -111,7 +114,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText(plugin.name).waitFor();
     await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
-    // The story is told while it happens.
+    // The steps are shown as they happen.
     await page.getByText('Checking the site first …').waitFor();
     await served.running(page.getByText('Rolled back', { exact: true }).first().waitFor());
     await page.getByText('0 updates were applied, 1 not.').waitFor();
@@ -120,13 +123,13 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
       .first()
       .waitFor();
     expect(plugin.version).toBe(before);
-    // All others are kept from it, and a person may let it pass.
+    // The version is held back from all other sites, and a user may release it.
     await page.getByRole('link', { name: 'Updates', exact: true }).first().click();
     await page.getByRole('heading', { name: 'Held back' }).waitFor();
     await page.getByRole('button', { name: 'Release' }).click();
     await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
     await page.getByRole('heading', { name: 'Held back' }).waitFor({ state: 'detached' });
-    // Now tells of it.
+    // The Now view shows it.
     await page.getByRole('link', { name: 'Now', exact: true }).first().click();
     await page.getByRole('heading', { name: /Update rolled back/ }).waitFor();
     await page.context().close();
@@ -200,7 +203,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     const link = page.getByRole('dialog').getByRole('link', { name: 'Open the login page' });
     expect(await link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
     await page.context().close();
-    // The site itself was called, by a tab of its own.
+    // The site itself was called, in a separate tab.
     const site = new URL(app.fleet.site(3).url).origin;
     expect(served.complaints.splice(0).filter((one) => !one.startsWith(site))).toEqual([]);
   });
@@ -218,7 +221,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
       ).toEqual([]);
       expect(await page.getByRole('main').locator('input[type=checkbox]:visible').count(), address).toBe(0);
     }
-    // Nor does the service do it for one who asks all the same.
+    // The service also refuses the call itself.
     const status = await page.evaluate(async () => {
       const { csrf } = await (await fetch('/session')).json();
       const headers = { 'X-Sitefleet-CSRF': csrf, 'content-type': 'application/json' };
@@ -264,7 +267,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     expect((await app.call('get-site', { site_id_or_domain: 1 })).status).toBe('connected');
     evil.close();
     await page.context().close();
-    // The other page was called on purpose, and its frame refused.
+    // The other page was requested on purpose, and its frame was refused.
     served.complaints.length = 0;
   });
 

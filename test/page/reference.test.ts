@@ -1,4 +1,7 @@
-/** `/docs` in a real browser: everything is listed, calls can be tried out with the session, and nothing comes from elsewhere. */
+/**
+ * `/docs` in a real browser: everything is listed, calls can be tried out with the session, and nothing is loaded from
+ * elsewhere.
+ */
 
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
@@ -77,7 +80,7 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
   }, 90_000);
   afterAll(() => browser.close());
 
-  /** Opens a call of the list, and its form. */
+  /** Opens an entry of the list, and its form. */
   async function open(method: string, path: string, group: string) {
     await page.locator(`.opblock-tag[data-tag="${group}"]`).click();
     const row = page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });

@@ -1,4 +1,4 @@
-/** The first start in a real browser: three questions, and a fleet of one site. */
+/** The first start in a real browser: three steps, and a fleet of one site. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';

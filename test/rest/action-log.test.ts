@@ -1,4 +1,4 @@
-/** The log of what was done through the service: who, by which way in, on which object, with what result. */
+/** The action log: who did what through the service, through which interface, on which object, with what result. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN } from '../support/harness.js';

@@ -1,4 +1,4 @@
-/** `POST /v2/sites/{site}/admin-login`: an address of the guard that opens WordPress' administration once. */
+/** `POST /v2/sites/{site}/admin-login`: a one-time address of the guard that opens the WordPress admin. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';

@@ -16,7 +16,7 @@ let google: FakePagespeed;
 
 beforeEach(async () => {
   google = await fakePagespeed();
-  // Lighthouse that is not there: these tests never measure by themselves.
+  // A Lighthouse path that does not exist: these tests never run a real audit.
   app = await restApp({
     sites: 3,
     config: { pagespeed_url: google.url, lighthouse: '/nowhere/lighthouse', chromium: '/nowhere/chromium' },

@@ -1,4 +1,4 @@
-/** The REST interface of a test service, called as a client calls it: over HTTP with real keys. */
+/** Calls the REST interface of a test service as a client would: over HTTP with real keys. */
 
 import type { Hono } from 'hono';
 import type { HttpEnv } from '../../src/http/request-info.js';
@@ -30,7 +30,10 @@ export interface RestApp extends TestApp {
   newToken(scope: KeyScope): Promise<string>;
 }
 
-/** Only the REST interface in front of the service: the other ways in are not loaded. routes.test.ts goes through all of them. */
+/**
+ * Only the REST interface in front of the service: the other interfaces are not loaded. routes.test.ts covers all of
+ * them.
+ */
 function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
   const { auth, sessions, config, log } = service;
   const rest = createRestApp({
@@ -43,7 +46,7 @@ function restHttp({ service, clock }: TestApp): Hono<HttpEnv> {
     version: 'test',
     call: async (target, input, caller) => {
       if (!target.engine) return (service.invoke as Call)(target, input, caller);
-      // What crosses the thread border in a real service crosses it here, too.
+      // Data that crosses the thread border in a real service is cloned here, too.
       const sent = structuredClone({ input, actor: caller.actor });
       return structuredClone(await (service.invoke as Call)(target, sent.input, { ...caller, actor: sent.actor }));
     },

@@ -136,7 +136,7 @@ describe('GET /comments', () => {
     app.fleet.site(0).state.timezone = '';
     await app.call('sync-sites', { site_ids_or_domains: [ids[0]] });
     await app.rest('PUT /settings/general/edit', { body: { timezone_string: 'Europe/Berlin' } });
-    // Berlin is an hour ahead in November: its 19th runs from 23:00 of the 18th to 23:00 of the 19th.
+    // Berlin is an hour ahead in November: its 19th runs from 23:00 UTC of the 18th to 23:00 UTC of the 19th.
     const at = (text: string) => Date.parse(text) / 1000;
     putComment(0, 1, 'approved', { date: at('2026-11-18T22:59:59Z') });
     putComment(0, 2, 'approved', { date: at('2026-11-18T23:00:00Z') });

@@ -186,7 +186,7 @@ describe('the domain monitor', () => {
     const limited = await app.rest(`POST /domain-monitor/${ids.shop}`);
     expect([limited.status, limited.body.code]).toEqual([502, 'svc_domain_lookup_failed']);
     expect(limited.body.data).toMatchObject({ reason: 'rate_limited', retry_after: 61 });
-    // What was known is kept.
+    // Known data is kept.
     expect((await app.rest(`GET /domain-monitor/profiles/${ids.shop}`)).body.data).toMatchObject({
       registrar: 'Some Registrar',
       error: 'Too often.',

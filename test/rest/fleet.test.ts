@@ -126,7 +126,7 @@ describe('jobs', () => {
     const done = await app.rest(`GET /jobs/${body.job_id}`, { token: null, headers: { Authorization: basic } });
     expect(done.body).toMatchObject({ status: 'completed', progress: 100, succeeded: 4, failed: 0, errors: [] });
     expect(done.headers.get('retry-after')).toBeNull();
-    // A queued disconnection tells the children too.
+    // A queued disconnection notifies the children too.
     expect(app.fleet.sites.map((site) => site.state.connection)).toEqual([null, null, null, null]);
     const elsewhere = await app.rest('GET /sites', { token: null, headers: { Authorization: basic } });
     expect(elsewhere.status).toBe(401);

@@ -1,4 +1,4 @@
-/** Odd input to every parameter of every row: refused or taken, never a fault of the server. */
+/** Odd input to every parameter of every row: refused or accepted, never an internal error. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { jsonSchema } from '../../src/operation/contract.js';
@@ -40,7 +40,7 @@ function oddValues(): unknown[] {
   return ODD.flatMap((kind) => kind.filter((_, index) => SOAK || (index + turn) % 2 === 0));
 }
 
-/** Values with which a row finds something. */
+/** Values for which a row finds something. */
 const FITTING: Record<string, unknown> = {
   id_or_domain: 1,
   id_or_email: 1,
@@ -80,7 +80,7 @@ const FITTING: Record<string, unknown> = {
 
 const LONE = /\p{Surrogate}/gu;
 
-/** These leave less to try for the others. */
+/** Run last: these remove data the others need. */
 const LATE = /remove$|delete|disconnect|suspend|update\b/;
 
 function propertiesOf(route: Route) {
@@ -140,7 +140,7 @@ it('no odd body of any row makes a fault', async () => {
     const path = route.path.replace(/\{\w+\}/g, '999');
     for (const body of BODIES) {
       for (const type of ['application/json', 'application/x-www-form-urlencoded', 'text/plain', 'application/']) {
-        // Without filters these mean every site, which is no odd thing to ask for.
+        // Without filters these mean every site, which is a valid request.
         if (!route.path.includes('{') && (body.trim() === '' || body === '[]')) continue;
         const reply = await app.rest(`${method} ${path}`, { body, headers: { 'Content-Type': type } });
         if (reply.status === 500 || reply.body?.code === 'svc_internal_error')

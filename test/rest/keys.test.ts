@@ -92,7 +92,7 @@ describe('API keys', () => {
   it('keeps the last key that may read and write, and the last that may write', async () => {
     const own = await restApp({ sites: 1 });
     try {
-      // The other one can write, but no key that reads could be made with it.
+      // The other key can write, but could not create a key that reads.
       for (const [call, body] of [
         ['DELETE /rest-api/delete-key/3', {}],
         ['PUT /rest-api/edit-key/3', { permissions: 'write' }],
@@ -105,7 +105,7 @@ describe('API keys', () => {
       const { body: second } = await own.rest('POST /rest-api/add-key', {
         body: { active: true, permissions: 'read,write' },
       });
-      // Of two that go at once, one stays.
+      // Of two concurrent removals, one is refused.
       const both = await Promise.all(
         [3, second.id].map((id) => own.rest(`DELETE /rest-api/delete-key/${id}`, { token: second.token })),
       );

@@ -1,4 +1,4 @@
-/** `GET /v2/events` over real HTTP: what happens in the fleet, who is told, and when a stream ends. */
+/** `GET /v2/events` over real HTTP: the events of the fleet, who receives them, and when a stream ends. */
 
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
@@ -12,11 +12,11 @@ let app: TestApp;
 let listener: HttpListener;
 let key: string;
 const opened: ClientRequest[] = [];
-/** What the log says. */
+/** Lines of the log. */
 const lines: string[] = [];
 
 beforeAll(async () => {
-  // The reader looks at the database in real time.
+  // The reader polls the database in real time.
   app = await testApp({ sites: 3, realClock: true, log: { ...silent, info: (_facts, line) => void lines.push(line) } });
   for (let i = 0; i < 3; i += 1) await app.connect(i);
   listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
@@ -49,7 +49,7 @@ interface Stream {
   text(): string;
   events(): Told[];
   ended: Promise<void>;
-  /** What follows a browser's reconnection. */
+  /** The id a browser sends when it reconnects. */
   lastId(): string;
 }
 
@@ -81,7 +81,7 @@ function open(headers: Record<string, string>, path = '/v2/events'): Promise<Str
       });
     });
     asked.once('error', reject).end();
-    // A stream that is cut is expected to fail.
+    // A cut stream is expected to fail.
     asked.on('error', () => undefined);
     opened.push(asked);
   });
@@ -283,7 +283,7 @@ describe('the stream of events', () => {
     slow.pause();
     slow.write(`GET /v2/events HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: ${key}\r\n\r\n`);
     const other = await open({ Authorization: key });
-    // Events of many kilobytes each: what the system takes in for a reader that sleeps is some megabytes.
+    // Events of many kilobytes each: the system buffers several megabytes for a reader that is not reading.
     const kind = 'x'.repeat(30_000);
     let n = 0;
     const insert = () =>
@@ -295,10 +295,10 @@ describe('the stream of events', () => {
     const isCut = () => lines.includes('a listener to events does not read: its connection is cut');
     while (!isCut()) {
       await insert();
-      // Told of in full to those who read.
+      // Clients that read receive all of them.
       await expect.poll(() => other.text().length, { timeout: 20_000 }).toBeGreaterThan(3_000_000 * n);
     }
-    // It finds the end once it reads.
+    // It notices the end once it reads.
     slow.resume();
     await closed;
     const before = other.text().length;
@@ -320,7 +320,7 @@ describe('a stream on which nothing happens', () => {
       for (let part = await reader.read(); !part.done; part = await reader.read())
         text += Buffer.from(part.value).toString('utf8');
     })();
-    /** Milliseconds of the service's clock until the text has this many of these. */
+    /** Milliseconds of the service's clock until the text contains `what` this many times. */
     const until = async (what: string, times: number) => {
       const begun = own.clock.elapsed();
       const seen = () => text.split(what).length - 1;
@@ -342,7 +342,7 @@ describe('a stream on which nothing happens', () => {
         expect(waited).toBeGreaterThanOrEqual(14_500);
         expect(waited).toBeLessThan(20_000);
       }
-      // An event is as good: the next sign of life counts from it.
+      // An event also counts as a sign of life: the next one is due an interval after it.
       own.clock.move(10_000);
       await own.db.run(
         "INSERT INTO alert (key, kind, site_id, at, facts) VALUES ('one', 'monitor.down', NULL, 1, '{}')",

@@ -241,7 +241,7 @@ describe('a check by hand', () => {
     const { status, body } = await app.rest(`POST /monitors/${ids[0]}/check`);
     expect(status).toBe(200);
     expect(body.success).toBe(1);
-    // The first failure: whether the site is down is for the next check to say.
+    // The first failure: the next check decides whether the site is down.
     expect(body.data).toMatchObject({ http_code: 500, uptime_status: 'down', status: 'pending' });
     app.fleet.site(0).faults.http500 = false;
     app.fleet.site(0).faults.offline = true;

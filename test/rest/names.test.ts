@@ -1,14 +1,17 @@
-/** Names of parameters: what a row does not know is refused, other spellings are taken, nothing is given twice (REST §3.5). */
+/**
+ * Parameter names: unknown ones are refused, alternative spellings are accepted, nothing may be given twice (REST
+ * §3.5).
+ */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { type RestApp, restApp } from './client.js';
 
-/** Members that lists of ids, of names and of settings have in common with no row. */
+/** A name that no list of ids, names or settings has. */
 const UNKNOWN = 'zz_no_such_member';
 
-/** Of the things that the fleet below has. */
+/** Path values that exist in the fleet below. */
 const PATHS: Readonly<Record<string, string>> = {
   id_or_domain: '1',
   id_or_email: '1',
@@ -29,7 +32,7 @@ function address(row: Route): string {
 
 const pairs = routes.flatMap((row) => row.on.map((on) => ({ on, row, pair: `${on} ${row.path}` })));
 
-/** All rows of all tables, but for those that any call touches: keys say when they were used last. */
+/** All rows of all tables, except those that any call changes: keys store their last use. */
 async function stored({ db }: RestApp): Promise<string> {
   const tables = await db.all("SELECT name FROM sqlite_master WHERE type = 'table' AND sql NOT LIKE '%VIRTUAL%'");
   const rows: unknown[] = [];
@@ -79,7 +82,7 @@ describe('a name that a row does not have', () => {
     expect(await reason('POST /sites/disconnect', { site_id: 1 })).toEqual(['site_id', meant('include')]);
     expect(await reason('POST /updates/1/update/plugins', { slgu: 'a/a.php' })).toEqual(['slgu', meant('slug')]);
     expect(await reason('POST /updates/1/update/themes', { plugins: 'a' })).toEqual(['plugins', meant('slug')]);
-    // A required one that is misspelled is not told as missing only.
+    // A misspelled required parameter is not only reported as missing.
     expect(await reason('POST /sites/add', { uri: 'https://x.example', admin: 'a' })).toEqual(['uri', meant('url')]);
     expect(await reason('GET /sites?perpage=5')).toEqual(['perpage', meant('per_page')]);
     expect(await reason('GET /sites?limit=5')).toEqual(['limit', meant('per_page')]);

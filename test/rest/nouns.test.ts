@@ -1,4 +1,4 @@
-/** Clients, tags and costs: what the routes document refers to without listing it. */
+/** Clients, tags and costs: rows that the routes document refers to without listing them. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
@@ -128,7 +128,7 @@ describe('an edit', () => {
       expect(client.body.data).toMatchObject({ name: 'Ltd', sites_count: 0 });
       await app.rest('PUT /clients/1/edit', { body: { selected_sites: [1, 2] } });
     }
-    // What a record cannot be without stays.
+    // Required members of a record stay.
     for (const call of ['PATCH /costs/1/edit', 'PUT /tags/1/edit', 'PUT /clients/1/edit'])
       expect((await app.rest(call, { body: { name: null } })).status).toBe(400);
     expect((await app.rest('PATCH /costs/1/edit', { body: { price: null } })).body.data.params).toHaveProperty('price');

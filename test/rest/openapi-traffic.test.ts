@@ -1,4 +1,7 @@
-/** The interface description is true: every row is called, and a validator of others holds every answer against it. */
+/**
+ * The interface description is accurate: every row is called, and a third-party validator checks every answer against
+ * it.
+ */
 
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -39,7 +42,7 @@ async function addShop(): Promise<number> {
   return id;
 }
 
-/** A registry with one record, and nobody behind the shop's address. */
+/** A probe with a registry that has one record, and no server at the shop's address. */
 function probe() {
   const real = createProbe({
     allowPrivate: true,
@@ -109,7 +112,7 @@ beforeAll(async () => {
   await queued();
 }, 60_000);
 
-/** Another server, filled by hand. */
+/** Another server, with manually filled data. */
 async function largest() {
   app = await restApp({ sites: 2, jobs: false, config: { chromium: '/nowhere/chromium' } });
   for (const index of [0, 1]) await app.connect(index);
@@ -119,7 +122,7 @@ async function largest() {
   await app.close();
 }
 
-/** Another server, whose threshold a few sites pass. */
+/** Another server, whose threshold a few sites exceed. */
 async function queued() {
   app = await restApp({ sites: 2, jobs: false, config: { batch_threshold: 1 } });
   for (const index of [0, 1]) await app.connect(index);
@@ -131,9 +134,9 @@ async function queued() {
 
 afterAll(() => app.close());
 
-/** As the document itself, so that its references hold. */
+/** Compiled as part of the document, so that its references resolve. */
 function validator() {
-  // Without improving its code, which takes longer than the answers that are checked by it.
+  // Without optimization of the generated code, which takes longer than validating the answers.
   const ajv = new Ajv2020({ strict: false, validateFormats: true, code: { optimize: false } });
   addFormats.default(ajv);
   ajv.addSchema(openapi, 'openapi.json');
@@ -155,7 +158,7 @@ function answerOf({ path, on: [method = 'GET'] }: Pick<Route, 'path' | 'on'>): a
   return openapi.paths[path][method.toLowerCase()].responses['200'].content['application/json'].schema;
 }
 
-/** Without what any answer may have. */
+/** The schema without the members that any answer may have. */
 // biome-ignore lint/suspicious/noExplicitAny: as above
 function ownPart(schema: any): any {
   if (Array.isArray(schema.anyOf)) return { ...schema, anyOf: schema.anyOf.map(ownPart) };
@@ -164,7 +167,7 @@ function ownPart(schema: any): any {
   return { ...schema, additionalProperties: true, properties: Object.fromEntries(own) };
 }
 
-/** Some segments have a note whatever they hold, others never. */
+/** Some segments always have a note, others never. */
 const EXCUSED = /\.notes\[\]/;
 
 describe('the interface description', () => {
@@ -206,7 +209,7 @@ describe('the interface description', () => {
     const vague = routes.filter(({ path, on }) => {
       const answer = answerOf({ path, on });
       const forms: { required?: string[]; additionalProperties?: unknown }[] = answer.anyOf ?? [answer];
-      // More than that it succeeded.
+      // More than a mere success flag.
       return forms.some((form) => (form.required ?? []).length < 2 || form.additionalProperties !== false);
     });
     expect(vague.map(({ key }) => key)).toEqual([]);

@@ -1,4 +1,6 @@
-/** The rows that the page is made of: what needs a person, sites in an order, updates by item, jobs, the story of a site. */
+/**
+ * The rows the page uses: matters that need attention, sorted sites, updates by item, jobs, the safe updates of a site.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ordinary } from '../safety/safety-app.js';
@@ -14,7 +16,7 @@ beforeAll(async () => {
     site.state.translations = [];
     site.state.wpUpdate = null;
   }
-  // The same plugin on three sites: two offers of a new version, one of another.
+  // The same plugin on three sites: two offers of one new version, one of another.
   for (const [index, version] of ['2.0', '2.0', '3.1'].entries()) {
     const plugin = ordinary(app.fleet.site(index))[0];
     if (plugin === undefined) throw new Error('the site has no plugin');
@@ -44,7 +46,7 @@ describe('GET /fleet/updates', () => {
       current_versions: ['1.10', '1.9'],
       new_versions: ['3.1', '2.0'],
       held_back: [],
-      // No feed was read: that is not known, not none.
+      // Without a feed this is unknown, not none.
       fixing_sites: null,
       fixes: [],
     });

@@ -1,6 +1,7 @@
 /**
- * Where a REST row and an operation mean the same, they give the same facts. Reads are compared on one service. Writes are
- * done by one way on one service and by the other on its twin, made of the same seed; afterwards both must be alike.
+ * Where a REST row and an operation mean the same, they return the same facts. Reads are compared on one service.
+ * Writes are made through REST on one service and through operations on its twin with the same seed; afterwards both
+ * must be equal.
  */
 
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -31,7 +32,7 @@ async function rest(app: RestApp, call: string, body?: unknown): Promise<Answer>
   return reply.body;
 }
 
-/** Only these members, in one order. */
+/** Only these members, in this order. */
 function pick(from: Answer, names: readonly string[]): Answer {
   return Object.fromEntries(names.map((name) => [name, from[name]]));
 }
@@ -172,7 +173,7 @@ describe('reads', () => {
         ),
       ),
     );
-    // Site 3 is suspended: both tell what is known of it, REST with its status.
+    // Site 3 is suspended: both return its known data, REST with its status.
     const offers = Object.values(data[3] as Record<string, Answer>).flatMap((type) => Object.values(type));
     expect(new Set((offers as Answer[]).map(({ site_status }) => site_status))).toEqual(new Set(['suspended']));
     const operation = updates.map(
@@ -224,7 +225,7 @@ describe('reads', () => {
   });
 });
 
-/** All that can be read of a service, without what differs between twins: ports. */
+/** All readable data of a service, without the ports, which differ between twins. */
 async function wholeState(app: RestApp): Promise<{ whole: unknown; child: unknown; lists: unknown }> {
   const sites = (await app.call('list-sites', { per_page: 100 })).items;
   const whole = [];
@@ -256,7 +257,10 @@ async function wholeState(app: RestApp): Promise<{ whole: unknown; child: unknow
   return JSON.parse(JSON.stringify({ whole, child, lists }).replaceAll(/127\.0\.0\.1:\d+/g, 'host'));
 }
 
-/** Without the children: REST tells a child that it is left, the operation of the same name changes the record alone. */
+/**
+ * Without the children: REST notifies a child of a disconnection, the operation of the same name only changes the
+ * record.
+ */
 async function ownState(app: RestApp) {
   const { whole, lists } = await wholeState(app);
   return { whole, lists };
@@ -274,7 +278,7 @@ describe('writes', () => {
     await byOperation.close();
   });
 
-  /** Does the same on both twins; they must have changed, and be alike. */
+  /** Performs the same change on both twins; they must have changed, and be equal. */
   async function same(
     viaRest: (app: RestApp) => Promise<unknown>,
     viaOperation: (app: RestApp) => Promise<unknown>,

@@ -222,7 +222,7 @@ describe('PUT /posts/{site}/{id}/edit', () => {
     expect([status, postOn(0, 6)?.status]).toEqual([200, 'future']);
     expect(postOn(0, 6)?.date).toBe(Date.UTC(2027, 0, 2, 3, 4, 5) / 1000);
     const [sent] = app.fleet.site(0).calls.filter((call) => call.params.action === 'update');
-    // WordPress would publish the draft at once without it.
+    // Without it WordPress would publish the draft at once.
     expect(sent?.params.post_data).toMatchObject({ edit_date: '1' });
     expect((await app.rest(`GET /posts/${ids[0]}/6`)).body.data.modified).toBeNull();
   });

@@ -12,7 +12,7 @@ beforeEach(async () => {
   app = await restApp({ sites: 2 });
   site = await app.connect(0);
   other = await app.connect(1);
-  // What the simulated site happens to tell is out of the way: each test says what there is.
+  // Removes the data of the simulated site: each test provides its own.
   for (const table of ['site_change', 'site_update', 'site_abandoned', 'site_certificate'])
     await app.db.run(`DELETE FROM ${table}`);
 });
@@ -67,7 +67,7 @@ const record = async (segment: string, values: object, more: object = {}) => {
   expect(reply.status, JSON.stringify(reply.body)).toBe(200);
 };
 
-/** Gives a segment something to tell on the 10th of November, and says how that looks under plain keys. */
+/** Seeds a segment with data for the 10th of November, and gives the expected output under plain keys. */
 const DATA: Record<Segment, { seed: () => Promise<unknown>; rows?: object[]; counts?: object; values?: object }> = {
   plugins: {
     seed: async () => {
@@ -417,7 +417,7 @@ const audit = (strategy: string, when: string, performance: number) =>
     ],
   );
 
-/** Nothing feeds these until their tool told something. */
+/** These have no data until their tool has delivered records. */
 const THIRD_PARTY: readonly Segment[] = [
   'scanner_a',
   'scanner_b',
@@ -603,7 +603,7 @@ describe('the contract', () => {
       );
     const notes = async (start: string, end: string) =>
       (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body.meta.notes;
-    // Now is noon of November 20.
+    // The current time is noon of November 20.
     await beat('2026-10-20T12:00:00Z');
     expect(await notes('2026-09-01', '2026-09-30')).toEqual(['The monitor made no check in the range.']);
     await beat('2026-10-20T11:59:59.999Z');
@@ -696,7 +696,7 @@ describe('the contract', () => {
     });
     expect(reports[0].text).toContain(`jane · ada · Administrator · "${said}"`);
     expect(reports[0].text).toContain(`Note: ${note}`);
-    // Not of what was not asked for.
+    // Not for an action that was not requested.
     expect((await normal('users', '&action=deleted')).meta.notes.join()).not.toContain('Promoted');
   });
 

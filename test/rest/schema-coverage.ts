@@ -1,6 +1,6 @@
 /**
- * What a JSON Schema allows and no recorded answer had: members that never came, lists that were never empty or never
- * held anything, null that never was, alternatives that nobody chose. A description that names them may be wrong.
+ * Finds parts of a JSON Schema that no recorded answer used: members that were never present, lists that were never
+ * empty or always empty, null that never occurred, alternatives never chosen. A description of these may be wrong.
  */
 
 // biome-ignore lint/suspicious/noExplicitAny: schemas and answers are walked member by member
@@ -8,12 +8,14 @@ type Json = any;
 
 interface Pooled {
   schema: Json;
-  /** Where it was met first. */
+  /** Where it was first found. */
   at: string;
   values: Json[];
 }
 
-/** Objects of the same schema are one, wherever they stand. `see` takes answers, `gaps` tells what they lacked. */
+/**
+ * Objects with the same schema are pooled, wherever they occur. `see` records answers, `gaps` lists the unused parts.
+ */
 export function schemaCoverage(resolve: (ref: string) => Json) {
   const pool = new Map<string, Pooled>();
 
@@ -64,7 +66,7 @@ export function schemaCoverage(resolve: (ref: string) => Json) {
     });
   }
 
-  /** Of one member, down to the next object. */
+  /** Gaps of one member, down to the next object. */
   function local(given: Json, values: readonly Json[], at: string): string[] {
     const schema = resolved(given);
     if (values.length === 0) return [`${at} never came`];
@@ -89,7 +91,7 @@ export function schemaCoverage(resolve: (ref: string) => Json) {
     return schema.$ref === undefined ? schema : resolve(schema.$ref);
   }
 
-  /** Tells alternatives apart; whether the value holds is for the validator. */
+  /** Distinguishes alternatives; the validator checks whether the value is valid. */
   function fits(given: Json, value: Json): boolean {
     const schema = resolved(given);
     if ('const' in schema) return value === schema.const;

@@ -262,10 +262,10 @@ describe('settings act', () => {
     expect(await since('2026-03-28T15:00:00Z')).toBe('2026-03-28T15:00:00.000Z');
     expect(await since('2026-03-29T02:00:00Z')).toBe('2026-03-29T02:00:00.000Z');
     expect(await since('2026-03-29T01:59:59Z')).toBe('2026-03-28T15:00:00.000Z');
-    // The day that ends it has 25 hours: no round begins in the last of them.
+    // The day DST ends has 25 hours: no round begins in its last hour.
     expect(await since('2026-10-25T02:30:00Z')).toBe('2026-10-24T14:00:00.000Z');
     expect(await since('2026-10-25T03:00:00Z')).toBe('2026-10-25T03:00:00.000Z');
-    // Half past midnight, of days that begin within the two changes.
+    // Half past midnight, on the days of the two DST changes.
     await edit('general', { time_daily_update: '00:30', frequency_daily_update: 1 });
     expect(await since('2026-03-29T22:15:00Z')).toBe('2026-03-28T23:30:00.000Z');
     expect(await since('2026-10-25T23:15:00Z')).toBe('2026-10-24T22:30:00.000Z');

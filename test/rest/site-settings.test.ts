@@ -1,4 +1,4 @@
-/** Settings of one site that must act, or say that they do not; and choices that must exist. */
+/** Settings of one site must take effect, or be reported as having none; and chosen values must exist. */
 
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
@@ -51,7 +51,7 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
   expect(await child.visit({ ...at, min_tls: 'TLSv1.2' })).toMatchObject({ http_status: 200 });
   const tooNew = await child.visit({ ...at, min_tls: 'TLSv1.3' });
   expect(tooNew).toMatchObject({ http_status: 0, failure: { kind: 'tls' } });
-  // Not the certificate is in the way.
+  // The certificate is not the problem.
   expect(tooNew.failure?.advice).toMatch(/ssl_version/);
   expect(tooNew.failure?.advice).not.toMatch(/certificate/);
   server.closeAllConnections();

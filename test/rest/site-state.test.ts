@@ -1,4 +1,4 @@
-/** What is known of the state of a site, and what it forbids: on the operations and on REST (operations §5.1, §5.2, §5.12). */
+/** The known state of a site, and what it forbids: over operations and REST (operations §5.1, §5.2, §5.12). */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
@@ -53,7 +53,7 @@ describe('a visit of the front page', () => {
   it('follows a redirect within the site to the page that answers', async () => {
     const { url } = (await app.rest('GET /sites/1')).body.data;
     const before = site.requests;
-    // A language or a login page of its own: only the front page redirects.
+    // A localized or custom login page: only the front page redirects.
     Object.defineProperty(site.faults, 'redirect', {
       configurable: true,
       get: () => (site.requests === before + 1 ? { to: `${url}de/`, status: 302 } : undefined),

@@ -8,7 +8,7 @@ beforeEach(async () => {
 });
 afterEach(() => app.close());
 
-/** Domain, port and path of a site of the fleet, as a caller writes them. */
+/** Domain, port and path of a site of the fleet, as callers write them. */
 const domainOf = (i: number) => app.fleet.site(i).url.replace(/^http:\/\/|\/$/g, '');
 
 async function added(i: number, more: object = {}) {
@@ -97,7 +97,7 @@ describe('lists', () => {
     expect(last.body).toMatchObject({ page: 3, data: [{ name: 'Site 2' }] });
     expect(last.body).not.toHaveProperty('next_cursor');
     expect(last.headers.get('link')).toBeNull();
-    // Where a caller began does not matter.
+    // The next cursor is the same whether a page was requested by cursor or by number.
     expect((await app.rest('GET /sites?per_page=1&page=2')).body.next_cursor).toBe(second.body.next_cursor);
     for (const orderby of ['name', 'url', 'id', 'last_sync'])
       for (const order of ['asc', 'desc']) {
@@ -203,12 +203,12 @@ describe('lists', () => {
     const around = (data: string) => `{"success":1,"total":3,"page":1,"per_page":100,"data":[${data}],"pages":1}`;
     expect(await text('/sites')).toBe(around(records.join(',')));
     expect(records[2]).toContain(JSON.stringify(odd[0]));
-    // What a sync stores of them says the same as what is put together without it.
+    // The texts stored by a sync equal those built without them.
     expect(await stored()).toEqual({ n: 0 });
     await app.db.batch([1, 2, 3].map(keepRecordTexts));
     expect(await stored()).toEqual({ n: 3 });
     expect(await text('/sites')).toBe(around(records.join(',')));
-    // Every member alone, and some at random, is what the whole record has there.
+    // Each member alone, and random selections, equal the corresponding part of the whole record.
     const whole = records.map((record) => JSON.parse(record) as Record<string, unknown>);
     const names = Object.keys(whole[0] ?? {});
     const random = (n: number) => (n * 7919) % 13 < 4;
@@ -258,7 +258,7 @@ describe('lists', () => {
       expect(JSON.stringify(want), path).toContain(member);
       expect([path, data]).toEqual([path, Object.fromEntries(want)]);
     }
-    // The keys of these are members.
+    // Here the keys are members.
     const settings = await app.rest('GET /settings/general?_fields=date_format');
     expect(Object.keys(settings.body.data)).toEqual(['date_format']);
     expect(Object.keys((await app.rest('GET /updates/ignored?_fields=themes')).body.data)).toEqual(['themes']);
@@ -278,7 +278,7 @@ describe('one site', () => {
       data: { status: 404 },
     });
     expect((await app.rest('GET /sites/example.org')).body.code).toBe('svc_rest_invalid_site_data');
-    // The bare host never means a site that lives under a path.
+    // The bare host never refers to a site below a path.
     const host = new URL(app.fleet.site(0).url).host;
     expect((await app.rest(`GET /sites/${encodeURIComponent(host)}`)).status).toBe(404);
     expect((await app.rest(`GET /sites/${encodeURIComponent(`${domainOf(0)}/blog`)}`)).status).toBe(404);

@@ -47,7 +47,7 @@ describe('timer', () => {
     await step(id, 'start');
     app.clock.move(500);
     const done = await step(id, 'stop');
-    // 600.5 s and 0.5 s: the parts of seconds are not lost.
+    // 600.5 s and 0.5 s: fractions of a second are not lost.
     expect(done).toMatchObject({ status: 'completed', duration_seconds: 601, completed_at: '2026-11-20T13:10:01Z' });
     expect((await task(id)).entries).toHaveLength(2);
   });
@@ -222,7 +222,7 @@ describe('tasks', () => {
     expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { description: null })).data).toMatchObject({
       description: '',
     });
-    // The empty text of a form clears a price as null does.
+    // An empty form field clears a price as null does.
     expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { hourly_price: '' })).data).toMatchObject({
       hourly_price: 0,
     });
@@ -232,7 +232,7 @@ describe('tasks', () => {
       data: { status_from: 'running', field: 'timer_mode' },
     });
     app.clock.move(HOUR);
-    // The time on a running task is set to 10 minutes; the timer goes on from there.
+    // The time on a running task is set to 10 minutes; the timer continues from there.
     expect((await ok(`PUT /time-tracker/tasks/${id}/edit`, { duration_seconds: 600 })).data).toMatchObject({
       status: 'running',
       duration_seconds: 600,
@@ -259,7 +259,7 @@ describe('tasks', () => {
     app.clock.move(HOUR);
     const all = await ok('GET /time-tracker?per_page=1&orderby=title&order=asc');
     expect(all).toMatchObject({ total: 3, page: 1, per_page: 1, pages: 3, data: [{ title: 'Blog' }] });
-    // 5 + 0.1 + 0.2, without the error of binary fractions.
+    // 5 + 0.1 + 0.2, without floating-point errors.
     expect(all.summary).toEqual({ duration_seconds: 9000, billable_seconds: 9000, total_price: 5.3 });
     const ids = async (query: string) =>
       (await ok(`GET /time-tracker?${query}`)).data.map((item: { title: string }) => item.title);
@@ -383,7 +383,7 @@ describe('buckets', () => {
     await step(id, 'start');
     app.clock.move(HOUR);
     expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
-    // Another title moves nothing.
+    // Changing the title moves nothing.
     await ok(`PUT /time-tracker/tasks/${id}/edit`, { title: 'Other' });
     await add({ bucket_id: large.id, duration_seconds: 3600 });
     expect((await task(id)).remaining_seconds).toBe(8.5 * 3600);
@@ -498,7 +498,7 @@ describe('clients and settings', () => {
     const global = '/time-tracker/settings/edit';
     const signs = ({ data }: { data: Record<string, string> }) => `${data.decimal_separator}${data.thousand_separator}`;
     await ok(`PUT ${global}`, { decimal_separator: ',', thousand_separator: '.' });
-    // Cleared alone, the decimal one would become the point that stands for thousands.
+    // Cleared alone, the decimal separator would become the point, which is already the thousand separator.
     expect((await refused(`PUT ${global}`, { decimal_separator: null })).data.params).toHaveProperty(
       'decimal_separator',
     );

@@ -83,7 +83,7 @@ describe('tools jobs', () => {
     await app.service.store.sites.mark([ids[0] ?? 0], { disconnected: true });
     const id = await start('renew-connections', 'renew_id');
     expect(await finished('renew-connections', id)).toMatchObject({ status: 'completed', total: 7, failed: 0 });
-    // Straight over the old key: nothing is disconnected in between.
+    // Registered directly over the old key, without disconnecting first.
     for (const site of app.fleet.sites) {
       const functions = site.calls.map((call) => call.function);
       expect(functions.filter((name) => name === 'register')).toHaveLength(1);

@@ -1,4 +1,4 @@
-/** Calls for the rows with the largest answers: once with everything they can hold, once with nothing. */
+/** Calls for the rows with the largest answers: once with everything they can contain, once with nothing. */
 
 import { SEGMENT_NAMES, SEGMENTS } from '../../schemas/report.js';
 import { RECORD_SEGMENTS } from '../../src/domain/reports/record-segments.js';
@@ -10,14 +10,14 @@ import type { recorder } from './traffic.js';
 type Recorder = ReturnType<typeof recorder>;
 
 const RANGE = '?start_date=2026-11-01&end_date=2026-11-20';
-/** Nothing happened then. */
+/** A range without any data. */
 const BEFORE = '?start_date=2020-01-01&end_date=2020-01-02';
 const DAY = 86_400_000;
 const HOUR = 3_600_000;
 /** Within the range. */
 const THEN = START - 5 * DAY;
 
-/** Never synced, and nothing is known of it. */
+/** Adds a site that was never synced and has no data. */
 async function addBlank(app: RestApp): Promise<number> {
   const url = 'https://blank.example.com/';
   const id = await app.service.store.sites.add(bareSite(url, { name: 'Blank' }), START, () => []);
@@ -36,7 +36,7 @@ const CONTEXTS: Readonly<Record<string, string>> = {
   media: 'attachment',
 };
 
-/** Every action of every activity once, and what is pending and abandoned. */
+/** Stores every action of every activity once, and pending and abandoned items. */
 async function fillActivities(app: RestApp, site: number): Promise<void> {
   let seq = 0;
   for (const [segment, context] of Object.entries(CONTEXTS))
@@ -74,7 +74,7 @@ const SAMPLES = {
   chart: [{ date: '2026-11-09', value: 50 }],
 } as const;
 
-/** Of each tool a record with every member on one site, and one with a single member on the other. */
+/** For each tool a record with every member on one site, and one with a single member on the other. */
 async function fillRecords({ send }: Recorder, full: number, blank: number): Promise<void> {
   const path = '/pro-reports/{id_or_domain}/records';
   const at = new Date(THEN).toISOString();
@@ -120,7 +120,9 @@ function labData(score: number | null) {
   return { ...Object.fromEntries(ms), cumulative_layout_shift: { value: 0.1, unit: '', score, display: '0.1' } };
 }
 
-/** Results with everything and with hardly anything; the newest audit of one site failed, another has one screen only. */
+/**
+ * Results with everything and with hardly anything; the newest audit of one site failed, another has only one strategy.
+ */
 async function fillAudits(app: RestApp, full: number, other: number, single: number): Promise<void> {
   const add = (site: number, strategy: string, at: number, values: (string | number | null)[]) =>
     app.db.run(
@@ -184,7 +186,7 @@ export async function fullAndEmpty(recording: Recorder, app: RestApp) {
   await time(recording, app, client.id ?? client.client_id, blank);
   await each('PUT', '/perf-audit/settings/edit', {}, { api_key: 'AIza-secret-key-0123456789' });
   await get('/perf-audit/settings');
-  // Nobody is left.
+  // No site is left.
   await send('POST', '/perf-audit/audit', {}, { exclude: Array.from({ length: 100 }, (_, index) => index + 1) });
 }
 

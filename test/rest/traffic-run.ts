@@ -39,7 +39,7 @@ export async function users({ get, each, send }: Recorder) {
   await send('DELETE', '/users/{user_id}/delete', user);
 }
 
-/** Numbers 3 and 4 of the fleet come and go: a removed site has its child plugin switched off. */
+/** Sites 3 and 4 of the fleet are added and removed: a removed site has its child plugin deactivated. */
 export async function sites({ get, each, send }: Recorder, app: RestApp) {
   const fourth = app.fleet.site(3);
   const fifth = app.fleet.site(4);
@@ -441,7 +441,7 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('DELETE', `${SITE}/guard`, site);
 }
 
-/** Known vulnerabilities of what the first site has, before the feed was read and after. */
+/** Known vulnerabilities of the first site's items, before and after reading the feed. */
 export async function vulnerabilities(
   { get, send }: Recorder,
   app: RestApp,
@@ -473,7 +473,7 @@ export async function vulnerabilities(
   await get('/updates/{id_or_domain}', { id_or_domain: 1 });
 }
 
-/** Everything that may need a person, each once, and the lists of the page. */
+/** Every matter that may need attention once, and the lists of the page. */
 async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   const now = app.clock.now();
   const { db } = app;
@@ -605,7 +605,7 @@ export async function tools({ get, each }: Recorder) {
   }
 }
 
-/** Over the threshold of this server. */
+/** Above the threshold of this server. */
 export async function jobs({ get, send }: Recorder) {
   let cancelled = 'sync_none';
   for (const action of ['sync', 'check']) {
@@ -621,7 +621,7 @@ export async function jobs({ get, send }: Recorder) {
   for (const job_id of [cancelled, cancelled, 'x']) await send('POST', '/jobs/{job_id}/cancel', { job_id });
 }
 
-/** What calls without a path name and what is not there, and what is read of a suspended site. */
+/** Calls whose query or body names missing objects, and reads of a suspended site. */
 export async function refusals({ get, send }: Recorder, app: RestApp) {
   const nobody = 999;
   for (const path of ['/posts', '/comments'])

@@ -40,7 +40,7 @@ export function recorder(app: RestApp) {
   return {
     recorded,
     get: (path: string, values: Values = {}, query = '') => send('GET', path, values, undefined, query),
-    /** Every method of the row that has `on`; the answer of the last. `between` puts things back. */
+    /** Calls every method of the row that has `on`; returns the last answer. `between` restores the data. */
     async each(on: HttpMethod, path: string, values: Values = {}, body?: unknown, between?: () => Promise<unknown>) {
       let last: RestReply | undefined;
       for (const method of rowOf(on, path).on) {

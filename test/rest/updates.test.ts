@@ -112,7 +112,7 @@ describe('lists', () => {
 });
 
 describe('the revision of the list', () => {
-  /** The list of the whole fleet, asked with the ETag of before. */
+  /** The list of the whole fleet, requested with a previous ETag. */
   const asked = (tag: string) => app.rest('GET /updates?per_page=500', { headers: { 'If-None-Match': tag } });
   const enabled = async () =>
     (await app.rest('GET /sites/1')).body.data.plugins.find(
@@ -171,7 +171,7 @@ describe('the revision of the list', () => {
       await write();
       const now = await asked(tag);
       expect([what, now.status]).toEqual([what, 200]);
-      // The total is kept, not counted.
+      // The total is stored, not counted.
       expect([what, now.body.total]).toEqual([what, Object.keys(now.body.data).length]);
       const filtered = (await app.rest('GET /updates?per_page=500&type=wp,plugins,themes,translations')).body;
       expect([what, filtered]).toEqual([what, now.body]);

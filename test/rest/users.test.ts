@@ -1,4 +1,4 @@
-/** `/v2/users` over HTTP: who may log in, who may say so, and what ends with it. */
+/** `/v2/users` over HTTP: who may log in, who may change that, and what ends with a user. */
 
 import type { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -80,7 +80,7 @@ describe('users', () => {
     expect(JSON.stringify(await app.db.all('SELECT * FROM login_link'))).not.toContain(link);
     expect((await ask('GET /v2/users')).body.data[1]).not.toHaveProperty('login_link');
     expect([await logIn({ link }), await logIn({ link })]).toEqual([200, 401]);
-    // Forgotten: the password of before ends, and another link is made.
+    // Reset: the previous password stops working, and another link is created.
     const { id } = body.data;
     await ask(`PATCH /v2/users/${id}/edit`, { body: { password: PASSWORD } });
     expect(await logIn({ username: 'bo', password: PASSWORD })).toBe(200);
@@ -143,13 +143,13 @@ describe('users', () => {
   it('are changed by nobody who could rise by it', async () => {
     const asReader = await ask('POST /v2/users/add', { token: tokens.read, body: { name: 'x', right: 'read' } });
     expect(asReader.body.code).toBe('svc_rest_insufficient_permission');
-    // A key that can only write would read through the login of another.
+    // A key that can only write could otherwise read through the login of another user.
     for (const call of ['POST /v2/users/add', `PATCH /v2/users/${admin}/edit`, `DELETE /v2/users/${admin}/delete`]) {
       const body = call.startsWith('POST') ? { name: 'x', right: 'write', password: PASSWORD } : { password: PASSWORD };
       const refused = await ask(call, { token: tokens.write, ...(call.startsWith('DELETE') ? {} : { body }) });
       expect([call, refused.status, refused.body.data.needed]).toEqual([call, 403, 'read']);
     }
-    // Nor one to whom a site is denied, by a login or a key to which it is not.
+    // Nor may a caller who is denied a site create or change a login or key, which could reach that site.
     const { store } = app.service;
     const now = app.clock.now();
     const made = { scope: 'read_write', description: '', enabled: true, user_id: null, now } as const;

@@ -1,4 +1,4 @@
-/** What every route has in common: credentials, bodies, envelope, validators, repeats, limits. */
+/** Common to every route: credentials, bodies, envelope, validators, repeats, limits. */
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -49,7 +49,7 @@ describe('credentials', () => {
     const one = await app.rest('GET /sites/1', { token: body.token });
     expect([one.status, one.body.code]).toEqual([403, 'svc_access_denied']);
     expect((await app.rest('POST /sites/check', { token: body.token })).body.total).toBe(0);
-    // Mails tell of every site.
+    // Mails contain data of every site.
     const mail = (recipients: string) =>
       app.rest('PUT /settings/emails/uptime/edit', { token: body.token, body: { recipients } });
     await app.rest('PUT /settings/emails/uptime/edit', { body: { recipients: 'a@x.example,b@x.example' } });

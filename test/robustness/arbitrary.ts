@@ -2,7 +2,7 @@
 
 import fc from 'fast-check';
 
-/** Text as attackers and accidents write it. */
+/** Text as found in attacks and accidents. */
 export const nastyText: fc.Arbitrary<string> = fc.oneof(
   { weight: 3, arbitrary: fc.string({ unit: 'binary', maxLength: 40 }) },
   { weight: 3, arbitrary: fc.string({ maxLength: 40 }) },
@@ -71,7 +71,7 @@ function deep(levels: number): unknown {
   return value;
 }
 
-/** An object with some of the names, mostly sensible values and a few of the above, now and then one name too many. */
+/** An object with some of the names, mostly sensible values and a few of the above, occasionally with an extra name. */
 export function almost(
   sensible: Readonly<Record<string, fc.Arbitrary<unknown>>>,
 ): fc.Arbitrary<Record<string, unknown>> {
@@ -91,7 +91,7 @@ export function almost(
     { weight: 1, arbitrary: fc.dictionary(nastyText, nasty, { maxKeys: 2 }) },
   );
   return fc.tuple(fc.record(Object.fromEntries(fields)), extra).map(([object, more]) =>
-    // Through JSON, as it comes: it may carry an own __proto__.
+    // Through JSON, as received: it may carry an own __proto__.
     JSON.parse(JSON.stringify({ ...object, ...more })),
   );
 }

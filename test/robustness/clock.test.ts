@@ -1,4 +1,4 @@
-/** A served process whose clock is put back and forward while it works, by libfaketime (Debian: `faketime`). */
+/** A server process whose clock is set back and forward while it works, by libfaketime (Debian: `faketime`). */
 
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -12,9 +12,9 @@ import { SOAK } from './soak.js';
 const HOUR_S = 3600;
 const SITES = 8;
 const JOB_PAUSE_MS = 1_000;
-/** Far more than a pause between chunks or a look of the schedule takes, far less than any step. */
+/** Much longer than a pause between chunks or an interval of the schedule, much shorter than any step. */
 const PATIENCE_MS = 40_000;
-/** What the clock is off by, one after the other: steps of an hour, and of a day. */
+/** Successive offsets of the clock: steps of an hour, and of a day. */
 const OFFSETS_S = SOAK ? [-HOUR_S, 0, 24 * HOUR_S, 0, -24 * HOUR_S, HOUR_S, 0] : [-HOUR_S, 0];
 
 const library = libfaketime();
@@ -25,7 +25,7 @@ let server: Started<Served>;
 let fleet: Started<FleetSaid>;
 let env: Record<string, string> = {};
 
-/** Where Debian, Fedora and Homebrew put the form of it that threads can use. */
+/** Finds the thread-safe variant where Debian, Fedora and Homebrew install it. */
 function libfaketime(): string | undefined {
   const folders = ['/usr/lib', '/usr/lib64', '/usr/local/lib', '/opt/homebrew/lib'].filter((path) => existsSync(path));
   const below = folders.flatMap((path) => [
@@ -57,7 +57,7 @@ async function newKey(): Promise<{ id: string; token: string }> {
   return { id: String(made.id ?? made.key_id), token: String(made.token ?? made.api_key) };
 }
 
-/** Waits until it is so; answers whether it came to be. @param everyMs between looks */
+/** Waits until the condition holds; returns whether it did. @param everyMs polling interval */
 async function comes(what: () => Promise<boolean>, everyMs = 200): Promise<boolean> {
   for (const until = performance.now() + PATIENCE_MS; performance.now() < until; await pause(everyMs))
     if (await what()) return true;
@@ -86,7 +86,7 @@ beforeAll(async () => {
     DYLD_INSERT_LIBRARIES: library,
     FAKETIME_TIMESTAMP_FILE: offsetFile,
     FAKETIME_NO_CACHE: '1',
-    // A time service moves the wall clock alone.
+    // A time service changes only the wall clock.
     FAKETIME_DONT_FAKE_MONOTONIC: '1',
     DONT_FAKE_MONOTONIC: '1',
     NO_FAKE_STAT: '1',
@@ -131,7 +131,7 @@ it(
       for (const name of ['monitors', 'reap-jobs']) {
         const now = () => Date.now() + offset * 1000;
         const fresh = async () => Math.abs(now() - (await lastRun(name))) < 60_000;
-        // Each look is a process.
+        // Each check is a process.
         expect(await comes(fresh, 2_000), `${name} ${step}`).toBe(true);
       }
       expect(await statusOf(token), step).toBe(200);

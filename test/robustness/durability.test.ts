@@ -1,4 +1,7 @@
-/** What was acknowledged stays: through kill -9, a copy of the files, a full disk, a database that may not be written, a backup. */
+/**
+ * Acknowledged data stays: after kill -9, in a copy of the files, with a full disk, a read-only database, and in a
+ * backup.
+ */
 
 import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -72,7 +75,7 @@ describe('storage that refuses', () => {
   });
   afterAll(() => app.close());
 
-  /** A writer whose disk is full: SQLite says the same as when the last block is taken. */
+  /** Simulates a full disk: SQLite reports the same error when the page limit is reached. */
   async function full(db: Db): Promise<() => Promise<unknown>> {
     const [pages] = await db.all('PRAGMA page_count');
     await db.all(`PRAGMA max_page_count=${Number(pages?.page_count)}`);
@@ -167,7 +170,7 @@ describe('backup, check and restore', () => {
     await app.connect(0);
     let writing = true;
     const writer = (async () => {
-      // Two rows in one batch: a copy must never have one without the other.
+      // Two rows in one batch: a copy must never contain only one of them.
       for (let n = 0; writing; n++) {
         await app.db.batch(
           ['a', 'b'].map((half) => ({
@@ -199,7 +202,7 @@ describe('backup, check and restore', () => {
     await app.connect(1);
     await app.call('add-tag', { name: 'after the backup' });
     await app.service.start();
-    // A running server is not pulled away from under its feet.
+    // The database of a running server is not replaced.
     await expect(restore(config('live.db', key), fileOf('good.db'), {})).rejects.toThrow('server is running');
     await app.close();
 

@@ -1,4 +1,4 @@
-/** Rights across processes: one at a time, lapsing with their holder; shares that add up; looks that come too late. */
+/** Locks across processes: one holder at a time, expiring with it; shares that add up; syncs that come too late. */
 
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
@@ -63,7 +63,7 @@ describe('a right', () => {
     const order: string[] = [];
     const noticed = paused.exclusive('site:2', never, async (held) => {
       order.push('first');
-      // As if it had been stopped: the lease lapses before any renewal.
+      // As if the process had been stopped: the lease expires before any renewal.
       clock.move(1000);
       await other.exclusive('site:2', never, async () => {
         order.push('second');
@@ -106,13 +106,13 @@ describe('shares of a limit', () => {
         }),
       );
       await Promise.all(shares.map((share) => share.join()));
-      // A newcomer has no places of its own until the others must have counted it.
+      // A newcomer has no slots until the others must have counted it.
       if (members > 1) expect(shares.map((share) => share.slots('h', 2))).toEqual(shares.map(() => 0));
       clock.move(2000);
       for (const host of ['192.0.2.1', '192.0.2.2', '2001:db8::1'])
         for (const limit of [1, 2, 3, 7, 50])
           expect(shares.reduce((sum, share) => sum + share.slots(host, limit), 0)).toBe(limit);
-      // Not seen for too long: the others have them by now.
+      // Not seen for too long: the others have taken its slots.
       clock.move(5000);
       expect(shares.map((share) => share.slots('h', 50))).toEqual(shares.map(() => 0));
       await Promise.all(shares.map((share) => share.close()));

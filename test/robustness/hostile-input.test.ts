@@ -1,4 +1,6 @@
-/** Whatever callers send: no crash, no 5xx that is ours, no hang, nothing changed by what is refused, no prototype touched. */
+/**
+ * Any input of callers: no crash, no 5xx caused by us, no hang, no change by a refused call, no prototype pollution.
+ */
 
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
@@ -15,7 +17,7 @@ import { SOAK, shortOrLong } from './soak.js';
 
 const SEED = SOAK ? Date.now() % 2 ** 31 : 8;
 
-/** Failures that come from outside: a site that is not there, a registry that does not answer. */
+/** External failures: a site that is not there, a registry that does not answer. */
 const OUTSIDE = new Set([
   'svc_connection_failed',
   'svc_site_offline',
@@ -30,10 +32,10 @@ const OUTSIDE = new Set([
   'svc_update_failed',
 ]);
 
-/** Refusals that are what a look found, and are stored as that. */
+/** Refusals that are the result of a check, and are stored as such. */
 const FOUND = new Set(['svc_domain_tld_unsupported']);
 
-/** What moves by itself, or by the request as such. */
+/** Tables that change by themselves, or with every request. */
 const RESTLESS = new Set([
   'lease',
   'schedule_run',
@@ -44,7 +46,7 @@ const RESTLESS = new Set([
   'sqlite_sequence',
 ]);
 
-/** The last digest, and how many rows its connection, the only one, had changed by then. */
+/** The last digest, and the number of rows its connection, the only one, had changed by then. */
 let last = { db: null as Db | null, changes: -1, digest: '' };
 
 async function digest(db: Db): Promise<string> {
@@ -59,8 +61,8 @@ async function digestOf(db: Db): Promise<string> {
   );
   const names = tables.map(({ name }) => String(name)).filter((name) => !RESTLESS.has(name));
   const contents = await db.read(names.map((name) => ({ sql: `SELECT * FROM "${name}"`, args: [] })));
-  // The last use of a key is no change of what it opens, nor is a fresh look at a site one of what it holds.
-  // An answer of the child also lifts a failed sync, and with it the status.
+  // The last use of a key does not change its permissions, nor does a new sync of a site change its contents. An answer
+  // of the child also clears a failed sync, and with it the status.
   const error = { sync_error: '', sync_error_code: '', sync_error_quoted: 0 };
   const times = { last_access: null, last_sync: null, last_attempt: null, status_since: null };
   const looks = { ...times, ...error, status: '', content_hash: '' };
@@ -75,7 +77,7 @@ function untouched(): void {
   expect(({} as Record<string, unknown>).polluted).toBeUndefined();
 }
 
-/** Values that mean something for a field of that name. */
+/** Meaningful values for a field of that name. */
 const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   site_id_or_domain: fc.constantFrom<unknown>(1, '1', 2, 'unknown.example', 99),
   id_or_domain: fc.constantFrom<unknown>('1', '2', 'unknown.example'),
@@ -104,7 +106,7 @@ const SENSIBLE: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   }),
 };
 
-/** Of `POST /sites/batch`: items that are almost right, each group with its own. */
+/** For `POST /sites/batch`: almost valid items, each group with its own kind. */
 const batchIds = fc.array(fc.oneof({ weight: 5, arbitrary: fc.constantFrom<unknown>(1, 2, '1', 99) }, nasty), {
   maxLength: 3,
 });
@@ -128,7 +130,7 @@ async function newToken(): Promise<string> {
   return (await app.service.store.keys.add(key)).token;
 }
 
-/** An input as a query string: what is no text is written as JSON. */
+/** An input as a query string: values other than text are written as JSON. */
 function searchOf(input: unknown): string {
   if (typeof input !== 'object' || input === null)
     return encodeURIComponent(String(input).replace(/\p{Surrogate}/gu, '?'));
@@ -170,7 +172,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** What every outcome must obey. */
+/** Rules for every outcome. */
 async function judge(what: unknown, status: number, code: string, message: string): Promise<void> {
   seen.calls++;
   untouched();
@@ -186,7 +188,7 @@ async function judge(what: unknown, status: number, code: string, message: strin
 }
 
 describe('every operation', () => {
-  // What deletes comes last, or the others would find nothing.
+  // Deletions come last, or the others would find nothing.
   const order = [...operations].sort((a, b) => Number(a.effect === 'destroy') - Number(b.effect === 'destroy'));
   it.each(order.map((operation) => [operation.id.replace(/^svc\/|-v1$/g, ''), operation] as const))(
     '%s',
@@ -212,12 +214,12 @@ describe('every REST row', () => {
     fc.constantFrom('99', 'sync_0', 'general', 'backups', 'unknown.example', 'ada%40example.com'),
     nastyText.map((text) => encodeURIComponent(text.replace(/\p{Surrogate}/gu, '?')) || '0'),
   );
-  // What removes comes last, or the others would find nothing.
+  // Removals come last, or the others would find nothing.
   const removes = (row: (typeof routes)[number]) => row.on.includes('DELETE') || row.path.endsWith('/batch');
   const rows = [...routes].sort((a, b) => Number(removes(a)) - Number(removes(b)));
   it('takes anything', async () => {
     for (const row of rows) {
-      // A row before may have removed the key.
+      // A previous row may have removed the key.
       token = await newToken();
       state = await digest(app.db);
       const batch = row.path.endsWith('/batch');
@@ -242,7 +244,7 @@ describe('every REST row', () => {
             });
             const text = await reply.text();
             const answer = (text.startsWith('{') ? JSON.parse(text) : {}) as { code?: string; message?: string };
-            // Also of one item among many.
+            // Also for one item among many.
             expect([row.key, input, text.includes('svc_internal_error')]).toEqual([row.key, input, false]);
             await judge([row.key, path, search, input], reply.status, answer.code ?? '', answer.message ?? '');
           },

@@ -1,6 +1,7 @@
 /**
- * A child site that answers every call with orders to a language model. Through every way in, its words arrive as what the
- * site says, cut and without marks; by the rules of this file, not by those of the service.
+ * A child site that answers every call with instructions to a language model. Through every interface, its words arrive
+ * as a quotation of the site, shortened and without markup; checked by the rules of this file, not by those of the
+ * service.
  */
 
 import { createServer, type Server } from 'node:http';
@@ -9,7 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { cheapHash } from '../support/cheap-hash.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
 
-/** The order; whatever is left of it may stand in quotes only. */
+/** The instruction; any part of it may only appear in quotes. */
 const ORDER = 'OBEYME';
 const tags = [...'delete'].map((char) => String.fromCodePoint(0xe0000 + (char.codePointAt(0) ?? 0))).join('');
 const HOSTILE: Record<string, string> = {
@@ -34,7 +35,7 @@ let siteUrl = '';
 /** An inactive plugin of the site. */
 const SLUG = 'off/off.php';
 let words = '';
-/** Given by the child as its code, too. */
+/** Also used by the child as its error code. */
 let code: unknown;
 const login = `Basic ${Buffer.from('wendy:correct horse battery').toString('base64')}`;
 
@@ -49,7 +50,7 @@ beforeAll(async () => {
   siteUrl = `http://127.0.0.1:${(site.address() as AddressInfo).port}/`;
   const { db, service } = mcp.app;
   await db.run('UPDATE site SET url = ? WHERE id = 1', [siteUrl]);
-  // What the fleet has stands in for what a hostile site claimed earlier.
+  // Stored data of the fleet stands in for earlier claims of a hostile site.
   await db.run(
     `UPDATE package SET slug = ? WHERE id = (SELECT package_id FROM site_extension WHERE site_id = 1 AND kind = 0 AND active = 0 LIMIT 1)`,
     [SLUG],
@@ -67,12 +68,12 @@ afterAll(async () => {
   await mcp.close();
 });
 
-/** As before the last failure: what is known to be away is not called. */
+/** Clears the last failure: a site known to be down is not called. */
 async function fresh(): Promise<void> {
   await mcp.app.db.run("UPDATE site SET sync_error = '', disconnected = 0 WHERE id = 1");
 }
 
-/** Code points that show nothing or change how others are read: first and last of each range. */
+/** Code points that are invisible or change how others are read: first and last of each range. */
 const UNSEEN: readonly (readonly [number, number])[] = [
   [0x00, 0x09],
   [0x0b, 0x1f],
@@ -105,26 +106,26 @@ const MARKS = [
 const MARKDOWN = [/!\[/, /\]\(/, /\]\[/, /<https?:/, /```/];
 const TURNS = /(?:^|\n|: "|\s)(?:human|assistant)\s*[:：]|(?:^|\n|: ")\s*(?:system|user)\s*[:：]/i;
 
-/** Every text of an answer, out of JSON. */
+/** Every text of an answer, including those inside JSON. */
 function texts(value: unknown): string[] {
   if (typeof value === 'string') {
     try {
       const inner = JSON.parse(value) as unknown;
       if (typeof inner === 'object' && inner !== null) return texts(inner);
     } catch {
-      // A text.
+      // Plain text.
     }
     return [value];
   }
   return value !== null && typeof value === 'object' ? Object.values(value).flatMap(texts) : [];
 }
 
-/** Holds one text to the rules; answers how often the site is quoted in it. */
+/** Checks one text against the rules; returns how often it quotes the site. */
 function judge(text: string): number {
   expect(unseenIn(text)).toEqual([]);
   for (const mark of [...MARKS, ...MARKDOWN, TURNS]) expect(text).not.toMatch(mark);
   expect(text).not.toMatch(/follow what it says|the text speaks|Read the message/);
-  // Details of a tool's error are JSON within the text: there, quotes have a backslash.
+  // Details of a tool's error are JSON within the text, where quotes are escaped.
   const quotes = [...text.matchAll(/The site says: (\\?")(.*?)\1/gs)];
   for (const [, , said = ''] of quotes) {
     expect(said).not.toContain('\n');
@@ -136,7 +137,7 @@ function judge(text: string): number {
   return quotes.length;
 }
 
-/** Whether the site is quoted in an answer that keeps to the rules. */
+/** Whether the site is quoted in an answer that follows the rules. */
 function quoted(answer: unknown): boolean {
   const all = texts(answer);
   expect(all.length).toBeGreaterThan(0);
@@ -161,7 +162,7 @@ async function post(path: string, body: unknown, authorization = mcp.all): Promi
   return (await reply.json()) as unknown;
 }
 
-/** As REST runs them: reconnecting wants a site that is away. */
+/** Run before reconnecting over REST, which needs a disconnected site. */
 const AWAY = "UPDATE site SET sync_error = 'x' WHERE id = 1";
 
 const CALLS: readonly (readonly [string, Record<string, unknown>])[] = [

@@ -1,15 +1,17 @@
-/** Callers of a server that is a process of its own: by every HTTP way in, one call after the other, until the time is over. */
+/**
+ * Callers of a server in another process: over every HTTP interface, one call after the other, until the time is over.
+ */
 
 import type { Served } from '../support/processes/commands.js';
 
 export type Surface = 'mcp' | 'mcp-2026' | 'rest' | 'run';
-/** What a call costs: a read, a change of our own data, a call that waits for a child site. */
+/** The cost class of a call: a read, a change of our own data, a call that waits for a child site. */
 export type Kind = 'read' | 'write' | 'site';
 
 export interface Tally {
   /** Milliseconds to the first answer over a new connection, all of them opened at once. */
   opening: number[];
-  /** The same for one newcomer a second, while the others are at it. */
+  /** The same for one newcomer a second, during the load. */
   newcomers: number[];
   ok: number;
   /** 429 and 503 with Retry-After. */
@@ -18,7 +20,7 @@ export interface Tally {
   times: Map<`${Surface} ${Kind}`, number[]>;
   /** Anything that is neither an answer nor "later". */
   wrong: string[];
-  /** Name that each tag must have at the end. */
+  /** The name each tag must have at the end. */
   tags: Map<number, string>;
 }
 
@@ -38,7 +40,7 @@ const META = {
   'io.modelcontextprotocol/clientInfo': { name: 'load', version: '1' },
   'io.modelcontextprotocol/clientCapabilities': {},
 };
-/** A server that says "later" for longer than this has no place in this test. */
+/** A server that asks for a longer wait than this fails the test. */
 const MAX_WAIT_MS = 5_000;
 
 interface Reply {
@@ -47,7 +49,7 @@ interface Reply {
   headers: Headers;
 }
 
-/** Runs an operation over one surface; the answer's own fields. */
+/** Runs an operation over one surface. */
 type Run = (name: string, input: object) => Promise<Reply>;
 
 /** The two credentials: the run endpoint takes logins, the others take keys. */
@@ -95,7 +97,7 @@ function modernClient(served: Served): Run {
   };
 }
 
-/** The run endpoint: reads are asked for, the rest is posted. */
+/** The run endpoint: reads are GET requests, everything else is POST. */
 export function runClient(served: Served): Run {
   return (name, input) => {
     const url = `${served.abilities}/svc/${name}-v1/run`;
@@ -130,13 +132,13 @@ function restClient(served: Served): Run {
 }
 
 const READS = ['list-sites', 'list-updates', 'get-site', 'list-tags', 'get-sites-basic', 'list-clients'];
-/** Of so many calls one changes something, and one of those asks a site. */
+/** One in this many calls changes something, and one in `SITE_EVERY` of those calls a site. */
 const WRITE_EVERY = 8;
 const SITE_EVERY = 5;
 
 export interface CallerParts {
   served: Served;
-  /** From 0; tells callers apart. */
+  /** From 0; distinguishes callers. */
   n: number;
   surface: Surface;
   /** Ids of the sites and of the clients. */
@@ -158,7 +160,7 @@ export async function open({ served, surface, tally }: CallerParts): Promise<Run
   return run;
 }
 
-/** Somebody new every second: a connection of its own for one question. */
+/** A newcomer every second: a new connection for one request. */
 export async function newcomers({ url }: Served, until: number, tally: Tally): Promise<void> {
   while (Date.now() < until) {
     const began = performance.now();
@@ -222,12 +224,12 @@ export async function call(run: Run, parts: CallerParts, until: number): Promise
   }
 }
 
-/** The sites of the test all answer: that one does not is no reason to come back later, but a mistake. */
+/** The sites of the test all answer: a failure of a site is an error, not a reason to come back later. */
 function isLater({ status, text }: Reply): boolean {
   return status === 429 || (status === 503 && !/svc_(site|connection|sync)_/.test(text));
 }
 
-/** The id of what was made, wherever the surface puts it. */
+/** The id of the created object, wherever the surface returns it. */
 function idIn(text: string): number {
   const body = JSON.parse(text.replace(/^event:.*\ndata: /, '')) as Record<string, unknown>;
   const inner = (body.result as { structuredContent?: unknown } | undefined)?.structuredContent ?? body.data ?? body;

@@ -1,6 +1,6 @@
 /**
- * `serve` in a process of its own under 200 callers of MCP, REST and the run endpoint at once, with a job running beside
- * them: an answer, or "later"; nothing acknowledged is lost; memory stays where it was. Prints how long answers took.
+ * `serve` in its own process under 200 concurrent callers of MCP, REST and the run endpoint, with a job running beside
+ * them: an answer, or "later"; no acknowledged data is lost; memory stays stable. Prints response times.
  */
 
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ const CALLERS = 200;
 const SECONDS = shortOrLong(5, 180);
 const SITES = 24;
 const SITE_LATENCY_MS = 100;
-/** What the heap may do between two collections, and a short run has caches to fill. */
+/** Allows for heap growth between two collections; in a short run caches fill as well. */
 const GROWTH_MB = shortOrLong(150, 60);
 
 const folder = tempFolder('load');
@@ -45,7 +45,7 @@ beforeAll(async () => {
       SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
       SITEFLEET_LOG_LEVEL: 'error',
       SITEFLEET_ALLOW_PRIVATE_SITES: '1',
-      // All of them live on one address.
+      // All of them are on one address.
       SITEFLEET_PER_HOST: '20',
       SITEFLEET_BATCH_THRESHOLD: '5',
       SITEFLEET_JOB_DELAY_MS: '0',
@@ -66,11 +66,11 @@ afterAll(async () => {
   await programs?.close();
 });
 
-/** Half of them assistants, most of those with sessions; the others callers of REST and of operations. */
+/** Half are assistants, most of those with sessions; the others call REST and operations. */
 const surfaceOf = (n: number): Surface =>
   n % 2 === 0 ? (n % 10 === 0 ? 'mcp-2026' : 'mcp') : n % 4 === 1 ? 'rest' : 'run';
 
-/** Syncs all sites in the queue, again and again; answers how often. */
+/** Repeatedly syncs all sites in the queue; returns how often. */
 async function jobsUntil(until: number): Promise<number> {
   let jobs = 0;
   while (Date.now() < until) {
@@ -103,7 +103,8 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
     const callers = Array.from({ length: CALLERS }, (_, n): CallerParts => {
       return { served: server.said, n, surface: surfaceOf(n), sites, clients, tally };
     });
-    // All come at once, to an idle server: Node takes one new connection per turn of its loop, and turns are long under load.
+    // All connect at once, to an idle server: Node accepts one new connection per turn of its loop, and turns are long
+    // under load.
     const opened = await Promise.all(callers.map(async (parts) => [await open(parts), parts] as const));
 
     const began = Date.now();
@@ -139,10 +140,10 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
       })}\n`,
     );
     expect(tally.wrong.slice(0, 5)).toEqual([]);
-    // How many is a question of speed, which the bench answers.
+    // The number depends on speed, which the benchmarks measure.
     expect(tally.ok).toBeGreaterThan(CALLERS);
     expect(jobs).toBeGreaterThan(0);
-    // Every way in had its part, reading and writing.
+    // Every interface was used, reading and writing.
     expect([...tally.times.keys()]).toEqual(
       expect.arrayContaining(['mcp read', 'mcp write', 'mcp-2026 read', 'rest read', 'rest write', 'run write']),
     );
@@ -150,7 +151,7 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
     expect(Math.max(...[...tally.times.values()].map((times) => spread(times).max))).toBeLessThan(60_000);
     if (grown !== null) expect(grown).toBeLessThan(GROWTH_MB);
 
-    // What was acknowledged is there, and the process is well.
+    // All acknowledged changes are stored, and the process is healthy.
     expect(tally.tags.size).toBeGreaterThan(CALLERS / 2);
     const names = new Map<number, string>();
     for (let page = 1, total = 1; (page - 1) * 100 < total; page++) {

@@ -1,4 +1,4 @@
-/** A database of every earlier schema, with rows in every table, comes through to the newest one whole. */
+/** A database of every earlier schema, with rows in every table, is migrated to the newest one without loss. */
 
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -18,7 +18,7 @@ interface Table {
   refs: Map<string, { table: string; column: string }>;
 }
 
-/** Tables that hold data of ours; the search index keeps itself. */
+/** Tables that hold our data; the search index maintains itself. */
 async function tablesOf(db: Db): Promise<Table[]> {
   const rows = await db.all(
     "SELECT name, sql FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite!_%' ESCAPE '!' AND name NOT LIKE 'site!_search%' ESCAPE '!' AND name <> 'migration' ORDER BY rowid",
@@ -51,7 +51,7 @@ function sample(table: Table, column: string, n: number, all: ReadonlyMap<string
   const { type = '' } = table.columns.find(({ name }) => name === column) ?? {};
   if (type === 'INTEGER') return n;
   if (type === 'REAL') return n + 0.5;
-  // Wherever JSON is kept, this is some.
+  // Valid JSON, for all columns that store JSON.
   return `["${column}${n}"]`;
 }
 
@@ -60,11 +60,11 @@ async function fill(db: Db): Promise<void> {
   const all = new Map(tables.map((table) => [table.name, table]));
   await db.all('PRAGMA foreign_keys=OFF');
   for (const table of tables) {
-    // Counters and what triggers have written already.
+    // Counters, and rows already written by triggers.
     if ((await db.one(`SELECT 1 AS found FROM "${table.name}" LIMIT 1`)) !== undefined) continue;
     const needed = table.columns.filter(({ notnull }) => notnull);
     const optional = table.columns.filter(({ notnull }) => !notnull);
-    // A table may want exactly one of several columns.
+    // A table may require exactly one of several columns.
     const choices = [table.columns, needed, ...optional.map((column) => [...needed, column])];
     for (const n of [1, 2]) {
       for (const columns of choices) {
@@ -98,7 +98,7 @@ describe.each(migrations.slice(0, -1).map(({ id, name }) => [id, name] as const)
     );
     await fill(db);
     const before = await contents(db);
-    // One by one, as a user does who takes every release.
+    // One by one, like a user who installs every release.
     for (const { id: to } of migrations.filter((migration) => migration.id > id)) {
       await migrate(
         db,
@@ -110,7 +110,7 @@ describe.each(migrations.slice(0, -1).map(({ id, name }) => [id, name] as const)
     const after = await contents(db);
     for (const [table, rows] of before) {
       const now = after.get(table);
-      // A mark of what lists show: another one after any change says nothing false.
+      // A revision mark of lists: it may change after any step.
       if (now === undefined || table === 'revision') continue;
       expect([table, now.length >= rows.length]).toEqual([table, true]);
       for (const row of rows) {

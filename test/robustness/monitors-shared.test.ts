@@ -1,6 +1,7 @@
 /**
- * Several processes share the monitors of one database, and are killed and paused: every turn of every monitor is taken by one of
- * them, the work is spread, and an outage is one incident and one alert. What one claim means is in test/monitoring/shared.test.ts.
+ * Several processes share the monitors of one database, and are killed and paused: every turn of every monitor is taken
+ * by one of them, the work is spread, and an outage is one incident and one alert. Single claims are tested in
+ * test/monitoring/shared.test.ts.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -21,21 +22,21 @@ import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.j
 import { shortOrLong } from './soak.js';
 
 const SITES = shortOrLong(120, 150);
-/** One is paused and another killed at a time: three leave one that goes on. */
+/** One is paused and another killed at a time: of three, one continues. */
 const PROCESSES = shortOrLong(3, 4);
-/** A turn of 2.4 seconds: settings know whole minutes, the column takes any number. */
+/** A turn of 2.4 seconds: settings allow whole minutes only, the column any number. */
 const INTERVAL_MIN = 0.04;
 const INTERVAL_MS = INTERVAL_MIN * 60_000;
 /** Claims last three beats. */
 const BEAT_MS = 600;
 const LEASE_MS = 3 * BEAT_MS;
-/** Checks at once, of all processes together. */
+/** Concurrent checks, of all processes together. */
 const LIMIT = 8;
 const QUIET_MS = shortOrLong(2 * INTERVAL_MS, 20 * INTERVAL_MS);
 const ROUNDS = shortOrLong(1, 40);
-/** No monitor waits longer than this for a check, whatever happens to the processes and however busy the machine is. */
+/** Maximum wait of a monitor for a check, with any disturbance of the processes and on a busy machine. */
 const LONGEST_GAP_MS = 10 * INTERVAL_MS;
-/** Every one of these is down for a while. */
+/** One in this many sites is down for a while. */
 const DOWN_EVERY = 12;
 
 interface Check {
@@ -44,7 +45,7 @@ interface Check {
   by: string;
 }
 
-/** All sites behind one address: counts who asked for what, and when. */
+/** All sites behind one address: records who requested what, and when. */
 async function startSites() {
   const checks: Check[] = [];
   const state = { down: false, inFlight: 0, most: 0 };
@@ -111,7 +112,7 @@ class Members {
   }
 }
 
-/** Puts sites with a turn of seconds into the database, and answers a connection to it. */
+/** Stores sites with a turn of seconds in the database, and returns a connection to it. */
 async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: Db; ids: number[] }> {
   let raw: Db | undefined;
   const service = await createService({
@@ -145,13 +146,13 @@ async function seed(db: string, sites: Sites): Promise<{ service: Service; raw: 
   return { service, raw, ids };
 }
 
-/** Which turn of its grid a site was checked in: a check that was stored is followed by one of a later turn. */
+/** The turn of its grid in which a site was checked: each stored check is followed by one of a later turn. */
 function turnOf(id: number, at: number): number {
   const phase = (id * 0.6180339887498949) % 1;
   return Math.floor((at - Math.floor(phase * INTERVAL_MS)) / INTERVAL_MS);
 }
 
-/** Checks beyond one in a turn of a site. A failing site is asked twice in a check. */
+/** Number of checks beyond one per turn of a site. Failing sites are left out: they are requested twice in a check. */
 function extraChecks(checks: readonly Check[], ids: readonly number[]): number {
   const perTurn = new Map<string, number>();
   for (const { site, at } of checks) {
@@ -225,7 +226,7 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
       sites.state.most = 0;
       await pause(QUIET_MS);
       const till = Date.now();
-      // What came too late is reported at the end of a run.
+      // Late results are reported at the end of a run.
       await pause(500);
       const checks = sites.checks.filter(({ at }) => at >= from && at < till);
       const late = members.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
@@ -233,7 +234,7 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
       const gap = longestGap(sites.checks, from, till);
       const extra = extraChecks(checks, ids);
       report({ kind, checks: checks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
-      // Twice only what could not be stored in time, which a machine that is very busy may bring about.
+      // Only checks that could not be stored in time are repeated, which may happen on a very busy machine.
       expect(extra).toBeLessThanOrEqual(late + checks.length / 100);
       expect(late).toBeLessThan(checks.length / 20);
       expect(checks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
@@ -257,7 +258,7 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
       await until(isReported('monitor.down'), 20_000);
       sites.state.down = false;
       await until(isReported('monitor.up'), 20_000);
-      // A process that was paused has noticed by now; nothing more may come.
+      // A paused process has noticed by now; no more results may follow.
       await pause(INTERVAL_MS + 1_000);
       const till = Date.now();
       const checks = sites.checks.filter(({ at }) => at >= from);
@@ -271,7 +272,8 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
       const beats = await raw.all('SELECT site_id, at FROM heartbeat');
       const turns = beats.map(({ site_id, at }) => `${site_id} ${turnOf(Number(site_id), Number(at))}`);
       expect(new Set(turns).size).toBe(turns.length);
-      // Twice in a turn only what a killed or paused process had under way or could not store: its places, and a portion.
+      // Only checks that a killed or paused process had under way or could not store are repeated in a turn: its
+      // places, and a portion.
       expect(extra).toBeLessThanOrEqual(late + ROUNDS * 2 * 3 * LIMIT);
       expect(gap).toBeLessThan(LONGEST_GAP_MS);
       const living = members.runners.map(({ name }) => checks.filter(({ by }) => by === name).length);
@@ -288,22 +290,22 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
     expect(alerts).toEqual(expected);
     const incidents = await raw.all('SELECT site_id, ended_at IS NULL AS open FROM incident ORDER BY site_id');
     expect(incidents).toEqual(down.map((site) => ({ site_id: ids[site - 1], open: 0 })));
-    // A process may be killed between the alert and its event, but no event comes twice.
+    // A process may be killed between the alert and its event, but no event is sent twice.
     expect(new Set(members.events).size).toBe(members.events.length);
     const reported = new Set(expected.map((alert) => `${alert.kind} ${alert.site_id}`));
     expect(members.events.filter((event) => !reported.has(event))).toEqual([]);
   }
 });
 
-/** Stops one process for longer than its claims last, and kills another meanwhile, which is started again. */
+/** Stops one process for longer than its claims last, and meanwhile kills and restarts another. */
 async function disturb(members: Members, next: () => number): Promise<void> {
   const paused = Math.floor(next() * PROCESSES);
   const killed = (paused + 1 + Math.floor(next() * (PROCESSES - 1))) % PROCESSES;
-  // At any moment of a second, so that some are hit in the middle of their checks.
+  // At a random moment of a second, so that some are hit in the middle of their checks.
   await pause(next() * 700);
   const sleeper = members.runners[paused]?.process;
   sleeper?.kill('SIGSTOP');
-  // Stopped in the middle of a write it holds the lock of a file, so nothing waits for another process before it is woken.
+  // A process stopped during a write holds the lock of a file, so nothing waits for another process before it is woken.
   const awake = pause(LEASE_MS + 300 + next() * 500).then(() => sleeper?.kill('SIGCONT'));
   await pause(next() * 400);
   await killProcess(members.runners[killed]?.process as ChildProcess);

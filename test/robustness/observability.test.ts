@@ -1,4 +1,7 @@
-/** What an operator sees: numbers that move with what happens, readiness that says why not, and neither for strangers. */
+/**
+ * Metrics and readiness for operators: metrics follow events, readiness gives reasons, and both are closed to
+ * strangers.
+ */
 
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -90,7 +93,7 @@ describe('metrics', () => {
     expect(dbTime?.[1]).toBeGreaterThan(0);
     expect([...now.keys()].filter((name) => name.startsWith('sitefleet_event_loop_lag_'))).toHaveLength(3);
     expect(now.get('process_resident_memory_bytes')).toBeGreaterThan(1e6);
-    // Buckets ascend, and the last holds all.
+    // Buckets ascend, and the last contains all.
     const buckets = [...now].filter(([name]) => /^sitefleet_child_call_seconds_bucket/.test(name)).map(([, n]) => n);
     expect(buckets).toEqual([...buckets].sort((a, b) => a - b));
     expect(buckets.at(-1)).toBe(now.get('sitefleet_child_call_seconds_count'));

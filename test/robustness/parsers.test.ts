@@ -1,4 +1,4 @@
-/** The parsers of what strangers send: total, bounded, and true to what they imitate. */
+/** The parsers of untrusted input: total, bounded, and faithful to what they imitate. */
 
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ import { SOAK, shortOrLong } from './soak.js';
 
 const options = { seed: SOAK ? Date.now() % 2 ** 31 : 8, numRuns: shortOrLong(300, 30_000) };
 
-/** The result, or undefined when it was refused as an error of the catalogue. Anything else fails the test. */
+/** The result, or undefined when refused with a catalogue error. Anything else fails the test. */
 function orRefused<T>(work: () => T): T | undefined {
   try {
     return work();
@@ -38,7 +38,7 @@ describe('versions', () => {
     for (const [i, a] of table.versions.entries())
       for (const [j, b] of table.versions.entries()) {
         const ours = signs[compareVersions(a, b) + 1];
-        // The same text is the same version to us; PHP thinks otherwise of one that ends in a dot.
+        // We treat equal texts as equal versions; PHP does not for one that ends in a dot.
         const php = i === j ? '=' : table.rows[i]?.[j];
         if (ours !== php) wrong.push(`${a} ${b}: ${ours}`);
       }
@@ -46,7 +46,7 @@ describe('versions', () => {
   });
 
   it('of any kind have an order that does not depend on who comes first', () => {
-    // As versions are written; PHP contradicts itself on others, such as those that end in a dot.
+    // Versions as they are usually written; PHP contradicts itself on others, such as those that end in a dot.
     const version = fc.stringMatching(/^[0-9a-z]([0-9a-z.+_-]{0,18}[0-9a-z])?$/);
     fc.assert(
       fc.property(nastyText, nastyText, (a, b) => {

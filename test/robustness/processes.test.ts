@@ -1,4 +1,7 @@
-/** Several processes on one libSQL server, killed and paused at random: no site is lost, none is done twice, no limit is broken. */
+/**
+ * Several processes on one libSQL server, killed and paused at random: no site is lost, none is processed twice, no
+ * limit is exceeded.
+ */
 
 import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -31,7 +34,7 @@ interface Status {
 
 const statusOf = (id: string): Promise<Status> => app.call('get-batch-job-status', { job_id: id });
 
-/** Kills a process and starts another, or stops one for a while, now and then for longer than a lease. */
+/** Kills a process and starts another, or pauses one for a while, sometimes for longer than a lease. */
 async function disturb(members: ChildProcess[], parts: object, next: () => number): Promise<'killed' | 'paused'> {
   const at = Math.floor(next() * members.length);
   const worker = members[at] as ChildProcess;
@@ -74,7 +77,7 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
 
   it(`syncs ${SITES} sites exactly once, through ${FAULTS} kills and pauses`, async () => {
     const next = random(20_26);
-    // Sites connected at once have their ids in the order in which they were done.
+    // Sites connected concurrently have their ids in the order in which they finished.
     const basic = (await app.call('get-sites-basic', {})).sites as { id: number; url: string }[];
     const ids = basic.map(({ id }) => id).sort((a, b) => a - b);
     const down = new Set<number>();
@@ -124,10 +127,10 @@ describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'fou
       });
     }
     expect(done.killed + done.paused).toBeGreaterThan(2);
-    // All sites are on one address: it never saw more than its limit, plus one.
+    // All sites are on one address, which never saw more than its limit, plus one.
     const { maxInFlight, requests } = app.fleet.stats();
     expect(maxInFlight).toBeLessThanOrEqual(PER_HOST + 1);
-    // How many really overlap is up to the machine: a slow one may send them one after the other.
+    // How many really overlap depends on the machine: a slow one may send them one after the other.
     expect(maxInFlight).toBeGreaterThan(0);
     process.stderr.write(`${JSON.stringify({ sites: SITES, ...done, requests, maxInFlight })}\n`);
   }, 900_000);

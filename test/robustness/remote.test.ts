@@ -1,4 +1,7 @@
-/** What works on a file works on a libSQL server: every operation, jobs, with few round trips, and through a restart of the server. */
+/**
+ * A libSQL server supports everything that a file does: every operation, jobs, with few round trips, and through a
+ * restart of the server.
+ */
 
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -16,9 +19,12 @@ const skip = !sqldBinary();
 let server: Sqld;
 let app: TestApp;
 
-/** Round trips of one call: reads and writes of records, and calls that go to one or two child sites and read back. */
+/**
+ * Maximum round trips per call: reads and writes of records, and calls that contact one or two child sites and read
+ * back.
+ */
 const MOST = { read: 4, gathered: 8, report: 10, record: 12, child: 22 };
-/** Read several tables one after the other, however many sites there are. */
+/** Operations that read several tables one after the other, for any number of sites. */
 const GATHERED = /^(list-monitors|list-vulnerabilities)$/;
 const CONTACTS =
   /^(add-site|(re|dis)connect-sites?|(check|sync)-sites?|(de)?activate-.*|delete-site(-.*)?|update-site-(core|plugins|themes|translations)|update-all|run-updates|(get|install|remove)-site-guard|list-site-snapshots|safe-update-site|roll-back|switch-plugin|check-monitor|(create|edit|get|list)-posts?|set-post-status|(list|moderate)-comments)$/;
@@ -98,7 +104,7 @@ describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 
       await expect
         .poll(() => app.call('get-batch-job-status', { job_id }), { timeout: 20_000, interval: 10 })
         .toMatchObject({ status: 'processing' });
-      // In each phase of a chunk: sites asked, answers coming in, outcomes being stored.
+      // In each phase of a chunk: calling sites, receiving answers, storing outcomes.
       await pause(20 + 25 * (run % 5));
       await server.kill();
       const refused = await app.call('list-sites', {}).catch(asServiceError);

@@ -1,4 +1,4 @@
-/** Shared parts of the replica tests: the program that syncs, and a proxy to the server that can be cut. */
+/** Shared parts of the replica tests: the syncing program, and a proxy to the server that can be cut. */
 
 import { readdirSync } from 'node:fs';
 import { connect, createServer, type Socket } from 'node:net';
@@ -6,12 +6,12 @@ import { basename, dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bundledPrograms } from '../support/processes/bundle.js';
 
-/** The program that syncs a replica. */
+/** URL of the program that syncs a replica. */
 export async function replicaProgram(): Promise<URL> {
   return pathToFileURL(join(await bundledPrograms(), 'replica-process.js'));
 }
 
-/** The database file of the replica of that name, which has an ending. */
+/** The database file of the replica of that name, including its suffix. */
 export function copyOf(name: string): string {
   const files = readdirSync(dirname(name)).filter((file) => /^-[0-9a-f]{8}$/.test(file.replace(basename(name), '')));
   if (files.length !== 1) throw new Error(`${files.length} replicas of ${name}`);
@@ -19,20 +19,20 @@ export function copyOf(name: string): string {
 }
 
 export interface Wire {
-  /** `127.0.0.1:PORT`, which leads to the server. */
+  /** `127.0.0.1:PORT` of the proxy. */
   host: string;
   /** Requests for SQL so far. Replication runs over the same port, under other paths. */
   queries(): number;
   /** Syncs of replicas so far. */
   syncs(): number;
-  /** Replication is cut off, SQL is not. */
+  /** Allows or cuts off replication; SQL is not affected. */
   replicate(allowed: boolean): void;
-  /** What is sent is held back; the connections stay open. */
+  /** Holds back the data; connections stay open. */
   hold(held: boolean): void;
   close(): Promise<void>;
 }
 
-/** Several requests may arrive in one piece, and each begins one. */
+/** Several requests may arrive in one chunk; each match is one request. */
 const QUERY = /POST \/v\d\/pipeline /g;
 const SYNC = /POST \/wal_log\.ReplicationLog\/BatchLogEntries /g;
 

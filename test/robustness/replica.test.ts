@@ -1,4 +1,7 @@
-/** Services that read from a replica, as processes: what they show and when, through failures of the server and of themselves. */
+/**
+ * Services that read from a replica, as processes: which data they show and when, through failures of the server and of
+ * themselves.
+ */
 
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,7 +21,7 @@ import { copyOf, replicaProgram, type Wire, wireTo } from './replica-parts.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = 4;
-/** Each is made and then changed. */
+/** Each is created and then changed. */
 const TAGS = shortOrLong(18, 1000);
 const KILLS = shortOrLong(3, 40);
 const RESTARTS = shortOrLong(1, 10);
@@ -28,7 +31,7 @@ const PASSWORD = 'correct horse';
 const SECRET = 'ab'.repeat(32);
 const skip = !sqldBinary();
 
-/** Its only child is the process that syncs. */
+/** The only child is the process that syncs. */
 function childrenOf({ child: { pid } }: Started<Served>): number[] {
   return (readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').match(/\d+/g) ?? []).map(Number);
 }
@@ -37,7 +40,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   const folder = tempFolder('replicas');
   let server: Sqld;
   let wire: Wire;
-  /** Another process on the same server, as far as the service can tell. */
+  /** To the service, this is another process on the same server. */
   let other: TestApp;
   let shell: Commands;
   let program: URL;
@@ -53,7 +56,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     });
     for (let i = 0; i < SITES; i++) await other.connect(i);
   }, 60_000);
-  // What a failed test left running would hold its file against the second try.
+  // A process left running by a failed test would lock its file for the retry.
   afterEach(() => shell.close());
   afterAll(async () => {
     await other?.close();
@@ -185,7 +188,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         if (reads.has(name)) {
           const compare = async () => {
             const own = await local(name, input);
-            // Some answers name the second in which they were asked for.
+            // Some answers contain the time of their request, in seconds.
             if (!isDeepStrictEqual(own, answer)) answer = await asked();
             expect(own).toEqual(answer);
           };
@@ -205,7 +208,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   }, 60_000);
 
   it(`shows ${2 * TAGS} writes to who wrote them, over all ways in, and others within its interval`, async () => {
-    // Only what the service does by itself makes the first part hold: the interval is over long after.
+    // The first part only passes if the service syncs after its own writes: the interval is far too long.
     const service = await serve('own.db', { SITEFLEET_DB_REPLICA_SYNC_MS: '600000' });
     const ways = [byMcp, byRun, byRest].map((way) => way(service.said));
     for (let i = 0; i < TAGS; i++) {
@@ -216,7 +219,8 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       await write?.('update-tag', { tag_id, name: `label ${i}` });
       expect(await read?.('get-tag', { tag_id })).toMatchObject({ name: `label ${i}` });
     }
-    // A sync that takes over half a second, as on a busy machine, sends its reads to the server: that is right, but must be rare.
+    // A sync that takes over half a second, as on a busy machine, sends its reads to the server: that is correct, but
+    // must be rare.
     expect(await metric(service, 'sitefleet_db_replica_server_reads_total')).toBeLessThan(TAGS / 2);
     expect(await endProcess(service.child)).toBe(0);
 
@@ -300,7 +304,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       code: 1,
       err: expect.stringMatching(/SITEFLEET_DB_REPLICA: .*in use by another process/),
     });
-    // What does not serve asks the server.
+    // Commands that do not serve read from the server.
     const called = await shell.run(environment('shared.db'), ['call', 'count-sites', '{}']);
     expect(JSON.parse(called.out)).toEqual(await other.call('count-sites'));
     expect(await endProcess(service.child)).toBe(0);
@@ -314,7 +318,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     await db.run('CREATE TABLE IF NOT EXISTS filler (id INTEGER PRIMARY KEY, turn INTEGER, text TEXT)');
     await db.run(`WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${ROWS})
                   INSERT INTO filler SELECT i, 0, hex(randomblob(300)) FROM n`);
-    // Not as fast as it can: for each 200 MB of log the server refuses replicas for some seconds.
+    // Not at full speed: after each 200 MB of log the server refuses replicas for some seconds.
     const writer = (async () => {
       for (; writing; await pause(40)) await db.run('UPDATE filler SET turn = ?', [++turn]);
     })();

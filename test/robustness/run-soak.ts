@@ -1,4 +1,4 @@
-/** `npm run soak`: the long form of the tests of this folder and of some others, one file at a time. */
+/** `npm run soak`: the long form of the tests in this folder and some others, one file at a time. */
 
 import { spawnSync } from 'node:child_process';
 import { createRequire } from 'node:module';

@@ -1,4 +1,7 @@
-/** Every secret of a full run is looked for in everything that leaves or stays: files, log, answers of all ways in, errors, metrics, backup. */
+/**
+ * Searches for every secret of a full run in all output and storage: files, log, answers of all interfaces, errors,
+ * metrics, backup.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -44,10 +47,10 @@ const own = {
   site_password: made('wp'),
   unique_id: made('unique'),
 };
-/** Name → the secret in the clear. Filled while the run goes on. */
+/** Name → the secret in plain text. Filled during the run. */
 const secrets = new Map<string, string>(Object.entries(own));
 
-/** Where it was seen → all that came from there. */
+/** Where it was seen → all texts from there. */
 const seen = new Map<string, string[]>();
 const note = (where: string, text: string) => {
   const texts = seen.get(where) ?? [];
@@ -118,7 +121,7 @@ async function ask(method: string, path: string, authorization: string, body?: u
 const bearer = () => `Bearer ${token}`;
 const basic = (password: string) => `Basic ${Buffer.from(`ada:${password}`).toString('base64')}`;
 
-/** Calls everything, by every way in, with right and with wrong credentials. */
+/** Calls everything, through every interface, with right and with wrong credentials. */
 async function fullRun(): Promise<void> {
   const first = app.fleet.site(0);
   // A site behind HTTP Basic: its login is stored, sent, and refused when it changes.
@@ -147,7 +150,7 @@ async function fullRun(): Promise<void> {
   await ask('POST', '/wp-json/wp-abilities/v1/abilities/svc/sync-sites-v1/run', bearer(), {
     input: { site_ids_or_domains: [1, 2, 3] },
   });
-  // A connection that fails, with every secret of the call in it.
+  // A failing connection, with every secret of the call in it.
   const { url, admin, uniqueId } = app.fleet.site(3);
   await ask('POST', '/v2/sites/add', bearer(), { url, admin, admin_password: own.wrong_password, uniqueid: uniqueId });
   await ask('PUT', '/v2/settings/api-backups/cpanel/edit', bearer(), { password: own.backup_password });
@@ -158,7 +161,7 @@ async function fullRun(): Promise<void> {
   ) as {
     token?: string;
   };
-  // Shown once, in this answer alone.
+  // Shown once, in this answer only.
   if (typeof created.token !== 'string') throw new Error('no key was made');
   const answers = seen.get('v2 answers') ?? [];
   answers[answers.length - 1] = (answers.at(-1) ?? '').replace(created.token, '');
@@ -216,7 +219,7 @@ async function overMcp(): Promise<void> {
   for (const method of ['resources/list', 'prompts/list']) await post({ jsonrpc: '2.0', id: ++id, method }, open);
 }
 
-/** A secret as it might have been written down. */
+/** A secret in all the encodings in which it might have been written. */
 function spellings(secret: string): string[] {
   const bytes = Buffer.from(secret);
   return [
@@ -232,7 +235,7 @@ function spellings(secret: string): string[] {
 }
 
 describe('unique ids that an earlier version stored in the clear', () => {
-  // Enough that rows move within their pages and leave what they were behind.
+  // Enough rows that they move within their pages and leave old copies behind.
   const ids = Array.from({ length: 60 }, () => made('older'));
   const numbers = ids.map((_, at) => at + 1);
   const config = () => testConfig({ db: `file:${join(folder, 'older.db')}`, secret_key: own.secret_key });
@@ -287,7 +290,7 @@ describe('unique ids that an earlier version stored in the clear', () => {
     const newKey = randomBytes(32).toString('hex');
     await rotateKey({ ...config(), secret_key: newKey }, { oldKey: own.secret_key, json: false });
     expect(await uniqueIds(newKey)).toEqual(ids);
-    // What does not open is no connection.
+    // A value that cannot be opened is no connection.
     expect(await uniqueIds(own.secret_key)).toEqual(ids.map(() => ''));
   });
 });
@@ -298,7 +301,7 @@ describe('a full run', () => {
     const connections = await app.service.store.sites.connections([1, 2, 3, 4, 5]);
     for (const { site_id, regverify } of connections.values())
       if (regverify !== null) secrets.set(`regverify ${site_id}`, regverify);
-    // They were all taken in, or there would be nothing to leak.
+    // All secrets were stored, or there would be nothing to leak.
     const { http_user, http_pass, unique_id } = own;
     expect(connections.get(1)).toMatchObject({ http_user, http_pass, unique_id });
     for (const name of ['api-backups-secret.cpanel', 'api-backups-secret.vultr'])
@@ -344,7 +347,7 @@ describe('a full run', () => {
       for (const row of await app.db.all(`SELECT * FROM "${name}"`)) {
         for (const [column, value] of Object.entries(row)) {
           const text = value instanceof Uint8Array ? Buffer.from(value).toString('latin1') : String(value);
-          // Anywhere in it: a sealed text may stand in a document, too.
+          // Anywhere in the text: a sealed text may be part of a document, too.
           if (/v\d+\.[0-9a-f]{8}\.[\w-]{16}\.[\w-]{22}/.test(text)) sealed.add(`${name}.${column}`);
         }
       }
@@ -357,7 +360,7 @@ describe('a full run', () => {
   it('would have found one', () => {
     expect(spellings('s p@ce').some((spelling) => 'x=s%20p%40ce'.includes(spelling))).toBe(true);
     expect([...seen.keys()].length).toBeGreaterThan(8);
-    // The same search finds what is there to be found.
+    // The search itself works: it finds a known text.
     expect((seen.get('file fleet.db') ?? []).concat(seen.get('file fleet.db-wal') ?? []).join('')).toContain(
       'site-0001',
     );

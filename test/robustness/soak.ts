@@ -1,4 +1,4 @@
-/** The normal run is short; `npm run soak` asks for the long form. */
+/** Length of the tests: the normal run is short; `npm run soak` selects the long form. */
 export const SOAK = process.env.SITEFLEET_TEST_SOAK === '1';
 
 export function shortOrLong(short: number, long: number): number {

@@ -1,6 +1,8 @@
-/** Values of up to a megabyte that are slow to take in where a parser, a pattern or a list is careless. As JSON, and as a form. */
+/**
+ * Values of up to a megabyte that are slow to process for a careless parser, pattern or list. As JSON, and as a form.
+ */
 
-/** Numbers from 0 up to 1, the same for the same seed. */
+/** Numbers from 0 (inclusive) to 1, deterministic for a seed. */
 export type Random = () => number;
 
 export function seeded(seed: number): Random {
@@ -41,7 +43,7 @@ const members: Shape = (bytes) => {
   return `{${Array.from({ length: count }, (_, index) => `"name${index}":1`).join()}}`;
 };
 
-/** As many members as a list may have: these pass the look at its length. */
+/** The maximum number of members of a list: these pass the length check. */
 const FULL = 5000;
 
 export const LISTS: Readonly<Record<string, Shape>> = {

@@ -1,6 +1,7 @@
 /**
- * One request of at most a megabyte never holds the event loop: all operations over both their ways in, all REST rows, and the
- * messages of MCP itself. The short run has a fixed choice of shapes; `npm run soak` tries all of them, at random sizes.
+ * One request of at most a megabyte never blocks the event loop: all operations over both their interfaces, all REST
+ * rows, and the messages of MCP itself. The short run uses a fixed choice of shapes; `npm run soak` tries all of them,
+ * at random sizes.
  */
 
 import { PassThrough } from 'node:stream';
@@ -22,16 +23,16 @@ import { FORMS, LISTS, OTHERS, seeded } from './stall-shapes.js';
 
 const SEED = SOAK ? Date.now() % 2 ** 31 : 8;
 const MAX_BODY = 1024 * 1024;
-/** What Node takes of an address and the headers beside it. */
+/** Length of a query that Node accepts together with the headers. */
 const MAX_QUERY = 15_000;
 const SHAPES = { ...LISTS, ...OTHERS };
-/** Room for what stands around the value. */
+/** Room for the text around the value. */
 const FRAME = 2_000;
 
 const random = seeded(SEED);
 const sizeUpTo = (max: number) => (SOAK ? Math.floor(max * (0.05 + 0.95 * random())) : max);
 
-/** Values with which a call gets past its other fields. */
+/** Values with which a call passes the checks of its other fields. */
 const FITTING: Readonly<Record<string, unknown>> = {
   slugs: ['a'],
   slug: 'a',
@@ -59,7 +60,7 @@ let app: TestApp;
 let http: Hono<HttpEnv>;
 let token: string;
 let login: string;
-/** Milliseconds of CPU that no request may hold the event loop. */
+/** Milliseconds of CPU for which no request may block the event loop. */
 let limit: number;
 const worst: { ms: number; what: string }[] = [];
 
@@ -91,8 +92,8 @@ async function newToken(keys: TestApp['service']['store']['keys']): Promise<stri
 }
 
 /**
- * 100 ms, for a machine that reads and writes a harmless megabyte in 25 ms; more for a slower one. The short run allows twice
- * that, because other tests share the processor's caches with it.
+ * 100 ms, for a machine that reads and writes a harmless megabyte in 25 ms; more for a slower one. The short run allows
+ * twice that, because other tests share the processor's caches with it.
  */
 async function fairLimit(): Promise<number> {
   const harmless = `[${Array<string>(300_000).fill('[]').join()}]`;
@@ -107,7 +108,7 @@ async function fairLimit(): Promise<number> {
 
 type Send = () => Promise<Response>;
 
-/** Sends it; once more where that held the event loop, because a collection of garbage may fall into any request. */
+/** Sends the request; once more if it blocked the event loop, because garbage collection may fall into any request. */
 async function judge(what: string, send: Send): Promise<void> {
   let status = 0;
   const once = () =>
@@ -128,7 +129,7 @@ const post = (path: string, body: string, headers: Record<string, string>, metho
   return async () => http.request(`http://127.0.0.1${path}`, { method, headers, body });
 };
 
-/** An object with all that is required, and one field as it stands in `json`. */
+/** An object with all required fields, and one field set to `json`. */
 function objectWith(schema: z.ZodTypeAny, name: string, json: string): string {
   const { required = [] } = jsonSchema(schema) as { required?: string[] };
   const others = required.filter((other) => other !== name);
@@ -138,7 +139,7 @@ function objectWith(schema: z.ZodTypeAny, name: string, json: string): string {
 
 let turn = 0;
 const inTurn = <T>(all: readonly T[]): T => all[turn++ % all.length] as T;
-/** The shapes that one field is tried with: all of them, or in the short run some in turn, for a list mostly lists. */
+/** The shapes to try for one field: all of them, or in the short run some in turn, for a list mostly lists. */
 function shapesFor(isList: boolean): [string, string][] {
   const names = Object.keys(SHAPES);
   const lists = Object.keys(LISTS);
@@ -149,7 +150,7 @@ function shapesFor(isList: boolean): [string, string][] {
 
 const writtenAs = (name: string): string => SHAPES[name]?.(sizeUpTo(MAX_BODY - FRAME)) ?? '';
 const fullSize = new Map<string, string>();
-/** Written once: all values of the short run are of one size. */
+/** Cached: all values of the short run have the same size. */
 function inFullSize(name: string): string {
   const value = fullSize.get(name) ?? writtenAs(name);
   fullSize.set(name, value);
@@ -203,7 +204,7 @@ describe('every REST row', () => {
 
   it('takes any body', async () => {
     for (const row of rows.filter(({ on }) => !on.includes('GET'))) {
-      // A row before may have removed the key.
+      // A previous row may have removed the key.
       token = await newToken(app.service.store.keys);
       const names = Object.keys(row.params().shape).filter((name) => !row.pathParams.includes(name));
       for (const name of [...names, 'unknown']) {
@@ -310,7 +311,7 @@ describe('the messages of MCP', () => {
       for (let tries = 0; tries < 3 && ms > limit; tries++) {
         out = '';
         const stall = longestStall(async () => {
-          // As a pipe hands it over.
+          // In pieces, as a pipe delivers it.
           for (let at = 0; at < line.length; at += 65_536) stdin.write(line.slice(at, at + 65_536));
           stdin.write(`\n${echo}`);
           await waitFor(() => out.includes(`"echo-${index}"`));
@@ -331,7 +332,7 @@ async function waitFor(done: () => boolean): Promise<void> {
     if (Date.now() > until) throw new Error('Nothing came.');
 }
 
-/** Lists of a schema without a longest length. */
+/** Lists of a schema without a maximum length. */
 function endless(schema: unknown, at: string): string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const { type, maxItems } = schema as { type?: unknown; maxItems?: unknown };
@@ -341,7 +342,7 @@ function endless(schema: unknown, at: string): string[] {
 
 it('every list that a caller sends has a longest length', () => {
   const inputs = operations.flatMap((operation) => endless(jsonSchema(operation.input()), operation.id));
-  // Those of the batch count together, over all its groups.
+  // The lists of the batch are limited together, over all its groups.
   const params = routes
     .filter((row) => !row.path.endsWith('/batch'))
     .flatMap((row) => endless(jsonSchema(row.params()), row.key));

@@ -1,4 +1,7 @@
-/** Measures how long an event loop is held at a stretch, in CPU time of this thread, which a busy machine does not lengthen. */
+/**
+ * Measures the longest time an event loop is blocked, in CPU time of this thread, which a busy machine does not
+ * lengthen.
+ */
 
 import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -14,8 +17,9 @@ export function cpuMs(): number {
 }
 
 /**
- * Runs `work` and answers the longest time, in milliseconds of CPU, between two looks until it ended. They are taken each millisecond,
- * or in the first turn of the event loop after that: one in each turn would keep the processor busy while `work` waits.
+ * Runs `work` and returns the longest time, in milliseconds of CPU, between two samples until it ended. Samples are
+ * taken each millisecond, or in the first turn of the event loop after that: one in each turn would keep the processor
+ * busy while `work` waits.
  */
 export async function longestStall(work: () => Promise<unknown>): Promise<number> {
   let longest = 0;
@@ -30,7 +34,7 @@ export async function longestStall(work: () => Promise<unknown>): Promise<number
   const done = work().finally(() => {
     over = true;
   });
-  // What ran before the first wait counts, too.
+  // Work done before the first wait counts, too.
   while (!over) {
     await pause(1);
     sample();

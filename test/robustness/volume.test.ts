@@ -1,4 +1,7 @@
-/** `serve` on a volume that runs full, and on one that refuses to be written: it says so, reads go on, nothing is lost, and it mends itself. */
+/**
+ * `serve` on a full volume and on a read-only one: it reports the problem, reads continue, nothing is lost, and it
+ * recovers by itself.
+ */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endProcess } from '../support/cleanup.js';
@@ -8,7 +11,7 @@ import { runClient } from './load-callers.js';
 
 const SITES = 12;
 const MEGABYTES = 48;
-/** A call that waits for storage pauses for 5 s at most. */
+/** A call that waits for storage pauses for at most 5 s. */
 const RECOVERY_MS = 20_000;
 
 let programs: Commands;
@@ -49,7 +52,7 @@ const latency = (latencyMs: number) =>
     body: JSON.stringify({ sites: 'all', faults: { latencyMs } }),
   });
 
-/** A server with its database on the volume, all sites connected. */
+/** Starts a server with its database on the volume, and connects all sites. */
 async function begin(kind: VolumeKind): Promise<void> {
   volume = mountVolume(kind, MEGABYTES);
   [server, fleet] = await Promise.all([programs.serve(environment()), programs.fleet({ sites: SITES, seed: 7 })]);
@@ -58,7 +61,7 @@ async function begin(kind: VolumeKind): Promise<void> {
   );
 }
 
-/** A job under way: some of its sites are done, none of those on the wire can be stored when storage breaks now. */
+/** Starts a job: some of its sites are done, none of those in flight can be stored when storage fails now. */
 async function jobUnderWay(): Promise<string> {
   await latency(600);
   const job_id = String((await run('sync-sites')).job_id);
@@ -69,7 +72,7 @@ async function jobUnderWay(): Promise<string> {
 }
 
 let written = 0;
-/** Every way in that writes; the answers' statuses and texts. */
+/** Writes through REST and the run endpoint; returns the answers' statuses and texts. */
 async function writes(): Promise<{ status: number; text: string; retry: string | null }[]> {
   const note = 'n'.repeat(4000);
   const name = `client ${++written}`;
@@ -94,7 +97,7 @@ async function ready(): Promise<{ status: number; reasons: string }> {
 }
 
 async function refused(words: RegExp): Promise<void> {
-  // The log may still have room that was given back to it; then there is none.
+  // The log may still have free space; then there is none.
   await expect
     .poll(async () => (await writes()).map(({ status }) => status), { timeout: 20_000, interval: 1 })
     .toEqual([503, 503]);
@@ -133,13 +136,13 @@ async function refused(words: RegExp): Promise<void> {
     }),
   });
   expect(await tool.text()).toMatch(words);
-  // Reading needs no room.
+  // Reading needs no space.
   expect(await run('list-sites')).toMatchObject({ total: SITES });
   expect(await run('get-site', { site_id_or_domain: 1 })).toMatchObject({ id: 1 });
   await expect.poll(ready, { timeout: 10_000 }).toEqual({ status: 503, reasons: expect.stringMatching(words) });
 }
 
-/** From the moment that storage is well again. */
+/** Measures and checks the recovery, from the moment that storage works again. */
 async function recovered(job_id: string, clientsBefore: number): Promise<void> {
   const began = Date.now();
   await expect.poll(ready, { timeout: RECOVERY_MS, interval: 100 }).toEqual({ status: 200, reasons: '' });
@@ -149,7 +152,7 @@ async function recovered(job_id: string, clientsBefore: number): Promise<void> {
     .poll(() => run('get-batch-job-status', { job_id }), { timeout: RECOVERY_MS, interval: 100 })
     .toMatchObject({ status: 'completed', total: SITES, processed: SITES, succeeded: SITES, failed: 0, errors: [] });
   process.stderr.write(`${JSON.stringify({ ready_ms: readyAfter, job_done_ms: Date.now() - began })}\n`);
-  // Nothing that was refused was stored, and nothing that was acknowledged is missing.
+  // No refused change was stored, and no acknowledged one is missing.
   expect(Number((await run('count-clients')).total)).toBe(clientsBefore + 2);
   expect(await endProcess(server.child)).toBe(0);
   const check = await programs.run(environment(), ['check', '--json']);
@@ -165,7 +168,7 @@ describe.skipIf(noMemory !== '')(`a full volume${noMemory === '' ? '' : ` — sk
     volume.fill();
     await refused(/disk of the database is full/);
     const { total } = await run('count-clients');
-    // What is on the wire comes back, and cannot be stored.
+    // Calls in flight return, but cannot be stored.
     await new Promise((resolve) => setTimeout(resolve, 2500));
     const waiting = await run('get-batch-job-status', { job_id: job });
     expect(waiting).toMatchObject({ failed: 0, errors: [], completed_at: null });

@@ -466,7 +466,7 @@ describe('discovery (operations §2)', () => {
   it('has a category for each toolset', async () => {
     const { body, headers } = await call(`${V1}/categories`);
     const slugs = body.map((entry: { slug: string }) => entry.slug);
-    // Those of the interface, in its order; further toolsets stand behind them.
+    // The interface's own in its order; further toolsets follow.
     expect(slugs.slice(0, 5)).toEqual(['svc-sites', 'svc-updates', 'svc-clients', 'svc-tags', 'svc-batch']);
     expect(slugs).toEqual(TOOLSETS.map((toolset) => `svc-${toolset}`));
     expect(headers.get('x-wp-total')).toBe(String(TOOLSETS.length));
@@ -534,7 +534,7 @@ describe('the shell', () => {
     const headers = { authorization: login, 'content-type': 'application/json' };
     const body = JSON.stringify({ input: { site_id_or_domain: 1, steps: 500 } });
     const running = fetch(`${listener.url}${WORK}`, { method: 'POST', headers, body });
-    // It takes a second at least; by now it is under way.
+    // It takes at least a second; by now it is running.
     await new Promise((resolve) => setTimeout(resolve, 400));
     const closing = listener.close(30_000);
     expect(await (await running).json()).toEqual({ done: 500 });

@@ -1,4 +1,4 @@
-/** A bad version meets a fleet: every site it breaks is put right, no other is touched, and it is held back once. */
+/** A bad version in a fleet: every site it breaks is repaired, no other is touched, and it is held back once. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
@@ -13,7 +13,7 @@ let app: SafetyApp;
 const plugins: PluginState[] = [];
 
 beforeAll(async () => {
-  // Slowly, or a request that waits for its turn among many is too old when it comes to the guard.
+  // Slowly; otherwise a request that waits for its turn among many is too old when it reaches the guard.
   const config = { batch_threshold: SITES + 1 };
   app = await safetyApp({ sites: SITES, fleet: { plugins: 3, keepCalls: false }, config, stepMs: 100 });
   for (const [index, site] of app.fleet.sites.entries()) {
@@ -22,7 +22,7 @@ beforeAll(async () => {
     Object.assign(plugin, { slug: 'shop/shop.php', name: 'Shop', version: '1.0', active: true, premium: false });
     plugin.update = { version: '2.0', requiresPhp: '', requiresWp: '' };
     site.faults.watchdog = index % 2 === 0;
-    // Every twentieth runs something that 2.0 does not get on with.
+    // Every twentieth site has something that is incompatible with 2.0.
     if (index % (SITES / BAD) === 7) site.faults.breaks = { 'shop/shop.php@2.0': 'fatal' };
     plugins.push(plugin);
   }

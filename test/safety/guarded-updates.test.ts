@@ -1,4 +1,4 @@
-/** Updates on sites that carry a guard: what works stays, what breaks the site does not, and no other site gets it. */
+/** Updates on guarded sites: working ones stay, breaking ones are undone, and no other site gets them. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Breakage } from '../../src/demo/faults.js';
@@ -17,7 +17,7 @@ afterEach(() => app.close());
 const sync = (...ids: number[]) => app.call('sync-sites', { site_ids_or_domains: ids });
 const one = { site_id_or_domain: 1 };
 
-/** The nth plugin of the first site, with a version on offer that breaks the site in this way. */
+/** The nth plugin of the first site, with an available version that breaks the site in this way. */
 async function bad(
   breakage: Breakage,
   { watchdog = false, nth = 0 } = {},
@@ -30,7 +30,7 @@ async function bad(
   return { plugin, before: plugin.version };
 }
 
-/** What the log of actions tells of this plugin, oldest first. */
+/** Entries of the action log about this plugin, oldest first. */
 async function logged({ slug }: PluginState): Promise<string[]> {
   const rows = () =>
     app.db.all<{ told: string }>(
@@ -42,7 +42,7 @@ async function logged({ slug }: PluginState): Promise<string[]> {
   return (await rows()).map(({ told }) => told.trim());
 }
 
-/** Nothing is armed, nothing is open. */
+/** Expects that nothing is armed and nothing is open. */
 async function expectSettled(): Promise<void> {
   for (const site of app.fleet.sites) expect(site.guard?.armed ?? []).toEqual([]);
   expect(await app.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
@@ -64,7 +64,7 @@ describe('an update that works', () => {
     expect(plugin.version).toBe('99.0');
     expect(site.guard?.kept).toMatchObject([{ slug: plugin.slug, version: before, role: 'snapshot' }]);
     expect(site.guard?.actions.filter((action) => action === 'restore')).toEqual([]);
-    // By the simulated clock: two looks before, two after.
+    // By the simulated clock: two checks before, two after.
     expect(app.clock.now() - began).toBeLessThan(30_000);
     await expectSettled();
   });
@@ -93,7 +93,7 @@ describe('an update that breaks the site', () => {
     );
     expect(plugin.version).toBe(before);
     expect(await app.cell('SELECT digest FROM safe_change')).toBe(digest());
-    // The inventory and the offer are those of the old version.
+    // The inventory and the available update are those of the old version.
     expect(await app.call('get-site-updates', one)).toMatchObject({
       updates: [{ slug: plugin.slug, current_version: before, new_version: '99.0' }],
     });
@@ -121,8 +121,8 @@ describe('an update that breaks the site', () => {
     };
     const answer = await app.safely('update-site-plugins', one);
     expect(answer.errors[0].message).toContain('The guard of the site put back');
-    // Between the two looks before; then until the guard acts, which waits 2 s after the last change of a file, not the usual 5 s.
-    // On a busy machine the guard has acted by the second look.
+    // Between the two checks before; then until the guard acts, which waits 2 s after the last change of a file, not
+    // the usual 5 s. On a busy machine the guard has acted by the second check.
     const long = waits.filter((ms) => ms >= 1_000);
     expect([[3_000], [3_000, 2_500]]).toContainEqual(long);
   });
@@ -132,7 +132,7 @@ describe('an update that breaks the site', () => {
     const site = app.site(0);
     const next = app.offer(site, 1);
     await sync(1);
-    // Somebody meets it before the first look, and again once the guard may act.
+    // A visitor triggers it before the first check, and again once the guard may act.
     const meet = () => fetch(`${site.url}wp-cron.php`).then((answer) => answer.text());
     const { changed } = site;
     site.changed = (slug) => {
@@ -153,9 +153,10 @@ describe('an update that breaks the site', () => {
 
   it('in wp-admin only, which no page shows and the look itself sets off, is undone', async () => {
     const { plugin, before } = await bad('admin', { watchdog: true });
-    // The child answers at the front address all the same. Each look meets the error at its end, the first ones while the guard still waits.
+    // The child still answers at the front address. Each check meets the error at its end, the first ones while the
+    // guard still waits.
     app.site(0).faults.latencyMs = (name) => (name === 'stats' && plugin.version === '99.0' ? 20 : 0);
-    // Time passes only between looks.
+    // Time only passes between checks.
     app.clock.sleep = async (ms) => app.clock.move(ms);
     const answer = await app.call('update-site-plugins', one);
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
@@ -167,7 +168,7 @@ describe('an update that breaks the site', () => {
     const site = app.site(0);
     const plugin = app.offer(site);
     const before = plugin.version;
-    // Under the same name, but off.
+    // Under the same name, but inactive.
     site.faults.renames = { [plugin.slug]: plugin.slug };
     await sync(1);
     const answer = await app.safely('update-site-plugins', one);
@@ -201,7 +202,7 @@ describe('an update that breaks the site', () => {
     expect([plugin.version, second.version, third.version]).toEqual([before, '99.0', '99.0']);
     expect((await app.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
     expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
-    // Put back without being at fault, and updated again.
+    // Rolled back without being at fault, and updated again.
     expect((await logged(second)).map((told) => told.split(' ')[0])).toEqual(['updated', 'rolled-back', 'updated']);
     await expectSettled();
   });
@@ -220,7 +221,7 @@ describe('an update that breaks the site', () => {
     ]);
     expect(answer.errors[0].message).toContain('A person has to look');
     expect(second.version).toBe(old);
-    // Without a culprit that was proved nothing is held back.
+    // Without a proven culprit nothing is held back.
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
   });
 
@@ -235,7 +236,10 @@ describe('an update that breaks the site', () => {
 });
 
 describe('an update that is killed', () => {
-  /** Runs an update that PHP dies of, with the site in maintenance; `meanwhile` is what had happened to the new version. */
+  /**
+   * Runs an update during which PHP dies, with the site in maintenance mode; `meanwhile` changes the new version
+   * afterwards.
+   */
   async function killed(meanwhile: (plugin: PluginState, old: Partial<PluginState>) => void = () => undefined) {
     const site = app.site(0);
     const plugin = app.offer(site);
@@ -270,7 +274,9 @@ describe('an update that is killed', () => {
 });
 
 describe('an update that goes on after its gateway has given up', () => {
-  /** Requests of Sitefleet until PHP is done: more than it makes in the 25 s that a silent site is waited for. */
+  /**
+   * Number of requests by Sitefleet until PHP is done: more than it makes in the 25 s that it waits for a silent site.
+   */
   const LATE = 60;
 
   async function late(breakage: 'fatal' | null) {
@@ -281,7 +287,7 @@ describe('an update that goes on after its gateway has given up', () => {
     site.faults.watchdog = false;
     await sync(1);
     site.faults.gatewayTimeout = LATE;
-    /** What had been put back before PHP was done. */
+    /** Restores made before PHP was done. */
     const early: string[] = [];
     const { changed } = site;
     site.changed = (slug) => {
@@ -317,7 +323,7 @@ describe('an update that goes on after its gateway has given up', () => {
     site.changed = (slug) => {
       changed.call(site, slug);
       seen.push(plugin.version);
-      // The late process writes over what was put back.
+      // The late process overwrites what was restored.
       if (plugin.version === before && seen.length === 2)
         site.afterRequests(1, () => {
           plugin.version = '99.0';
@@ -522,7 +528,7 @@ it('a direct call whose time is up goes on as a job, which first puts the site r
   site.faults.watchdog = false;
   await slow.call('sync-sites', { site_ids_or_domains: [1] });
   const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
-  // Time stands still once the version is there: the call cannot look again, and is cut off.
+  // The clock stops once the version is there: the call cannot check again, and is cut off.
   while (plugin.version === before) {
     await new Promise((resolve) => setTimeout(resolve, 2));
     slow.clock.move(500);
@@ -564,7 +570,7 @@ it('a process that dies at any of its writes leaves what the next one settles', 
     const before = sent();
     const dead = new AbortController();
     const { run, batch } = app.db;
-    // From this write on nothing is stored and nothing is sent any more.
+    // From this write on nothing is stored and nothing is sent.
     const count = (sql: string) => {
       if (/^(INSERT|UPDATE).*\b(safe_change|quarantined_version)\b/s.test(sql) && ++writes >= dieAt) dead.abort();
       dead.signal.throwIfAborted();
@@ -586,7 +592,7 @@ it('a process that dies at any of its writes leaves what the next one settles', 
     await app.running(settleInterrupted(app.service.ctx(caller)));
     await expectSettled();
     expect([dieAt, plugin.version]).toEqual([dieAt, '1.0']);
-    // Whatever broke the site is held back, whoever has put it right.
+    // The version that broke the site is held back, whether Sitefleet or the guard restored it.
     const { total } = await app.call('list-quarantined-versions');
     expect([dieAt, total]).toEqual([dieAt, sent() - before]);
   }

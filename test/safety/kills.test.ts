@@ -1,4 +1,6 @@
-/** Sitefleet is killed in the middle of safe updates, again and again: no site is left broken, none armed, nothing unsettled. */
+/**
+ * Sitefleet is killed repeatedly in the middle of safe updates: no site is left broken, none armed, nothing unsettled.
+ */
 
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -10,7 +12,7 @@ import { type Program, pause, program, random } from '../support/processes/progr
 import { ordinary } from './safety-app.js';
 
 const SITES = 12;
-/** Each goes through all sites at whatever step they are. */
+/** Each kill interrupts all sites, each at its current step. */
 const KILLS = shortOrLong(3, 30);
 const BREAKAGES = ['fatal', 'login', null, 'white', 'front', null] as const;
 
@@ -42,7 +44,7 @@ beforeAll(async () => {
     const breakage = BREAKAGES[i % BREAKAGES.length];
     if (breakage) site.faults.breaks = { [`${slug}@2.0`]: breakage };
     site.faults.watchdog = i % 4 < 2;
-    // So that one kill meets them at different steps.
+    // So that one kill hits them at different steps.
     site.faults.latencyMs = 20 + 25 * i;
     site.installGuard();
     plugins.push(plugin);
@@ -71,7 +73,7 @@ it(
       for (let inFlow = true; inFlow && kills < KILLS; ) {
         const before = asked();
         const worker = await start();
-        // By what it has asked of the guards: greeted, kept the old versions, armed, looked, restored.
+        // Progress by the requests to the guards: hello, snapshot, arm, checks, restore.
         const enough = before + Math.floor(SITES * (1.2 + 3 * next()));
         for (let i = 0; i < 400 && asked() < enough && (await isUnderWay(job_id)); i++) await pause(50);
         await pause(next() * 1_000);
@@ -96,7 +98,7 @@ it(
         expect([plugin.slug, plugin.version]).toEqual([plugin.slug, broken.includes(plugin) ? '1.0' : '2.0']);
       }
     }
-    // Not all died before anything was sent.
+    // Not all were killed before anything was sent.
     expect(steps).toContain('probe');
   },
   60_000 + KILLS * 20_000,
@@ -117,7 +119,7 @@ async function ended(job_id: string): Promise<void> {
     .toMatch(/^(completed|failed)$/);
 }
 
-/** Long calls are jobs, which only a worker does. */
+/** Long calls become jobs, which only a worker runs. */
 async function finished({ job_id }: { job_id?: string }): Promise<void> {
   if (job_id === undefined) return;
   const worker = await start();

@@ -1,4 +1,7 @@
-/** A fleet whose sites carry guards and whose updates may break them, with a clock that runs while calls wait for it. */
+/**
+ * A fleet whose sites carry guards and whose updates may break them, with a clock that advances while calls wait for
+ * it.
+ */
 
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState } from '../../src/demo/state.js';
@@ -6,16 +9,16 @@ import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import type { Answer, TestApp, TestOptions } from '../support/harness.js';
 
 export interface SafetyApp extends CheckedApp {
-  /** Runs a call while the clock goes on by itself. */
+  /** Runs a call while the clock advances by itself. */
   running<T>(work: Promise<T>): Promise<T>;
   safely(name: string, input: object): Promise<Answer>;
-  /** Offers an update of the nth ordinary active plugin of a site, and only that; answers the plugin. */
+  /** Offers an update of the nth ordinary active plugin of a site, and only that; returns the plugin. */
   offer(site: DemoSite, nth?: number, version?: string): PluginState;
 }
 
-/** Connects the first sites, gives each a guard, and leaves no update on offer. */
+/** Connects the first sites, gives each a guard, and removes all available updates. */
 export async function safetyApp(options: TestOptions & { guards?: boolean; stepMs?: number } = {}): Promise<SafetyApp> {
-  // The time of a direct call is real time, which a busy machine may use up.
+  // The time limit of a direct call is in real time, which a busy machine may use up.
   const config = { direct_call_ms: 600_000, ...options.config };
   const app = await checkedApp({ sites: 3, fleet: { plugins: 8 }, ...options, config });
   const safety: SafetyApp = Object.assign(app, {

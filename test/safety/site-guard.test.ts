@@ -1,4 +1,6 @@
-/** Installing, reading and removing the guard of a site, undoing an update from its copies, and updates without one. */
+/**
+ * Installing, reading and removing the guard of a site, undoing an update from its copies, and updates without a guard.
+ */
 
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
@@ -20,7 +22,7 @@ let app: SafetyApp;
 afterEach(() => app.close());
 
 const one = { site_id_or_domain: 1 };
-/** What the log of actions tells of the site's guard and of what was put back, oldest first, without the site's name. */
+/** Entries of the action log about the site's guard and rollbacks, oldest first, without the site's name. */
 async function logged(): Promise<string[]> {
   await expect
     .poll(() => app.cell("SELECT count(*) FROM action_log WHERE action = 'guard-removed' OR action = 'rolled-back'"))
@@ -51,7 +53,7 @@ describe('the guard of a site', () => {
       login_allowed: true,
     });
     expect(site.guard).toMatchObject({ version: plan.version, login: true });
-    // What is not named stays, also where the guard is silent at the moment.
+    // Omitted options stay unchanged, even while the guard does not answer.
     const renewed = { previous_version: plan.version, login_allowed: true };
     expect(await app.call('install-site-guard', { ...one, dry_run: true })).toMatchObject(renewed);
     expect(await app.call('install-site-guard', one)).toMatchObject(renewed);
@@ -70,7 +72,7 @@ describe('the guard of a site', () => {
       armed: [],
     });
 
-    // An older one protects all the same.
+    // An older guard still protects.
     Object.assign(app.site(0).guard ?? {}, { version: '1.0.0' });
     expect(await app.call('get-site-guard', one)).toMatchObject({
       can_protect: true,
@@ -134,7 +136,7 @@ describe('undoing an update', () => {
     expect(await app.fail('roll-back', { change_id }, { actor: deniedTo(1) })).toMatchObject({
       code: 'svc_change_not_found',
     });
-    // A site that is down is what it is there for.
+    // A rollback is allowed on a site that is down: that is its purpose.
     app.site(0).faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
     await app.db.run('UPDATE site_detail SET reachable = 0');
     const undone = await app.call('roll-back', { change_id });
@@ -147,7 +149,7 @@ describe('undoing an update', () => {
     });
     expect(plugin.version).toBe(before);
     expect(await logged()).toEqual([`Rolled back plugin (from 99.0 to ${before})`]);
-    // The version that was replaced is kept as well.
+    // The replaced version is kept as well.
     app.site(0).faults.breaks = {};
     const again = await app.call('roll-back', { ...one, type: 'plugin', slug: plugin.slug, to_version: '99.0' });
     expect([again.version, plugin.version]).toEqual(['99.0', '99.0']);
@@ -182,7 +184,7 @@ describe('a site without a guard', () => {
     expect(asked).toEqual([`HEAD https://downloads.wordpress.org/plugin/${folder}.${before}.zip`]);
     expect(plugin.version).toBe(before);
 
-    // What leaves WordPress standing can be put back, what does not cannot.
+    // Breakage that leaves WordPress running can be rolled back, other breakage cannot.
     site.faults.breaks = { [`${plugin.slug}@99.0`]: 'front' };
     const answer = await app.safely('safe-update-site', one);
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
@@ -305,7 +307,7 @@ describe('what a look tells', () => {
     let seen = 0;
     let now: string = 'well';
     const server = createServer((request, response) => {
-      // A full look begins with the front page.
+      // A full check begins with the front page.
       if (request.url?.startsWith('/?') && looks[seen] !== undefined && judging) now = looks[seen++] ?? '';
       if (now === 'away') request.socket.destroy();
       else

@@ -1,4 +1,4 @@
-/** One story of an update that breaks its site, told over MCP and REST as their clients see it. */
+/** An update that breaks its site, over MCP and REST as their clients see it. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Answer } from '../support/harness.js';

@@ -149,7 +149,7 @@ describe('a reader', () => {
     await expect(reader.all('SELECT json(v) FROM t WHERE id > 120')).rejects.toThrow(/malformed JSON/);
     await expect(reader.all('SELECT id, 1e300 AS big FROM t')).rejects.toThrow(/2\^53/);
     await writer.run('UPDATE t SET v = v || ?', ['!']);
-    // A checkpoint is only complete (busy 0, all pages written back) when nobody holds on to an older state.
+    // A checkpoint is only complete (busy 0, all pages written back) when no reader holds an older state.
     const [state] = await writer.all('PRAGMA wal_checkpoint(TRUNCATE)');
     expect(state).toEqual({ busy: 0, log: 0, checkpointed: 0 });
     await reader.close();
@@ -169,7 +169,7 @@ describe('a second writer', () => {
     native.exec("BEGIN IMMEDIATE; INSERT INTO t (v) VALUES ('held')");
     await expect(second()).rejects.toMatchObject({ kind: 'busy' });
     await expect(two.batch([sql('DELETE FROM t'), sql('SELECT 1')])).rejects.toMatchObject({ kind: 'busy' });
-    // Taken before the first statement, the lock cannot be missing when a read turns out to need a write.
+    // The lock is taken before the first statement, so it is also held when a read turns out to need a write.
     await expect(two.batch([sql('SELECT 1'), sql('SELECT 1')])).rejects.toMatchObject({ kind: 'busy' });
     await expect(two.all("INSERT INTO t (v) VALUES ('x') RETURNING id")).rejects.toMatchObject({ kind: 'busy' });
     expect(await one.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
@@ -177,7 +177,7 @@ describe('a second writer', () => {
     await expect(two.run('CREATE TABLE x (y)')).rejects.toMatchObject({ kind: 'busy' });
     native.exec('ROLLBACK');
     native.close();
-    // Not one of the refused statements is left in progress: that would block the commit here and every checkpoint.
+    // None of the refused statements is left in progress: that would block the commit here and every checkpoint.
     expect(await two.batch([sql('SELECT 1 AS one'), sql('SELECT 1 AS one')])).toHaveLength(2);
     expect(await one.all('PRAGMA wal_checkpoint(TRUNCATE)')).toEqual([{ busy: 0, log: 0, checkpointed: 0 }]);
     expect(await second()).toEqual({ changes: 1, lastId: 4 });

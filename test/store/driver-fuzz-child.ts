@@ -1,7 +1,7 @@
 /**
- * Drives the embedded wrapper with random arguments in random order and compares every answer with a model. It runs
- * in a process of its own, because what it guards against ends the process: native libsql aborts on some arguments.
- * Arguments: seed, milliseconds. Prints one line of JSON with what it did; exits with 1 at the first difference.
+ * Drives the embedded wrapper with random arguments in random order and compares every answer with a model. It runs in
+ * its own process, because native libsql aborts the process on some arguments. Arguments: seed, milliseconds. Prints
+ * one line of JSON with statistics; exits with 1 at the first difference.
  */
 import { isDeepStrictEqual } from 'node:util';
 import type { Db, Row, Statement, Value } from '../../src/store/driver/db.js';
@@ -21,7 +21,7 @@ function pick<T>(from: readonly T[]): T {
   return from[random(from.length)] as T;
 }
 
-/** What comes back for what was bound; `REFUSED` for what must not reach the driver. */
+/** The value expected back for a bound one; `REFUSED` for arguments that must not reach the driver. */
 const REFUSED = Symbol('refused');
 const specimens: ReadonlyArray<readonly [given: unknown, back: unknown]> = [
   [null, null],
@@ -77,7 +77,7 @@ const ECHO = 'SELECT ? AS a, ? AS b';
 const MIXED = 'SELECT count(*) AS n FROM t';
 
 const done: Record<string, number> = {};
-/** Keys and values as they must stand in the table. */
+/** The expected keys and values of the table. */
 const model = new Map<number, unknown>();
 let db = await open();
 
@@ -230,7 +230,7 @@ async function clear(): Promise<void> {
 }
 
 async function open(): Promise<Db> {
-  // Less room than there are statements, so that they are prepared and dropped all the time.
+  // A cache smaller than the number of statements, so that they are constantly prepared and dropped.
   const opened = openEmbedded(':memory:', { mode: 'writer', cacheStatements: pick([1, 3, 100]) });
   await opened.script('CREATE TABLE t (k INTEGER PRIMARY KEY, v)');
   return opened;

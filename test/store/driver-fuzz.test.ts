@@ -21,7 +21,7 @@ async function run(seed: number, milliseconds: number) {
   });
 }
 
-// A fixed seed gives the same answer on every day; the soak test brings new ones.
+// A fixed seed gives the same result every time; the soak test uses new ones.
 it.each([1, SOAK ? Date.now() % 2 ** 31 : 2])(
   'random arguments, methods and orders neither abort the process nor give a wrong answer (seed %i)',
   async (seed) => {

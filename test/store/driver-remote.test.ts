@@ -7,10 +7,10 @@ import { openDb } from '../../src/store/driver/open.js';
 import { openRemote } from '../../src/store/driver/remote.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
-/** How the server on loopback treats the next requests, in order; after the last, it answers. */
+/** How the loopback server handles the next requests, in order; after the last, it answers normally. */
 type Manner = 'drop' | 'silence' | 'late' | { status: number } | { body: string };
 
-/** What a server says to a write that waited too long for another one. */
+/** A server's answer to a write that waited too long for another one. */
 const BUSY: Manner = {
   body: JSON.stringify({
     baton: null,
@@ -22,12 +22,12 @@ const BUSY: Manner = {
   }),
 };
 
-/** Speaks just enough of the protocol (version 2) to answer every statement with one row `{ n: 1 }`. */
+/** Implements just enough of the protocol (version 2) to answer every statement with one row `{ n: 1 }`. */
 class Puppet {
   manners: Manner[] = [];
-  /** SQL of the requests that arrived, also of those that got no answer. */
+  /** SQL of the requests that arrived, including those that got no answer. */
   seen: string[] = [];
-  /** Most requests that were there at once. */
+  /** Maximum number of concurrent requests. */
   most = 0;
   #open = 0;
   readonly #server: Server;
@@ -268,7 +268,7 @@ describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a re
   });
 });
 
-/** A door to the server that can let connections starve: they stay open and nothing passes any more. */
+/** A proxy to the server that can freeze connections: they stay open, but no data passes. */
 async function freezable(host: string) {
   const [name, port] = host.split(':');
   const pairs = new Set<[Socket, Socket]>();

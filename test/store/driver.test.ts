@@ -7,7 +7,7 @@ import { tempFolder } from '../support/cleanup.js';
 import { countingDb } from '../support/counting-db.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
-/** One contract, every driver. What stands here a caller may rely on without knowing what it talks to. */
+/** The contract of every driver: a caller may rely on it without knowing which driver is used. */
 const folder = tempFolder('driver');
 let server: Sqld | undefined;
 beforeAll(async () => {

@@ -1,4 +1,4 @@
-/** Which sites are due for their sync and for a look at what is abandoned: the right ones, and without a look at all the others. */
+/** Which sites are due for a sync or an abandoned-items check: the right ones, found without reading all the others. */
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openWriter } from '../../bench/lib/database.js';
@@ -13,7 +13,8 @@ let db: Db;
 beforeAll(async () => {
   db = await openWriter(':memory:');
   await seedFleet(db, { sites: 40, plugins: 0 });
-  // 1 to 9 were never tried; the later the site, the longer ago the last try of the others. Every tenth may not be called.
+  // 1 to 9 were never tried; the higher the id, the longer ago the last try of the others. Every tenth may not be
+  // called.
   await db.run('UPDATE site_detail SET last_attempt = CASE WHEN site_id < 10 THEN NULL ELSE ? - site_id * ? END', [
     NOW,
     HOUR,
@@ -22,7 +23,7 @@ beforeAll(async () => {
 });
 afterAll(() => db.close());
 
-/** As the rules say it, over plain facts. */
+/** The expected ids, by a plain implementation of the rules. */
 function expected(before: number, limit: number, { index, of } = { index: 0, of: 1 }): number[] {
   const sites = Array.from({ length: 40 }, (_, at) => at + 1).map((id) => ({
     id,

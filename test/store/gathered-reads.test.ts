@@ -1,4 +1,4 @@
-/** Reads that begin together leave together, and stay each other's strangers: what they answer, and how they fail. */
+/** Reads started together are sent together, but stay independent: in their answers, and in their failures. */
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';
@@ -22,7 +22,7 @@ describe('reads that begin together', () => {
       db.one('SELECT max(n) AS n FROM t'),
       db.all('SELECT n FROM t WHERE n < ? ORDER BY n', [3]),
       db.read([sql('SELECT count(*) AS n FROM t'), sql('SELECT n FROM t WHERE n = ?', 9)]),
-      // Begun a few steps of the same turn later.
+      // Started a few steps later in the same turn.
       Promise.resolve().then(() => db.one('SELECT min(n) AS n FROM t')),
       db.one('SELECT n FROM t WHERE n = ?', [9]),
       db.read([]),

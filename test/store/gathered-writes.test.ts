@@ -1,4 +1,6 @@
-/** Batches that are ready together are stored together, and stay each other's strangers: what they answer, and how they fail. */
+/**
+ * Batches ready at the same time are stored together, but stay independent: in their answers, and in their failures.
+ */
 
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -39,7 +41,7 @@ describe('batches that are ready together', () => {
       db.batch([insert(1), insert(2)]),
       db.batch([]),
       db.batch([sql("UPDATE t SET note = 'seen'")]),
-      // Begun a few steps of the same turn later.
+      // Started a few steps later in the same turn.
       Promise.resolve().then(() => db.batch([insert(3), sql('SELECT n, note FROM t ORDER BY n')])),
     ]);
     expect(results.map((each) => each.map(({ changes, lastId }) => [changes, lastId]))).toEqual([

@@ -1,4 +1,6 @@
-/** What protects the data, through the commands and the ways in: a lost key, a file that is moved or damaged, a foreign schema, the last login. */
+/**
+ * Data protection over commands and interfaces: a lost key, a moved or damaged file, a foreign schema, the last login.
+ */
 
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -32,7 +34,7 @@ afterAll(async () => {
   await program.close();
 });
 
-/** A data folder of its own. */
+/** A separate data folder. */
 function place(name: string) {
   const data = join(folder, name);
   mkdirSync(data, { recursive: true });
@@ -198,7 +200,7 @@ describe('a database file that is moved while the service runs', () => {
     expect(await writes()).toEqual([200, 200, 'stored']);
   }, 60_000);
 
-  /** What a write is answered by REST, the run endpoint and MCP. */
+  /** Results of a write through REST, the run endpoint and MCP. */
   async function writes(): Promise<unknown[]> {
     const name = () => ({ name: `tag ${tags++}` });
     const stored = (reply: Reply) =>
@@ -218,7 +220,7 @@ describe('a database file that is moved while the service runs', () => {
     ]);
     const { status, body } = await ready(login);
     expect([status, body.reasons.join(' ')]).toEqual([503, expect.stringContaining(words)]);
-    // Strangers read that, too.
+    // Anonymous clients can read that, too.
     expect(JSON.stringify(body)).not.toContain(data);
     await expect.poll(() => server.errors(), { timeout: 10_000 }).toContain(`${words} while the service runs`);
     expect(server.child.exitCode).toBeNull();
@@ -244,7 +246,7 @@ describe('a database file that is moved while the service runs', () => {
 
   it('refuses to write when the log beside it is gone', async () => {
     renameSync(`${db}-wal`, `${db}-wal.away`);
-    // The log is looked at each second.
+    // The log is checked every second.
     await expect.poll(async () => (await ready(login)).status, { timeout: 10_000 }).toBe(503);
     await expect.poll(async () => (await writes())[0], { timeout: 10_000 }).toMatch(/^503 .*fleet\.db-wal was removed/);
     renameSync(`${db}-wal.away`, `${db}-wal`);
@@ -259,12 +261,13 @@ describe('a database file that is moved while the service runs', () => {
     const kept = await openDb(`file:${db}`, { mode: 'reader' });
     const { n } = (await kept.one("SELECT count(*) AS n FROM tag WHERE name LIKE 'tag %'")) ?? {};
     await kept.close();
-    // What was acknowledged is there: five rounds of three, and what the last poll stored before the log was missed.
+    // All acknowledged writes are there: five rounds of three, and those the last poll stored before the missing log
+    // was noticed.
     expect(Number(n)).toBeGreaterThanOrEqual(15);
   });
 });
 
-/** Writes nonsense over the first page of a table. */
+/** Overwrites the first page of a table with garbage. */
 async function damage(db: string, table: string): Promise<void> {
   const open = await openDb(`file:${db}`);
   const [size] = await open.all('PRAGMA page_size');
@@ -313,7 +316,7 @@ describe('a damaged page', () => {
     }
     const { result } = (await mcp(login, 'list-tags', {})).body;
     expect([result.isError, result.content[0].text]).toEqual([true, expect.stringMatching(words)]);
-    // What can be read is.
+    // Readable data can still be read.
     expect((await rest(login, 'GET /clients')).status).toBe(200);
     await endProcess(server.child);
     const called = await program.run(env, ['call', 'list-tags-v1']);
@@ -397,7 +400,7 @@ describe('a schema that is not ours', () => {
       const checked = await program.run({ ...env, SITEFLEET_DB: `file:${copy}` }, ['check']);
       expect([checked.code, checked.out]).toEqual([1, expect.stringContaining(words)]);
     }
-    // What replication tools keep beside it does no harm.
+    // Tables that replication tools add do no harm.
     const replicated = await openDb(`file:${backup}`);
     await replicated.script('CREATE TABLE _litestream_seq (id INTEGER PRIMARY KEY, seq INTEGER)');
     await replicated.close();

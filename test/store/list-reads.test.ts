@@ -7,7 +7,7 @@ import { migrations } from '../../src/store/migrations/index.js';
 import { createStore } from '../../src/store/store.js';
 import { sqldBinary, startSqld } from '../support/sqld.js';
 
-/** What the long lists read of a seeded fleet. */
+/** The reads of the long lists over a seeded fleet. */
 async function listsOf(url: string) {
   const db = await openDb(url);
   await migrate(db, migrations);

@@ -1,4 +1,4 @@
-/** One of several processes that migrate one database at once. Arguments: URL, time to start at (ms). */
+/** One of several processes that migrate one database concurrently. Arguments: URL, time to start at (ms). */
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { manyMigrations } from './migrate-list.js';

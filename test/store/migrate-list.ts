@@ -1,6 +1,6 @@
 import type { Migration } from '../../src/store/driver/migrate.js';
 
-/** Ten steps that fail when one of them is done twice, and that count how often they were done. */
+/** Ten steps that fail when run twice, and that count how often they ran. */
 export const manyMigrations: Migration[] = Array.from({ length: 10 }, (_, i) => ({
   id: i + 1,
   name: `step ${i + 1}`,

@@ -103,7 +103,7 @@ for (const [name, open] of Object.entries(targets)) {
   });
 }
 
-/** Runs processes that begin at the same moment. */
+/** Runs processes that start at the same moment. */
 async function together(url: string, count: number): Promise<string[]> {
   const child = join(await bundledPrograms(), 'migrate-child.js');
   const start = String(Date.now() + 1500);
@@ -151,7 +151,7 @@ describe('several processes at once', () => {
 });
 
 it('the copy that other tests begin with is what the migrations leave', async () => {
-  /** Everything in a database, but when its schema was made and its random mark. */
+  /** The whole contents of a database, except the time its schema was created and its random mark. */
   const all = async (db: Db) => {
     const schema = await db.all<{ type: string; name: string }>('SELECT type, name, tbl_name, sql FROM sqlite_schema');
     const contents: Record<string, unknown> = {};

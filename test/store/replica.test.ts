@@ -1,4 +1,4 @@
-/** A replica by itself, on a real server: which reads it answers, what it does when the server or the file fails. */
+/** A replica on a real server: which reads it answers, and its behaviour when the server or the file fails. */
 
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { closeSync, openSync, readdirSync, readFileSync, statSync, writeFileSync, writeSync } from 'node:fs';
@@ -118,7 +118,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
   const turnOf = async (db: Db) => (await db.one<{ n: number }>('SELECT n FROM turn'))?.n;
   const nextTurn = async () => {
     const n = Number(await turnOf(writer)) + 1;
-    // Every page changes: a copy that holds half of it shows two turns.
+    // Every page changes: a copy with half of the transaction shows two turns.
     await writer.batch([
       { sql: 'UPDATE item SET turn = ?', args: [n] },
       { sql: 'UPDATE turn SET n = ?', args: [n] },
@@ -149,7 +149,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       ])
         await expect(write()).rejects.toMatchObject({ name: 'StorageError', kind: 'readonly' });
       expect(await turnOf(writer)).toBe(0);
-      // The database, its log, its index and libSQL's notes, besides the lock: nobody else may read any of them.
+      // The database, its log, its index and libSQL's metadata, besides the lock: no other user may read any of them.
       const modes = left(replica).map((file) => statSync(join(dirname(replica.file), file)).mode & 0o777);
       expect(modes.length).toBeGreaterThan(4);
       expect(new Set(modes)).toEqual(new Set([0o600]));
@@ -174,7 +174,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
         slow.wrote();
         expect(await turnOf(slow.db)).toBe(own);
       }
-      // The server is asked only where the replica took too long to catch up, as it may on a busy machine.
+      // The server is only asked when the replica took too long to catch up, as it may on a busy machine.
       expect(slow.status().server_reads).toBeLessThan(10);
     } finally {
       await Promise.all([slow.close(), quick.close()]);
@@ -242,7 +242,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       const replica = open();
       try {
         await live(replica);
-        // In place, as a failing disk does it: both the file and its log, behind their headers.
+        // In place, like a failing disk: both the file and its log, behind their headers.
         for (const file of [copyOf(replica.file), `${copyOf(replica.file)}-wal`]) {
           const handle = openSync(file, 'r+');
           writeSync(handle, Buffer.alloc(Math.max(0, statSync(file).size - 4200), 0x5a), 0, undefined, 4200);
@@ -321,7 +321,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
     expect(() => open({ file: replica.file })).toThrow(/in use by another process/);
     expect(await turnOf(replica.db)).toBe(await turnOf(writer));
     await replica.close();
-    // What a killed process left, in whatever state.
+    // Files left behind by a killed process, in any state.
     for (const ending of ['', '-wal', '-client_wal_index', '-journal'])
       writeFileSync(`${replica.file}-0123abcd${ending}`, 'left behind');
     writeFileSync(`${replica.file}-mine`, 'of somebody else');

@@ -1,4 +1,6 @@
-/** Lists of sites as storage answers them: every order both ways, near and far pages, and what leaves SQLite as one text. */
+/**
+ * Lists of sites as storage returns them: every order in both directions, near and far pages, and text built by SQLite.
+ */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../../bench/lib/database.js';
@@ -126,7 +128,7 @@ it('no page of an order that has an index sorts all sites', async () => {
   }
   expect(plans).toHaveLength(6);
   for (const plan of plans) expect(plan).not.toContain('TEMP B-TREE');
-  // Behind a site: its place in the index is found, not walked to.
+  // After a site: its place in the index is found directly, not by scanning.
   plans.length = 0;
   for (const by of ['name', 'url', 'id'] as const) {
     // No index has the sites of a status by id.

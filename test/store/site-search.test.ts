@@ -1,4 +1,4 @@
-/** A search takes one of four ways through storage; a caller must not be able to tell which. */
+/** A search takes one of four paths through storage; the results must not show which. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../../bench/lib/database.js';

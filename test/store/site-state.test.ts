@@ -1,4 +1,4 @@
-/** What the schema step about the state of sites makes of sites that an earlier version left. */
+/** The migration of site states: its result for sites stored by an earlier version. */
 
 import { expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';

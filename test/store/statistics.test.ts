@@ -1,4 +1,7 @@
-/** The planner's statistics: when they are taken, that plans go by them, and that the search index is put in order with them. */
+/**
+ * The planner's statistics: when they are collected, that plans use them, and that the search index is optimized with
+ * them.
+ */
 
 import { expect, it } from 'vitest';
 import { openWriter } from '../../bench/lib/database.js';
@@ -7,7 +10,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { createStatistics } from '../../src/store/fleet/statistics.js';
 import { createSiteRecords } from '../../src/store/sites/records.js';
 
-/** Whether a list of the connected sites in the order of their ids sorts them: the index of the status has the addresses in order. */
+/** Whether a list of connected sites in id order needs a sort: the status index has the addresses in order. */
 async function sorts(db: Db): Promise<boolean> {
   let plan = '';
   const watched = {
@@ -22,7 +25,7 @@ async function sorts(db: Db): Promise<boolean> {
   return plan.includes('TEMP B-TREE');
 }
 
-/** How many parts of the search index a search has to read. */
+/** Number of parts of the search index that a search has to read. */
 async function searchParts(db: Db): Promise<number> {
   return Number((await db.one('SELECT count(DISTINCT segid) AS n FROM site_search_idx'))?.n);
 }

@@ -55,7 +55,7 @@ describe('a vault', () => {
     for (let i = 0; i < sealed.length; i++) {
       const changed = sealed.slice(0, i) + (sealed[i] === 'A' ? 'B' : 'A') + sealed.slice(i + 1);
       const kind = kindOf(() => vault.open(changed, place));
-      // Letters of the prefix and the key's id make it another format or another key.
+      // Changed characters of the prefix or the key id result in another format or another key.
       expect(i < start || sealed[i] === '.' ? ['malformed', 'unknown_key', 'tampered'] : ['tampered']).toContain(kind);
     }
     const body = sealed.slice(sealed.lastIndexOf('.') + 1);
@@ -200,7 +200,8 @@ describe('passwords and tokens', () => {
   });
 
   it('verifies hashes of another cost, within bounds', async () => {
-    // The second test vector of RFC 7914, whose salt and length differ, cannot stand in our format; so our own, cheap.
+    // The second test vector of RFC 7914 cannot be expressed in our format (salt and length differ); this is our own,
+    // with a low cost.
     const cheap = 'scrypt$1024$8$1$AAAAAAAAAAAAAAAAAAAAAA$f84G3M8rqQXuJqTwqOgLlxhy6GTrCReyDypLOOVFRAM';
     expect(await verifyPassword('pleaseletmein', cheap)).toBe(true);
     expect(await verifyPassword('pleaseletmeout', cheap)).toBe(false);

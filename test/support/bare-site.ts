@@ -1,6 +1,6 @@
 import type { NewSite } from '../../src/store/sites/rows.js';
 
-/** A site as storage takes it, of which nothing is known but its address. */
+/** A site as storage accepts it, with only its address known. */
 export function bareSite(url: string, more: Partial<NewSite> = {}): NewSite {
   return {
     url,

@@ -1,4 +1,4 @@
-/** The operations as the interface defines them (operations §8.0): what the code is held against. */
+/** The operations as the interface defines them (operations §8.0): the reference for the code. */
 
 interface Fact {
   name: string;

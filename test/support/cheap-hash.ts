@@ -1,8 +1,8 @@
-/** Passwords that are quick to check, for tests of anything but their cost. */
+/** Password hashes that are cheap to check, for all tests except those of their cost. */
 
 import { randomBytes, scryptSync } from 'node:crypto';
 
-/** A stored hash that asks a twentieth of the work of `hashPassword`, at each login as well: the cost stands in it. */
+/** A stored hash with a twentieth of the work of `hashPassword`, also at each login: the cost is part of the hash. */
 export function cheapHash(password: string): string {
   const [N, r, p] = [2 ** 12, 8, 1];
   const salt = randomBytes(16);

@@ -1,16 +1,16 @@
-/** Chromium of this machine, for tests that need a real browser. */
+/** Finds Chromium on this machine, for tests that need a real browser. */
 
 import { type Browser, chromium } from 'playwright-core';
 import { findBrowser } from '../../src/audit/browser.js';
 
 export const executablePath = await findBrowser(null);
-/** For the title of what is skipped without a browser. */
+/** Suffix for the titles of tests skipped without a browser. */
 export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
 
 const ARGS = [
   '--headless',
   '--no-sandbox',
-  // Without a screen a processor would play the graphics card.
+  // Without a screen the CPU would emulate the GPU.
   '--disable-gpu',
   '--disable-quic',
   '--no-first-run',

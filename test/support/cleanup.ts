@@ -1,6 +1,6 @@
 /**
- * Processes and temporary folders of tests. They are registered here, and `setup.ts` ends and removes them after each test file,
- * also when a test failed or timed out.
+ * Processes and temporary folders of tests. They are registered here, and `setup.ts` kills and removes them after each
+ * test file, also when a test failed or timed out.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -12,12 +12,12 @@ import { join } from 'node:path';
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
-// A worker that is ended in the middle of a file takes its processes along.
+// A worker that exits in the middle of a file kills its processes.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
 
-/** An empty folder, removed after the test file. Its name begins with `name`. */
+/** Creates an empty folder, removed after the test file. Its name begins with `name`. */
 export function tempFolder(name: string): string {
   const folder = mkdtempSync(join(tmpdir(), `sitefleet-${name}-`));
   folders.add(folder);
@@ -32,7 +32,7 @@ export function tracked<T extends ChildProcess>(child: T): T {
   return child;
 }
 
-/** Sends the signal and waits for the end. Answers the exit code; null when the signal itself ended the process. */
+/** Sends the signal and waits for the exit. Returns the exit code; null when the signal itself ended the process. */
 export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> {
   if (child.exitCode !== null || child.signalCode !== null || child.pid === undefined) return child.exitCode;
   const gone = once(child, 'exit');
@@ -41,12 +41,12 @@ export async function endProcess(child: ChildProcess, signal: NodeJS.Signals = '
   return code;
 }
 
-/** Ends a process at once, also one that is paused. */
+/** Kills a process at once, even if it is paused. */
 export async function killProcess(child: ChildProcess): Promise<void> {
   await endProcess(child, 'SIGKILL');
 }
 
-/** A port of loopback on which nothing listens. */
+/** A free port on loopback. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -57,12 +57,12 @@ export async function freePort(): Promise<number> {
   return address.port;
 }
 
-/** Ends every registered process. */
+/** Kills every registered process. */
 export async function endProcesses(): Promise<void> {
   await Promise.all([...running].map(killProcess));
 }
 
-/** Ends every registered process and removes every registered folder. */
+/** Kills every registered process and removes every registered folder. */
 export async function cleanUp(): Promise<void> {
   await endProcesses();
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });

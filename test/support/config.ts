@@ -1,4 +1,7 @@
-/** Configuration of a service under test: the product's defaults, except for what reaches out of the process, waits, or differs from run to run. */
+/**
+ * Configuration of a service under test: the product's defaults, except for settings that leave the process, wait, or
+ * differ from run to run.
+ */
 
 import { randomBytes } from 'node:crypto';
 import { readConfig } from '../../src/config/config.js';

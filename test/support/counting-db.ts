@@ -1,12 +1,12 @@
-/** A database port that counts what is asked of it, for tests that fail when a list costs one query per row. */
+/** A database port that counts calls and statements, for tests that fail when a list costs one query per row. */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
 import type { BatchResult, Db, Row, RunResult, Statement, Value } from '../../src/store/driver/db.js';
 
 export interface Counts {
-  /** Calls of the port: what costs a round trip on a server. */
+  /** Calls of the port: each costs a round trip on a server. */
   calls: number;
-  /** Statements in them: what costs time in the database. */
+  /** Statements in them: these cost time in the database. */
   statements: number;
 }
 
@@ -15,7 +15,7 @@ export type CountingDb = Db & {
   /** The SQL of every statement since the last reset, in order. */
   readonly log: readonly string[];
   reset(): void;
-  /** Calls of the port that `work` makes, without those of timers that happen to run meanwhile. */
+  /** Calls of the port that `work` makes, without those of timers running meanwhile. */
   callsOf(work: () => Promise<unknown>): Promise<number>;
 };
 

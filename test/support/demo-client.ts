@@ -1,4 +1,4 @@
-/** A minimal client of the child protocol, so that tests judge the simulator and not the product's client. */
+/** A minimal client of the child protocol, so that tests of the simulator do not depend on the product's client. */
 
 import { generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -77,7 +77,7 @@ export async function register(site: DemoSite, fields: Record<string, string | n
 export interface SignOptions {
   key?: KeyPair;
   algorithm?: number;
-  /** Leaves `sign_algo` out. */
+  /** Omits `sign_algo`. */
   silent?: boolean;
   nonce?: string;
 }
@@ -119,7 +119,7 @@ export function record(value: unknown): Json {
   return value as Json;
 }
 
-/** A member deep inside an answer. */
+/** The value at a path in an answer. */
 export function at(value: unknown, ...path: (string | number)[]): unknown {
   return path.reduce<unknown>((node, key) => record(node)[key], value);
 }

@@ -1,6 +1,6 @@
 /**
  * Set-up of a test run: one folder for temporary files and one for bundled programs, named after the process. Both are
- * removed at the end, together with those of earlier runs that were cut off.
+ * removed at the end, together with those of earlier interrupted runs.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
 
 export default function setup(project: TestProject): () => void {
-  // Bundles lie inside node_modules, so that they find the native driver.
+  // Bundles are inside node_modules, so that they find the native driver.
   const bundles = fileURLToPath(new URL('../../node_modules/.sitefleet-test', import.meta.url));
   mkdirSync(bundles, { recursive: true });
   for (const parent of [tmpdir(), bundles]) {
@@ -41,7 +41,7 @@ function isOver(name: string): boolean {
   }
 }
 
-/** Removes a folder of a run, and before it the volumes that are still mounted there. */
+/** Removes a folder of a run, after unmounting the volumes still mounted there. */
 function remove(folder: string): void {
   const mounts = existsSync('/proc/mounts') ? readFileSync('/proc/mounts', 'utf8').split('\n') : [];
   for (const mount of mounts) {

@@ -1,4 +1,7 @@
-/** A whole service in one process, over real storage and a simulated fleet; only the network and the clock are ours. */
+/**
+ * A whole service in one process, over real storage and a simulated fleet; only the network and the clock are
+ * simulated.
+ */
 
 import { generateKeyPair } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -23,15 +26,15 @@ import { fillMigrated } from './migrated.js';
 
 export { START, testConfig };
 
-/** A clock that stands still until a test moves it. Sleepers wake when it passes them. */
+/** A clock that stands still until a test moves it. Sleepers wake when it passes their time. */
 export interface HandClock extends Clock {
   move(ms: number): void;
-  /** Puts the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
+  /** Sets the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
 }
 
 export function handClock(start = START): HandClock {
-  /** Time that went by, and how far the wall clock is off it. */
+  /** Elapsed time, and the offset of the wall clock from it. */
   let now = start;
   let off = 0;
   let sleepers: { at: number; wake: () => void }[] = [];
@@ -67,7 +70,7 @@ export const ADMIN: Actor = {
   denied_sites: [],
 };
 
-/** One for all tests of a file, and shorter than those of the service, as its signatures cost a fifth. */
+/** One key for all tests of a file, and shorter than those of the service: its signatures cost a fifth. */
 export const testKey = promisify(generateKeyPair)('rsa', {
   modulusLength: 1024,
   publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -88,9 +91,9 @@ export interface TestApp {
     input?: unknown,
     options?: { actor?: Actor; signal?: AbortSignal; progress?: (p: Progress) => void },
   ): Promise<Answer>;
-  /** The same, for a call that must fail. */
+  /** The same, for a call that must fail; returns the error. */
   fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
-  /** Connects site number `i` of the fleet and answers its id. */
+  /** Connects site number `i` of the fleet and returns its id. */
   connect(i: number): Promise<number>;
   close(): Promise<void>;
 }
@@ -99,11 +102,11 @@ export interface TestOptions {
   config?: Partial<Config>;
   fleet?: Partial<FleetOptions>;
   sites?: number;
-  /** The monitors' network; by default one that reaches the fleet and nothing beyond. */
+  /** The monitors' network; by default one that reaches only the fleet. */
   probe?: Probe;
-  /** The wall clock instead of one that is moved by hand. */
+  /** Use the wall clock instead of a manual one. */
   realClock?: boolean;
-  /** False: queued jobs wait until the test works them off. */
+  /** False: queued jobs wait until the test runs them. */
   jobs?: boolean;
   /** The folder of the built page. */
   pageFolder?: string;
@@ -111,7 +114,7 @@ export interface TestOptions {
   log?: Log;
 }
 
-/** Reaches loopback only: there is no reference site for the online check, and there are no registries. */
+/** Reaches loopback only: without reference sites for the online check, and without registries. */
 function localProbe(): Probe {
   const probe = createProbe({
     allowPrivate: true,
@@ -119,7 +122,7 @@ function localProbe(): Probe {
     rdapBootstrapUrl: 'http://127.0.0.1:9/',
     whoisRoot: '127.0.0.1:9',
   });
-  // What is asked of the archive of wordpress.org is not there.
+  // Requests to the archive of wordpress.org fail.
   const there = (url: string) => /^(127\.|\[::1\]|localhost)/.test(new URL(url).host);
   return {
     ...probe,

@@ -1,2 +1,5 @@
-/** Lighthouse for the tests that really measure: the named one, else the one that is installed on this machine (`.ci/run` does that). */
+/**
+ * Lighthouse for the tests that run real audits: the named one, else the one installed on this machine (`.ci/run`
+ * installs it).
+ */
 export const installedLighthouse = process.env.SITEFLEET_TEST_LIGHTHOUSE ?? null;

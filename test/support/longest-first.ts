@@ -1,10 +1,10 @@
-/** Order of the test files: the longest begin first, so that all workers end at about the same time. */
+/** Order of the test files: the longest start first, so that all workers finish at about the same time. */
 
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 /**
- * Files of more than about 3 s, the longest first, those that mostly wait in turn with those that mostly compute: together they
- * keep the processors busy. Only the speed of a run depends on this list.
+ * Files of more than about 3 s, the longest first, alternating between those that mostly wait and those that mostly
+ * compute: together they keep the processors busy. Only the speed of a run depends on this list.
  */
 const LONGEST = [
   'types/types',

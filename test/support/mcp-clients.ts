@@ -1,4 +1,4 @@
-/** The official clients of both generations, over HTTP and over pipes, behind one face. */
+/** The official clients of both generations, over HTTP and over pipes, behind one interface. */
 
 import { PassThrough } from 'node:stream';
 import { Client as ModernClient, StreamableHTTPClientTransport as ModernHttp } from '@modelcontextprotocol/client';
@@ -44,7 +44,7 @@ export interface CallOptions {
   onprogress?: (progress: { progress: number; total?: number | undefined; message?: string | undefined }) => void;
 }
 
-/** What a user does with the question; undefined = the client cannot ask. */
+/** The user's reply to the question; undefined = the client cannot ask. */
 export type Answerer = (question: { message: string }) => Promise<{
   action: 'accept' | 'decline' | 'cancel';
   content?: { confirm: boolean };
@@ -57,7 +57,7 @@ export interface Driver {
   resources(): Promise<string[]>;
   templates(): Promise<string[]>;
   read(uri: string): Promise<string>;
-  /** All that a resource consists of. */
+  /** All contents of a resource. */
   contents(uri: string): Promise<{ mimeType?: string | undefined; text?: string | undefined }[]>;
   prompts(): Promise<{ name: string; arguments?: { name: string; required?: boolean | undefined }[] | undefined }[]>;
   prompt(name: string, args?: Record<string, string>): Promise<string>;
@@ -67,7 +67,7 @@ export interface Driver {
     value: string,
     chosen?: Record<string, string>,
   ): Promise<string[]>;
-  /** A completion with what goes with it. */
+  /** A completion with its metadata. */
   completed(
     ref: { type: 'ref/prompt'; name: string },
     argument: string,
@@ -85,7 +85,9 @@ interface Validators {
   getValidator<T>(schema: object): (input: unknown) => T;
 }
 
-/** The client's own validators; each client compiles the output schemas of all tools, so they share what was compiled. */
+/**
+ * Wraps the client's own validators to share compiled schemas: each client compiles the output schemas of all tools.
+ */
 function shared<V>(own: V): V {
   const { getValidator } = own as Validators;
   const compiled = new Map<string, (input: unknown) => unknown>();
@@ -111,7 +113,7 @@ function contentOf(content: unknown): string {
   return String((content as { text?: unknown } | undefined)?.text);
 }
 
-/** Two pipes with a serving process at their end, as far as a client can tell. */
+/** Two pipes with a server at the other end, like a process for the client. */
 function pipes(core: McpCore, actor: Actor) {
   const stdin = new PassThrough();
   const stdout = new PassThrough();
@@ -245,11 +247,11 @@ export interface McpApp {
   app: TestApp;
   core: McpCore;
   readonly url: string;
-  /** `Authorization` of a key with all rights, and of one that may read. */
+  /** `Authorization` of a key with all rights, and of one that may only read. */
   all: string;
   read: string;
   target: Target;
-  /** The same service behind a new server on the same port: sessions are gone. */
+  /** Restarts the server of the same service on the same port: sessions are lost. */
   restart(graceMs?: number): Promise<void>;
   close(): Promise<void>;
 }

@@ -1,6 +1,7 @@
 /**
- * A database in memory with today's schema: its pages are copied from one that went through all migrations, in a tenth of their
- * time. Tests make more than a thousand. `test/store/migrate.test.ts` holds the copy against the migrations.
+ * An in-memory database with the current schema: its pages are copied from one that went through all migrations, in a
+ * tenth of the time. Tests create more than a thousand. `test/store/migrate.test.ts` compares the copy with the
+ * migrations.
  */
 
 import type { Db, Statement } from '../../src/store/driver/db.js';
@@ -9,7 +10,7 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { migrations } from '../../src/store/migrations/index.js';
 
 interface Template {
-  /** Makes an empty database as large as the template, with the number of its schema. */
+  /** Grows an empty database to the size of the template, with its schema version. */
   grow: string;
   /** Writes its pages. */
   write: Statement[];
@@ -19,13 +20,13 @@ interface Template {
 
 let template: Promise<Template> | undefined;
 
-/** Fills an empty database in memory as `migrate` would. */
+/** Fills an empty in-memory database as `migrate` would. */
 export async function fillMigrated(db: Db): Promise<void> {
   template ??= makeTemplate();
   const { grow, write, renew } = await template;
   await db.script(grow);
   await db.batch(write);
-  // SQLite remembers where the rows of the first two pages were. What is rolled back, it looks at again.
+  // SQLite caches the row positions of the first two pages. Rolling back makes it read them again.
   const refused = { sql: "UPDATE sqlite_dbpage SET data = '' WHERE pgno = 1", args: [] };
   await db.batch([...write.slice(0, 2), refused]).catch(() => undefined);
   await db.run(renew);
@@ -37,7 +38,7 @@ async function makeTemplate(): Promise<Template> {
   const pages = await db.all<{ pgno: number; data: Uint8Array }>('SELECT pgno, data FROM sqlite_dbpage ORDER BY pgno');
   const { schema_version: number } = (await db.one('PRAGMA schema_version')) as { schema_version: number };
   await db.close();
-  // One page is the schema, one the table; each of the others holds its size of the value, less a reference of four bytes.
+  // One page is the schema, one the table; each of the others holds its size of the value, minus a four-byte reference.
   const length = (pages.length - 2) * ((pages[0]?.data.length ?? 0) - 4);
   return {
     grow: `CREATE TABLE filler (x); INSERT INTO filler VALUES (zeroblob(${length})); PRAGMA schema_version=${number}`,

@@ -1,4 +1,4 @@
-/** What all workers of a run need, made once: by the first that asks, while the others wait for it. */
+/** Resources shared by all workers of a run, made once: by the first worker that asks, while the others wait for it. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -6,7 +6,7 @@ import { inject } from 'vitest';
 
 declare module 'vitest' {
   interface ProvidedContext {
-    /** Folder for what is made once per run, such as bundled programs. */
+    /** Folder for resources made once per run, such as bundled programs. */
     programs: string;
   }
 }
@@ -15,8 +15,9 @@ const LONGEST_MS = 60_000;
 const made = new Map<string, Promise<string>>();
 
 /**
- * A folder of that name with what `make` puts there. It is gone after the run; when a watched run begins again it is made again.
- * @throws what `make` throws, for every worker that asks
+ * A folder of that name with the output of `make`. It is removed after the run; when a watched run restarts, it is made
+ * again.
+ * @throws the error of `make`, for every worker that asks
  */
 export function oncePerRun(name: string, make: (folder: string) => Promise<void>): Promise<string> {
   const known = made.get(name) ?? makeOrWait(join(inject('programs'), name), make);
@@ -25,7 +26,7 @@ export function oncePerRun(name: string, make: (folder: string) => Promise<void>
 }
 
 async function makeOrWait(folder: string, make: (folder: string) => Promise<void>): Promise<string> {
-  // Written by the worker that makes it, as the last thing: nothing, or why it failed.
+  // Written last, by the worker that makes it: empty, or the reason of the failure.
   const end = `${folder}.made`;
   try {
     mkdirSync(`${folder}.begun`);

@@ -1,4 +1,4 @@
-/** A local server that speaks the format of PageSpeed Insights v5, for tests. */
+/** A local server that implements the format of PageSpeed Insights v5, for tests. */
 
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -14,9 +14,9 @@ export interface Asked {
 export interface FakePagespeed {
   url: string;
   asked: Asked[];
-  /** Most requests that were answered at the same time. */
+  /** Maximum number of concurrent requests. */
   peak(): number;
-  /** The next answers, in order; without one it is a good result. */
+  /** Sets the next answers, in order; without one it is a good result. */
   next(...answers: { status: number; body: unknown }[]): void;
   /** Performance score of good results, 0 to 1. */
   score: number;
@@ -58,7 +58,7 @@ export async function fakePagespeed(): Promise<FakePagespeed> {
   return fake;
 }
 
-/** An error as Google's interfaces answer it. */
+/** An error in the format of Google's APIs. */
 export function googleError(code: number, message: string, reason: string, detail?: string) {
   return {
     status: code,
@@ -98,7 +98,7 @@ function numeric(
   };
 }
 
-/** The members that a real answer has, with the audits cut down to those that are read and a few that are not. */
+/** The members of a real answer, with the audits reduced to those that are read and a few that are not. */
 export function result(url: string, performance: number) {
   return {
     captchaResult: 'CAPTCHA_NOT_NEEDED',

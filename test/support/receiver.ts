@@ -1,4 +1,4 @@
-/** A receiver of webhooks on loopback that keeps what is posted to it. */
+/** A receiver of webhooks on loopback that stores the messages posted to it. */
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,7 +1,7 @@
 /**
- * `npm run test:shifted`: the tests under another date, zone and locale than this machine's, by libfaketime. Which one depends on
- * the day; `-- --shift new-year` or `-- --at 2028-02-29T23:59:30Z --zone Asia/Kolkata --locale de_DE.UTF-8` choose, names of
- * files select tests, and `--whole` runs all of them.
+ * `npm run test:shifted`: runs the tests under a date, zone and locale other than this machine's, with libfaketime.
+ * Which one depends on the day; `-- --shift new-year` or `-- --at 2028-02-29T23:59:30Z --zone Asia/Kolkata --locale
+ * de_DE.UTF-8` choose, file names select tests, and `--whole` runs all of them.
  */
 
 import { spawnSync } from 'node:child_process';
@@ -11,12 +11,12 @@ import { parseArgs } from 'node:util';
 import { SHIFTS, shiftOf } from './shifts.js';
 
 /**
- * The longest tests, which are about something else: kills, pauses, load, storage, the start of processes, traffic. In them dates
- * are made and compared by one clock only. Everything else runs, so that a new test is in without being named.
+ * The longest tests, which cover other subjects: kills, pauses, load, storage, process starts, traffic. They create and
+ * compare dates by one clock only. Everything else runs, so that new tests are included automatically.
  */
 const WITHOUT_DATES = [
   'test/{robustness,store,cli,conformance,bench,engine,guard,import,architecture,types,validation}/**',
-  // A browser under libfaketime stands still.
+  // A browser hangs under libfaketime.
   'test/page/**',
   'test/safety/kills.test.ts',
   'test/jobs/crash.test.ts',
@@ -51,7 +51,8 @@ function chosen(now: number): { at: number; zone: string; locale: string } {
 
 const now = Date.now();
 const { at, zone, locale } = chosen(now);
-// An offset, not a date: a date would start again in every process. Timers go by the monotonic clock, which stays as it is.
+// An offset, not a date: a date would start again in every process. Timers use the monotonic clock, which is not
+// changed.
 const seconds = Math.round((at - now) / 1000);
 const node = (...args: string[]) => ['-f', `${seconds < 0 ? '' : '+'}${seconds}`, process.execPath, ...args];
 const env = { ...process.env, TZ: zone, LANG: locale, LC_ALL: locale, FAKETIME_DONT_FAKE_MONOTONIC: '1' };

@@ -1,4 +1,4 @@
-/** The moments at which the tests are run again, against the calendar. */
+/** The start moments of the shifted test runs, compared with the calendar. */
 
 import { expect, it } from 'vitest';
 import { SHIFTS, shiftOf } from './shifts.js';
@@ -11,7 +11,7 @@ it.each([
   ['leap-day', NOW, '2028-02-29T06:30:00Z'],
   ['leap-day', Date.UTC(2028, 1, 29, 6, 30), '2032-02-29T06:30:00Z'],
   ['new-year', NOW, '2026-12-31T10:59:30Z'],
-  // Auckland has 2027 already.
+  // It is already 2027 in Auckland.
   ['new-year', Date.UTC(2026, 11, 31, 12), '2027-12-31T10:59:30Z'],
   ['summer-begins', NOW, '2027-03-14T05:29:30Z'],
   ['summer-ends', NOW, '2027-10-31T00:59:30Z'],

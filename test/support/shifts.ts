@@ -11,7 +11,7 @@ export interface Shift {
 }
 
 const DAY = 86_400_000;
-/** Shortly before, so that the tests run over it. */
+/** Shortly before the moment, so that the tests run across it. */
 const LEAD = 30_000;
 
 /** Locales whose months, digits, calendar or letters differ from English ones; Node needs none of them installed. */

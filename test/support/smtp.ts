@@ -1,4 +1,4 @@
-/** A real SMTP server on loopback that keeps the mails it receives. */
+/** A real SMTP server on loopback that stores the mails it receives. */
 
 import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
@@ -12,12 +12,12 @@ export interface ReceivedMail {
 }
 
 export interface Mailbox {
-  /** As SITEFLEET_SMTP_URL. */
+  /** The value for SITEFLEET_SMTP_URL. */
   url: string;
   mails: ReceivedMail[];
   /** Number of connections so far. */
   visits: number;
-  /** Answers the next mails with these codes instead of taking them. */
+  /** Refuses the next mails with these codes. */
   refuse(...codes: number[]): void;
   close(): Promise<void>;
 }
@@ -68,7 +68,7 @@ export async function mailbox(login = { user: 'fleet@example.com', pass: 'p@ss/w
   return box;
 }
 
-/** Enough of MIME for one multipart/alternative. */
+/** Parses just enough of MIME for one multipart/alternative. */
 function parse(raw: string) {
   const [head, body] = split(raw);
   const headers = headersOf(head);
@@ -100,7 +100,7 @@ function headersOf(head: string): Record<string, string> {
   );
 }
 
-/** Encoded words of a header (RFC 2047). */
+/** Decodes the encoded words of a header (RFC 2047). */
 function word(text: string): string {
   return text
     .replace(/\?=\s+=\?/g, '?==?')

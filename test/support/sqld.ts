@@ -4,14 +4,14 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { freePort, killProcess, tempFolder, tracked } from './cleanup.js';
 
-/** A real libSQL server on loopback, or why there is none on this machine. */
+/** A real libSQL server on loopback, or the reason why there is none on this machine. */
 export interface Sqld {
   /** `127.0.0.1:PORT`: put `http://` or `ws://` before it. */
   host: string;
-  /** Ends the process; the data stay, so that `start` can be called again. */
+  /** Stops the process but keeps the data, so that `start` can be called again. */
   kill(): Promise<void>;
   start(): Promise<void>;
-  /** Ends the process; its data are removed after the test file. */
+  /** Stops the process; its data are removed after the test file. */
   stop(): Promise<void>;
 }
 
@@ -46,10 +46,10 @@ export async function startSqld(env: Record<string, string> = {}): Promise<Sqld>
     if (running) await killProcess(running);
   };
   const start = async () => {
-    // A test run that is cut short cannot stop its server, so an idle server ends by itself.
+    // An interrupted test run cannot stop its server, so an idle server ends by itself.
     const idle = ['--idle-shutdown-timeout-s', '60'];
     const args = ['--db-path', join(folder, 'data'), '--http-listen-addr', host, '--no-welcome', ...idle];
-    // Of our environment only the path: the server keeps to the machine's date and zone when the tests run under others.
+    // Only the path of our environment: the server keeps the machine's date and zone when the tests run under others.
     child = tracked(spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } }));
     await answering(`http://${host}/health`, child);
   };
@@ -57,7 +57,7 @@ export async function startSqld(env: Record<string, string> = {}): Promise<Sqld>
   return { host, kill, start, stop: kill };
 }
 
-/** Installed without scripts the program is not executable, and the installed file is not ours to change. */
+/** Installed without scripts the program is not executable, and the installed file must not be changed. */
 function runnable(binary: string, folder: string): string {
   try {
     accessSync(binary, constants.X_OK);

@@ -36,9 +36,9 @@ import { fillMigrated } from './migrated.js';
 
 export const silent: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** A clock that stands until it is moved. */
+/** A clock that stands still until it is moved. */
 export class HandClock implements Clock {
-  /** Difference between the wall clock and the time that passed, ms. */
+  /** Offset of the wall clock from the elapsed time, ms. */
   #off = 0;
   readonly #clock: Clock;
   constructor(public time = 1_700_000_000_000) {
@@ -57,7 +57,7 @@ export class HandClock implements Clock {
   steps(within?: number) {
     return this.#clock.steps(within);
   }
-  /** Puts the wall clock forward or back, as a time service does. */
+  /** Sets the wall clock forward or back, as a time service does. */
   step(ms: number): void {
     this.#off += ms;
   }
@@ -66,7 +66,7 @@ export class HandClock implements Clock {
   }
 }
 
-/** Answers its own input, so that a test sees it coerced. */
+/** Returns its own input, so that a test sees it coerced. */
 const look = defineOperation({
   id: 'svc/look-things-v1',
   title: 'Look at things',
@@ -96,7 +96,7 @@ const look = defineOperation({
   handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
 });
 
-/** Takes a number of steps with progress, and fails on request. */
+/** Runs a number of steps with progress, and fails on request. */
 const work = defineOperation({
   id: 'svc/work-things-v1',
   title: 'Work on things',
@@ -156,9 +156,9 @@ export interface Surfaces {
   keys: Keys;
   denials: ReturnType<typeof createDenials>;
   clock: HandClock;
-  /** Password checks that were really computed. */
+  /** Number of password checks that were really computed. */
   hashings(): number;
-  /** How often a key's use was noted. */
+  /** How often a key's use was recorded. */
   touches(): number;
   logged: { level: string; facts: Record<string, unknown>; message: string }[];
   serverFor(actor: Actor): ReturnType<typeof createMcpServer>;
@@ -214,7 +214,7 @@ export async function startSurfaces(
     operations,
     invoke,
     log,
-    // Work takes real time here; only sessions grow old by hand.
+    // Work takes real time here; only sessions age by the manual clock.
     clock: systemClock,
     readOnly: config.read_only,
     toolsets: config.toolsets,
@@ -285,7 +285,7 @@ export function basic(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`, 'utf8').toString('base64')}`;
 }
 
-/** A hash without work: the real one costs a quarter second, and is used where a test is about it. */
+/** A hash without cost: the real one costs a quarter second, and is only used in tests about it. */
 export function quickHash(password: string): string {
   return `quick$${createHash('sha256').update(password).digest('hex')}`;
 }

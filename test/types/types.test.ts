@@ -1,4 +1,4 @@
-/** `npm run typecheck` as a part of the tests: it takes the processors' time while the first files wait for their modules. */
+/** `npm run typecheck` as part of the tests: it uses the processors while the first files wait for their modules. */
 
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';

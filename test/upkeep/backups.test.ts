@@ -1,4 +1,4 @@
-/** Backups by the clock: when they are made, which are kept, what is told when one fails. Real files, the clock moved by hand. */
+/** Scheduled backups: when they are made, which are kept, and the alert when one fails. Real files, manual clock. */
 
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ describe('a folder for backups', () => {
     expect(await copy.all('SELECT id FROM site')).toEqual([{ id: site }]);
     await copy.close();
 
-    // Each hour it is looked whether one is due.
+    // The task checks every hour whether one is due.
     for (let hour = 1; hour <= 23; hour++) {
       app.clock.move(HOUR);
       expect(await run()).toContain('the last one is of');
@@ -67,7 +67,8 @@ describe('a folder for backups', () => {
     }
     const kept = copies(folder).filter((name) => /^sitefleet-\d/.test(name));
     const last = made.slice(-7);
-    // The last backup before each of the four newest Mondays and now: by the calendar, apart from the code.
+    // The last backup before each of the four newest Mondays and now: computed from the calendar, independently of the
+    // code.
     const sundays = made.filter((at) => new Date(at).getUTCDay() === 0);
     const weekly = new Date(made.at(-1) ?? 0).getUTCDay() === 0 ? sundays.slice(-4) : sundays.slice(-3);
     expect(kept).toEqual([...new Set([...weekly, ...last])].sort((a, b) => a - b).map(nameAt));
@@ -91,7 +92,7 @@ describe('a folder for backups', () => {
     const first = app.clock.now();
     await run();
     app.clock.move(2 * DAY);
-    // A disk that is gone: where the copy was to be written stands something else.
+    // Simulates a broken disk: a folder is in place of the copy to be written.
     mkdirSync(join(folder, `${nameAt(app.clock.now())}.unverified`));
     await expect(run()).rejects.toThrow();
     await expect(run()).rejects.toThrow();
@@ -100,7 +101,7 @@ describe('a folder for backups', () => {
     const facts = JSON.parse(items[0]?.facts ?? '{}');
     expect(facts.last_backup).toBe(`${new Date(first).toISOString().slice(0, 19)}Z`);
     expect(facts.reason).not.toContain(parent);
-    // Nothing that is half done counts as a backup.
+    // An unfinished copy does not count as a backup.
     expect(copies(folder).filter((name) => name.endsWith('.db'))).toEqual([nameAt(first)]);
   });
 
@@ -108,7 +109,7 @@ describe('a folder for backups', () => {
     const folder = tempFolder('backups');
     const { app, run } = await started(folder);
     await app.connect(0);
-    // A row that points to nothing, as damage leaves it.
+    // A dangling row, as damage leaves it.
     const db = await openDb(app.service.config.db, { mode: 'writer' });
     await db.run('PRAGMA foreign_keys=OFF');
     await db.run('INSERT INTO site_tag (site_id, tag_id) SELECT id, 999 FROM site');

@@ -5,7 +5,7 @@ import { routes } from '../../src/rest/index.js';
 import { compileInputParser } from '../../src/validation/input-parser.js';
 import { operations } from '../../tools/index.js';
 
-/** Both ways must agree on every value: the quick one may only be quicker, or leave a value to the other. */
+/** Both parsers must agree on every value: the fast one may only be faster, or leave a value to the other. */
 function agree(schema: z.AnyZodObject, quick: (value: unknown) => unknown, value: unknown): boolean {
   const slow = schema.safeParse(value);
   const parsed = quick(value);
@@ -45,7 +45,7 @@ const anything = fc.oneof(
   },
 );
 
-/** Objects with some of the members that a schema has, and now and then one that it has not. */
+/** Objects with some of the members of a schema, and occasionally an unknown one. */
 function near(schema: z.AnyZodObject): fc.Arbitrary<Record<string, unknown>> {
   const shape = schema.shape as Record<string, z.ZodTypeAny>;
   const members = Object.fromEntries(
@@ -89,7 +89,7 @@ describe('quickInput', () => {
         throw new Error(`${name}: ${error instanceof Error ? error.message : String(error)}`);
       }
     }
-    // A test of refusals only would prove little.
+    // A test with refusals only would prove little.
     expect(fitting).toBeGreaterThan(tables.length);
   });
 
@@ -117,7 +117,7 @@ describe('quickInput', () => {
     for (const one of [schema, schema.strict()]) {
       const expected = one.safeParse(value);
       const parsed = compileInputParser(one)(value);
-      // A Map or a Date is an object to neither; what the quick way leaves alone is judged by the other.
+      // Neither parser accepts a Map or a Date as an object; values the fast parser skips are judged by the other.
       if (parsed !== undefined) expect(parsed).toStrictEqual(expected.success ? expected.data : undefined);
       else if (value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype)
         expect(expected.success).toBe(false);

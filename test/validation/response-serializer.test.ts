@@ -4,14 +4,14 @@ import { z } from '../../schemas/zod.js';
 import { compileSerializer } from '../../src/validation/response-serializer.js';
 import { operations } from '../../tools/index.js';
 
-/** Both ways must agree on every value: the quick one is only allowed to be quicker. */
+/** Both serializers must agree on every value: the fast one may only be faster. */
 function agree(schema: z.AnyZodObject, value: unknown): void {
   const quick = compileSerializer(schema)(value);
   const slow = schema.safeParse(value);
   expect(quick).toStrictEqual(slow.success ? slow.data : undefined);
 }
 
-/** Values of roughly a schema's shape, right and wrong in every place. */
+/** Values of roughly a schema's shape, valid and invalid in every place. */
 function near(schema: z.ZodTypeAny): fc.Arbitrary<unknown> {
   const anything = fc.oneof(
     fc.string(),

@@ -1,11 +1,11 @@
-/** The schemas that extend classes of zod agree with the classes they extend. */
+/** The schemas that extend zod classes behave like the classes they extend. */
 
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
 import { bounded, integerOrText, MAX_ISSUES } from '../../schemas/zod-internals.js';
 
-/** Issues as plain data: zod puts whole errors into those of a union. */
+/** Issues as plain data: zod nests whole errors in those of a union. */
 function issuesOf(schema: z.ZodTypeAny, value: unknown): { path: unknown[] }[] {
   return JSON.parse(JSON.stringify(schema.safeParse(value).error?.issues ?? [])) as { path: unknown[] }[];
 }
@@ -17,7 +17,7 @@ const scalar = fc.oneof(
   fc.constantFrom(null, undefined, true, {}, [], [1], { a: 1 }, { a: 'x', b: 2 }),
 );
 
-/** Members of every outcome that zod knows: valid, aborted, dirty (a failed check), and changed by the schema. */
+/** Members for every outcome in zod: valid, aborted, dirty (a failed check), and changed by the schema. */
 const members: Record<string, z.ZodTypeAny> = {
   number: z.number(),
   'positive integer': z.number().int().min(1),
@@ -52,7 +52,7 @@ describe('a bounded array', () => {
             const [expected, got] = [theirs.safeParse(value), ours.safeParse(value)];
             expect(got.success).toBe(expected.success);
             if (expected.success) expect(got.data).toStrictEqual(expected.data);
-            // Of a list that is too long, its members are not judged.
+            // The members of a list that is too long are not validated.
             else if (limits !== 'exact' && Array.isArray(value) && value.length > tooMany)
               expect(issuesOf(ours, value)).toEqual(issuesOf(theirs, value).filter(({ path }) => path.length === 0));
             else expect(issuesOf(ours, value)).toEqual(issuesOf(theirs, value));

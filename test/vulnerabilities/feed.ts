@@ -1,10 +1,10 @@
-/** Feeds in the format of Wordfence Intelligence v3 with made-up plugins, and a server on loopback that has one. */
+/** Feeds in the format of Wordfence Intelligence v3 with made-up plugins, and a loopback server that serves one. */
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 
-/** `[from, inclusive, to, inclusive]`, `*` = no bound, as the feed writes it. */
+/** `[from, inclusive, to, inclusive]`, `*` = no bound, as in the feed. */
 export type Affected = [string, boolean, string, boolean];
 
 interface Made {
@@ -32,7 +32,7 @@ export const MITRE = {
 
 const uid = (n: number) => `0000000${n}-aaaa-4bbb-8ccc-${String(n).padStart(12, '0')}`.slice(-36);
 
-/** One entry as the feed has it. */
+/** One entry in the feed's format. */
 export function entry(n: number, made: Made) {
   const { type = 'plugin', slug, affected, fixed = [], rating = 'Medium', score = 5.4 } = made;
   const { cve = `CVE-2026-${1000 + n}` } = made;
@@ -45,7 +45,7 @@ export function entry(n: number, made: Made) {
         type,
         name: `The ${slug}`,
         slug,
-        // As PHP writes an empty map.
+        // PHP serializes an empty map as a list.
         affected_versions:
           affected.length === 0
             ? []
@@ -84,13 +84,13 @@ export function feedText(entries: readonly unknown[]): string {
 
 export interface FeedServer {
   url: string;
-  /** Headers of the questions so far. */
+  /** Headers of the requests so far. */
   asked: IncomingHttpHeaders[];
-  /** What is answered from now on; the tag follows the text. */
+  /** Sets the content; the ETag follows the text. */
   serve(text: string | Buffer, options?: { gzip?: boolean }): void;
-  /** The next answers, before what is served. `cut` ends the connection in the middle of what is served. */
+  /** Sets the next answers, before the content. `cut` ends the connection in the middle of the content. */
   next(...answers: ({ status: number; headers?: Record<string, string>; body?: string } | 'cut')[]): void;
-  /** Only who sends this key is answered. */
+  /** Only requests with this key are answered. */
   key: string | null;
   close(): Promise<void>;
 }

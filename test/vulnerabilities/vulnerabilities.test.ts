@@ -1,4 +1,7 @@
-/** Known vulnerabilities: what a feed says is joined to what is installed, told on every way in, and never made up without a feed. */
+/**
+ * Known vulnerabilities: the feed is joined to the installed items, results appear in every interface, and nothing is
+ * claimed without a feed.
+ */
 
 import { randomUUID } from 'node:crypto';
 import { utimesSync, writeFileSync } from 'node:fs';
@@ -25,7 +28,7 @@ const refresh = (app: TestApp, options = {}) =>
     options,
   );
 
-/** Puts plugins with these versions on a simulated site, in place of its own. */
+/** Replaces the plugins of a simulated site with these, in these versions. */
 function install(app: TestApp, at: number, versions: Record<string, string>): void {
   const site = app.fleet.site(at);
   const [pattern] = ordinary(site);
@@ -99,7 +102,7 @@ describe('without a feed', () => {
 });
 
 describe('versions', () => {
-  // Written by hand, after PHP's rules: 1.0 < 1.0.0, beta < release < pl.
+  // Written manually, after PHP's rules: 1.0 < 1.0.0, beta < release < pl.
   const CASES: [affected: Affected[], hit: string[], missed: string[]][] = [
     [[['*', true, '1.2.3', true]], ['0.1', '1.2', '1.2.3', '1.2.3-beta1'], ['1.2.3.1', '1.2.3pl1', '1.3']],
     [[['*', true, '1.2.3', false]], ['1.2.3-beta1', '1.2.2.9'], ['1.2.3', '1.10']],
@@ -120,7 +123,7 @@ describe('versions', () => {
 
   it('are within their ranges by the order of PHP, bounds counting or not', async () => {
     await started([{}]);
-    // One package with one version each: by rows as a sync stores them.
+    // One package with one version each: the rows that a sync stores.
     for (const [at] of CASES.entries())
       for (const version of versions) {
         const { lastId } = await app.db.run('INSERT INTO package (kind, slug, name) VALUES (0, ?, ?)', [
@@ -333,7 +336,7 @@ describe('a feed that was read', () => {
       new Map(
         answer.updates.filter(({ slug }) => [BOX, 'lone.php'].includes(slug)).map((one) => [one.slug, one.fixes]),
       );
-    // 1.5 is fixed of the first, and still within the range of the second. 3.0 is beyond "up to 3": 3 < 3.0.
+    // 1.5 fixes the first, but is still within the range of the second. 3.0 is beyond "up to 3": 3 < 3.0.
     const expected = new Map([
       [BOX, ['CVE-2026-1001 (critical)']],
       ['lone.php', ['CVE-2026-1004 (low)']],
@@ -414,7 +417,7 @@ describe('a feed that was read', () => {
     expect(await app.call('list-vulnerabilities')).toMatchObject({ vulnerable_sites: 2, unknown_sites: 1 });
     expect(await app.call('search-fleet', { vulnerable: false })).toMatchObject({ total: 1, unknown: 1 });
     await app.db.run("INSERT INTO version_to_judge SELECT id, '2.0', 0 FROM package WHERE slug = ?", [BOX]);
-    // Straight to the store, because each call judges what waits.
+    // Directly from the store, because each call judges waiting items.
     const { store } = app.service;
     const filter = { severities: [], tags: [], clients: [], denied: [] };
     expect((await store.vulnerabilities.page(filter, 1, 1, 1)).unknown).toEqual({ judged: 2, all: 4 });
@@ -452,7 +455,7 @@ describe('alerts of what became known', () => {
   const below = (fix: string): Affected[] => [['*', true, fix, false]];
   const box = (n: number, more: object = {}) =>
     entry(n, { slug: 'box', affected: below('3.0'), fixed: ['3.0'], ...more });
-  /** Alerts that were stored since the last look. */
+  /** Alerts stored since the last call. */
   let seen = 0;
   const told = async () => {
     const rows = await app.db.all(
@@ -489,11 +492,11 @@ describe('alerts of what became known', () => {
       { ...facts, ...more, site_id: 1, version: '1.0', url: expect.any(String), name: expect.any(String) },
       { ...facts, ...more, site_id: 2, version: '1.5', url: expect.any(String), name: expect.any(String) },
     ]);
-    // Each is told once: also when an entry changes, and by the looks that find nothing new.
+    // Each is reported once: also when an entry changes, and on refreshes that find nothing new.
     expect(await read(box(1, { title: 'Another title' }), other, box(3), worst)).toEqual([]);
     expect(await refresh(app, { force: true })).toMatchObject({ outcome: 'unchanged' });
     expect(await told()).toEqual([]);
-    // What a site has installed since is told with the next look; what only a disconnected site has, is not.
+    // Items installed since are reported with the next refresh; those only on a disconnected site are not.
     install(app, 3, { 'new/new.php': '1.0' });
     await app.call('sync-sites', { site_ids_or_domains: [4] });
     const fourth = entry(5, { slug: 'new', affected: below('2.0'), rating: null });
@@ -592,7 +595,7 @@ describe('what goes wrong with a feed', () => {
     await kept();
     expect(await app.db.all('SELECT * FROM vulnerability ORDER BY id')).toEqual(before);
     expect(await app.cell('SELECT count(*) FROM vulnerability_staged')).toBe(0);
-    // Not before an hour is over.
+    // Not before an hour has passed.
     app.clock.move(59 * 60_000);
     expect(await refresh(app)).toMatchObject({ outcome: 'not_due' });
     server.serve(feedText(GOOD));

@@ -1,4 +1,4 @@
-/** Calls of our REST interface, typed from its description. A refused or lost call throws an `ApiError`. */
+/** Calls our REST interface, typed from its OpenAPI description. A refused or failed call throws an `ApiError`. */
 
 import createClient from 'openapi-fetch';
 import { reachable } from './reachable.js';
@@ -21,7 +21,10 @@ export class ApiError extends Error {
 
 const CSRF = 'X-Sitefleet-CSRF';
 
-/** The token changes with the session; a call that was refused for an old one is sent once more. */
+/**
+ * Sends a call with the CSRF token. The token changes with the session: a call refused for an old token is sent once
+ * more.
+ */
 async function send(request: Request): Promise<Response> {
   const writes = request.method !== 'GET' && request.method !== 'HEAD';
   if (!writes) return settled(await sent(request));
@@ -75,7 +78,7 @@ interface Called<T> {
   response: Response;
 }
 
-/** The body of a successful call. Throws an `ApiError`. */
+/** Returns the body of a successful call. Throws an `ApiError`. */
 export async function answer<T>(call: Promise<Called<T>>): Promise<T> {
   let called: Called<T>;
   try {
@@ -95,7 +98,10 @@ interface RefusalBody {
   data?: { advice?: string; field?: string; params?: unknown };
 }
 
-/** The error of a refused call. Parameters are named with a reason each, as a list of those that are missing, or one as the field. */
+/**
+ * The error of a refused call. The server sends a reason per parameter, a list of missing ones, or a single one in
+ * `field`.
+ */
 export function refusal({ status, statusText }: Response, body: unknown): ApiError {
   const { code = '', message = statusText, data = {} } = (body ?? {}) as RefusalBody;
   const { advice = null, field, params } = data;

@@ -1,4 +1,4 @@
-/** What the service tells while it happens (server-sent events). Lost connections come back by themselves. */
+/** Live events of the service (server-sent events). Lost connections are reopened automatically. */
 
 import { useEffect, useRef } from 'preact/hooks';
 import { refresh } from './load.js';
@@ -32,7 +32,7 @@ const listeners: Record<Kind, Set<Listener>> = {
 };
 let source: EventSource | undefined;
 
-/** Opens the stream while somebody is logged in. */
+/** Keeps the stream open while a user is logged in. */
 export function followSession(): void {
   const follow = () => {
     const open = session.get()?.authenticated === true;
@@ -54,7 +54,7 @@ function connect(): void {
   source = stream;
   let lost = false;
   stream.onopen = () => {
-    // What happened in between was not told.
+    // Events in between were lost.
     if (lost) refresh();
     lost = false;
   };
@@ -74,7 +74,7 @@ function disconnect(): void {
   source = undefined;
 }
 
-/** The stream alone does not say whether the service is gone. */
+/** An error of the stream does not say whether the service is down. */
 async function probe(): Promise<void> {
   try {
     await fetch('/healthz', { cache: 'no-store' });
@@ -83,7 +83,7 @@ async function probe(): Promise<void> {
   }
 }
 
-/** Calls back on each event of the kind while the component is shown. */
+/** Calls `listener` on each event of the kind while the component is mounted. */
 export function useLive<K extends Kind>(kind: K, listener: (data: Events[K]) => void): void {
   const current = useRef(listener);
   current.current = listener;
@@ -96,7 +96,7 @@ export function useLive<K extends Kind>(kind: K, listener: (data: Events[K]) => 
   }, [kind]);
 }
 
-/** Loads data whose key begins so again after events of these kinds, at most once in this many milliseconds. */
+/** Reloads data whose key starts with `prefix` after events of these kinds, at most once per `everyMs` milliseconds. */
 export function useLiveRefresh(kinds: readonly Kind[], prefix: string, everyMs = 1500): void {
   useEffect(() => {
     let timer: ReturnType<typeof setTimeout> | undefined;

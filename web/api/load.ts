@@ -1,4 +1,4 @@
-/** Data of a view: what was seen last is shown at once and replaced when the answer arrives. */
+/** Data of a view: the last known answer is shown at once and replaced when the new one arrives. */
 
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
 import { ApiError } from './client.js';
@@ -8,12 +8,12 @@ import { session } from './session.js';
 interface Loaded<T> {
   data: T | undefined;
   error: ApiError | undefined;
-  /** A newer answer is under way. */
+  /** A newer answer is being loaded. */
   loading: boolean;
   reload(): void;
 }
 
-/** Answers kept for going back and forth. */
+/** Number of answers kept for going back and forth. */
 const KEPT = 60;
 const kept = new Map<string, unknown>();
 const mounted = new Map<() => void, string>();
@@ -25,7 +25,10 @@ function keep(key: string, data: unknown): void {
   if (kept.size > KEPT && oldest !== undefined) kept.delete(oldest);
 }
 
-/** Loads again what is shown and whose key begins so; with no argument everything. */
+/**
+ * Reloads mounted data whose keys start with one of the prefixes, and drops other kept answers that match; without
+ * arguments all of them.
+ */
 export function refresh(...prefixes: string[]): void {
   const meant = (key: string) => prefixes.length === 0 || prefixes.some((prefix) => key.startsWith(prefix));
   for (const key of [...kept.keys()]) if (meant(key) && ![...mounted.values()].includes(key)) kept.delete(key);
@@ -40,9 +43,9 @@ session.subscribe(() => {
 });
 
 /**
- * @param key names the data and everything it depends on; null loads nothing
- * @param load must use the signal: a key that changes ends the call before
- * @param options.keepShown for lists: what the key before had stays until the answer arrives, so that nothing flickers
+ * @param key identifies the data and everything it depends on; null loads nothing
+ * @param load must use the signal: a change of the key aborts the previous call
+ * @param options.keepShown for lists: the data of the previous key stays until the answer arrives, to avoid flicker
  */
 export function useLoad<T>(
   key: string | null,

@@ -1,4 +1,4 @@
-/** Another password for who is logged in. Their other sessions end; this one goes on. */
+/** Changes the password of the logged-in user. Their other sessions end; this one continues. */
 
 import { ApiError, refusal } from './client.js';
 import { reachable } from './reachable.js';

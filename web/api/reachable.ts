@@ -1,4 +1,4 @@
-/** Whether the service answers. While it does not, it is asked every two seconds, and what is shown stays. */
+/** Whether the service answers. While it does not, it is polled every two seconds, and the page stays as it is. */
 
 import { createStore } from './store.js';
 
@@ -18,7 +18,7 @@ function ask(): void {
       const { ok } = await fetch('/readyz', { cache: 'no-store' });
       if (ok) return reachable.set(true);
     } catch {
-      // Still away.
+      // Still unreachable.
     }
     ask();
   }, AGAIN_MS);

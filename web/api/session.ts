@@ -1,13 +1,13 @@
-/** Who is logged in, and what they may do. */
+/** The logged-in user and their permissions. */
 
 import { reachable } from './reachable.js';
 import { createStore, useStore } from './store.js';
 
 export interface User {
   name: string;
-  /** `read` sees; everything else may change. */
+  /** `read` may only view; any other value may change things. */
   right: string;
-  /** False for who came by a link, and has not chosen one yet. */
+  /** False for users who logged in by a link and have not chosen a password yet. */
   has_password: boolean;
 }
 
@@ -15,19 +15,19 @@ export type Session =
   | { authenticated: true; user: User; csrf: string; expires_at: string; first_start: boolean }
   | { authenticated: false };
 
-/** Null until the service has said. */
+/** Null until the service has answered. */
 export const session = createStore<Session | null>(null);
-/** Whether a session has ended that was open on this page. */
+/** Whether a session that was open on this page has ended. */
 export const ended = createStore(false);
 
 declare global {
   interface Window {
-    /** What `early.ts` asked before this script was there. */
+    /** The request that `early.ts` sent before this script was loaded. */
     askedSession?: Promise<Response> | undefined;
   }
 }
 
-/** Asks the service who we are. Leaves the session as it is when no answer arrives. */
+/** Asks the service for the current session. Leaves the session unchanged when no answer arrives. */
 export async function loadSession(): Promise<void> {
   const asked = window.askedSession;
   window.askedSession = undefined;
@@ -40,7 +40,7 @@ export async function loadSession(): Promise<void> {
   }
 }
 
-/** What became of a try to log in: null when it worked. */
+/** Logs in. Returns null on success, else the error message; '' when no answer arrived. */
 export async function logIn(given: { username: string; password: string } | { link: string }): Promise<string | null> {
   let response: Response;
   try {
@@ -67,7 +67,7 @@ export async function logOut(): Promise<void> {
   session.set({ authenticated: false });
 }
 
-/** A call was refused because the session is over. */
+/** Ends the session on this page: a call was refused because it has expired. */
 export function forgetSession(): void {
   if (session.get()?.authenticated !== true) return;
   ended.set(true);

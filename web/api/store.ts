@@ -1,4 +1,4 @@
-/** A value that components follow. */
+/** An observable value for components. */
 
 import { useEffect, useState } from 'preact/hooks';
 
@@ -25,7 +25,7 @@ export function createStore<T>(initial: T): Store<T> {
   };
 }
 
-/** The value now; the component renders again when it changes. */
+/** The current value; the component renders again when it changes. */
 export function useStore<T>(store: Store<T>): T {
   const [, render] = useState({});
   useEffect(() => {

@@ -1,4 +1,4 @@
-/** The brief inside an assistant: what needs a person, each matter with the call that shows all of it. */
+/** The brief inside an assistant: matters that need attention, each with the call that shows all of its cases. */
 
 import { CircleCheck, TriangleAlert } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -24,7 +24,7 @@ interface Brief {
   not_known: string[];
 }
 
-/** `svc-search-fleet-v1 {"monitor":"down"}`: the name of a tool and what it is called with. */
+/** Parses `svc-search-fleet-v1 {"monitor":"down"}`: the name of a tool and its arguments. */
 function callOf(next: string): { tool: string; args: Json } | undefined {
   const [, tool, json] = /^([a-z0-9-]+) (\{.*\})$/s.exec(next) ?? [];
   if (tool === undefined || json === undefined) return undefined;

@@ -1,4 +1,7 @@
-/** Builds the views inside assistants: one HTML file each, with its script and style in it, for a frame that may load nothing. */
+/**
+ * Builds the views inside assistants: one HTML file each, with inlined script and style, for a frame that may load
+ * nothing.
+ */
 
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { build } from 'esbuild';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const VIEWS = { brief: 'The fleet now', job: 'A job', update: 'A safe update' };
 
-/** @param {string} folder where they are built to; it is emptied */
+/** @param {string} folder output folder; it is emptied first */
 export async function buildApps(folder) {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder, { recursive: true });
@@ -27,7 +30,7 @@ export async function buildApps(folder) {
       logLevel: 'warning',
     });
     const text = (kind) => outputFiles.find(({ path }) => path.endsWith(kind)).text.trim();
-    // A closing tag within a string of the script would end it.
+    // A closing tag inside a string would end the script.
     const script = text('.js').replaceAll('</script', '<\\/script');
     const html = `<!doctype html><html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${title}</title><style>${text('.css')}</style></head><body><script>${script}</script></body></html>\n`;
     writeFileSync(join(folder, `${name}.html`), html);

@@ -1,4 +1,6 @@
-/** What the views inside assistants share: the connection to the host, presses that ask first, and answers as tables. */
+/**
+ * Shared by the views inside assistants: the connection to the host, buttons with confirmation, and answers as tables.
+ */
 
 import { type ComponentChildren, render } from 'preact';
 import { useState } from 'preact/hooks';
@@ -11,24 +13,24 @@ import './apps.css';
 
 export type Json = Record<string, unknown>;
 
-/** What a view is given: the newest answer of its tool, and what the tool was called with. */
+/** Props of a view: the newest answer of its tool, and the arguments of that call. */
 export interface ViewProps<Answer> {
   answer: Answer;
   input: Json;
   host: Host;
-  /** Calls the view's own tool again, with other arguments where given, and shows what comes. */
+  /** Calls the view's own tool again, with other arguments where given, and shows the answer. */
   again(change?: Json): Promise<void>;
 }
 
 interface Parts<Answer> {
   name: string;
   tool: string;
-  /** Undefined for an answer that is not of this tool's shape. */
+  /** Undefined for an answer that does not have this tool's shape. */
   read(output: Json): Answer | undefined;
   View(props: ViewProps<Answer>): ComponentChildren;
 }
 
-/** Starts a view: waits for the host, then shows each answer that comes. */
+/** Starts a view: waits for the host, then shows each answer that arrives. */
 export async function start<Answer>({ name, tool, read, View }: Parts<Answer>): Promise<void> {
   const root = document.body;
   let input: Json = {};
@@ -67,14 +69,14 @@ export function textOf({ content = [] }: ToolResult): string {
 
 interface PressProps {
   children: string;
-  /** What is about to happen; asked before the press counts. */
+  /** The effect of the action; shown for confirmation after the first press. */
   sure?: string;
-  /** Not what the view is there for: it stands back. */
+  /** A secondary action, shown less prominently. */
   quiet?: boolean;
   onPress(): Promise<unknown>;
 }
 
-/** A button that calls a tool. One that changes something says what, and counts only when pressed again. */
+/** A button that calls a tool. With `sure` it shows that text first and acts only when pressed again. */
 export function Press({ children, sure, quiet = false, onPress }: PressProps) {
   const [asking, setAsking] = useState(false);
   const [problem, setProblem] = useState('');
@@ -116,7 +118,7 @@ export function Press({ children, sure, quiet = false, onPress }: PressProps) {
 const ROWS = 12;
 const COLUMNS = 6;
 
-/** Any answer of ours: its first list as a table, or its members. */
+/** Any answer of our tools: its first list as a table, or its members. */
 export function Answer({ result }: { result: ToolResult }) {
   if (result.isError === true) return <p class="problem">{textOf(result)}</p>;
   const output = result.structuredContent ?? {};
@@ -174,7 +176,7 @@ function cell(value: unknown): string {
   return typeof value === 'object' ? JSON.stringify(value) : String(value);
 }
 
-/** A site as people call it: without scheme. */
+/** The address of a site without scheme, `www.` and trailing slash. */
 export function plainUrl(url: string): string {
   return url.replace(/^https?:\/\/(www\.)?/, '').replace(/\/$/, '');
 }

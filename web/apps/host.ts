@@ -1,6 +1,6 @@
 /**
- * The view's side of MCP Apps (protocol 2026-01-26): JSON-RPC with the host over postMessage. Written out because the kit of the
- * protocol would make each view ten times as large; `test/page/apps.test.ts` runs it against that kit's host.
+ * The view's side of MCP Apps (protocol 2026-01-26): JSON-RPC with the host over postMessage. Implemented here because
+ * the protocol's SDK would make each view ten times as large; `test/page/apps.test.ts` runs it against that SDK's host.
  */
 
 const PROTOCOL = '2026-01-26';
@@ -28,22 +28,25 @@ interface Message {
 }
 
 export interface Host {
-  /** Where and how the reader reads. */
+  /** Theme, styles and language of the host. */
   readonly context: HostContext;
-  /** False where the host does not pass calls on: then there is nothing to press. */
+  /** False where the host does not forward calls: then no buttons are shown. */
   readonly canCall: boolean;
-  /** Calls a tool of ours. The host and the server ask for their own confirmation. Rejects when the call could not be made. */
+  /**
+   * Calls one of our tools. The host and the server ask for their own confirmation. Rejects when the call could not be
+   * made.
+   */
   call(name: string, args: Record<string, unknown>): Promise<ToolResult>;
 }
 
 export interface Events {
-  /** What the tool was called with. */
+  /** The arguments of the tool call. */
   input(args: Record<string, unknown>): void;
   result(result: ToolResult): void;
   cancelled(reason: string): void;
 }
 
-/** Greets the host, and from then on tells what it sends. */
+/** Performs the handshake with the host; from then on reports the events it sends. */
 export async function connect(name: string, events: Events): Promise<Host> {
   const waiting = new Map<number, { done(value: unknown): void; failed(error: Error): void }>();
   let last = 0;
@@ -70,7 +73,7 @@ export async function connect(name: string, events: Events): Promise<Host> {
     else if (message.method === 'ui/notifications/tool-result') events.result(params as ToolResult);
     else if (message.method === 'ui/notifications/tool-cancelled') events.cancelled(String(params.reason ?? ''));
     else if (message.method === 'ui/notifications/host-context-changed') follow(context, params as HostContext);
-    // Asked whether it may be taken away, and whether it lives: nothing has to be kept.
+    // Teardown and ping requests: there is no state to save.
     else if (message.id !== undefined && ['ui/resource-teardown', 'ping'].includes(message.method))
       post({ id: message.id, result: {} });
     else if (message.id !== undefined)
@@ -95,7 +98,7 @@ export async function connect(name: string, events: Events): Promise<Host> {
   };
 }
 
-/** The host's light or dark, and its fonts. Colours stay ours: they carry meaning. */
+/** Applies the host's light or dark theme and its fonts. Colours stay ours: they carry meaning. */
 function follow(context: HostContext, change: HostContext): void {
   Object.assign(context, change);
   const { theme, styles, locale } = context;
@@ -106,7 +109,7 @@ function follow(context: HostContext, change: HostContext): void {
   if (font !== undefined) root.style.fontFamily = font;
 }
 
-/** The host makes the frame as high as what is in it. */
+/** The host sets the height of the frame to that of the content. */
 function tellSize(post: (message: Omit<Message, 'jsonrpc'>) => void): void {
   let told = 0;
   const tell = () => {

@@ -1,4 +1,4 @@
-/** A job inside an assistant: how far it is, asked again by itself until it has ended. */
+/** A job inside an assistant: its progress, polled until it has ended. */
 
 import { CircleCheck, CircleDashed, LoaderCircle, OctagonX } from 'lucide';
 import { useEffect } from 'preact/hooks';
@@ -20,7 +20,7 @@ interface Job {
   items_total?: number;
 }
 
-/** Between two looks at a job that goes on. */
+/** Polling interval of a running job. */
 const EVERY_MS = 3000;
 const ERRORS = 8;
 

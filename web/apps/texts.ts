@@ -1,4 +1,4 @@
-/** What the views inside assistants say, in English. */
+/** Texts of the views inside assistants, in English. */
 
 export const say = {
   waiting: 'Waiting for the answer…',

@@ -1,4 +1,7 @@
-/** A safe update inside an assistant: the plan with how each item is protected, then what became of each, and putting it back. */
+/**
+ * A safe update inside an assistant: the plan with the protection of each item, then the outcome of each, and rolling
+ * back.
+ */
 
 import { CircleCheck, Shield, ShieldCheck, ShieldOff, TriangleAlert, Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -63,7 +66,7 @@ function Planned({ item }: { item: Item }) {
   );
 }
 
-/** An installed item, with the way back. Only plugins and themes have one. */
+/** An installed item, with a rollback button. Only plugins and themes can be rolled back. */
 function Done({ item, update, host }: { item: Item; update: Update; host: Host }) {
   const [outcome, setOutcome] = useState('');
   const suspect = update.suspects.find(({ slug }) => slug === item.slug);

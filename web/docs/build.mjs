@@ -1,4 +1,4 @@
-/** Builds the reference of the interface: one script and one style under names that change with their content, compressed. */
+/** Builds the reference of the interface: one script and one style under names with a content hash, compressed. */
 
 import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -11,10 +11,10 @@ import { describeAll } from './describe.mjs';
 const here = fileURLToPath(new URL('.', import.meta.url));
 const library = join(here, '../../node_modules/swagger-ui-dist');
 
-/** A tenth larger than the best, in a tenth of the time. */
+/** A tenth larger than the best compression, in a tenth of the time. */
 const PACKING = { params: { [constants.BROTLI_PARAM_QUALITY]: 9 } };
 
-/** @param {string} folder where it is built to; it is emptied */
+/** @param {string} folder output folder; it is emptied first */
 export async function buildReference(folder) {
   rmSync(folder, { recursive: true, force: true });
   const assets = join(folder, 'assets');
@@ -36,7 +36,7 @@ export async function buildReference(folder) {
     const kind = path.slice(path.lastIndexOf('.') + 1);
     const digest = createHash('sha256').update(contents).digest('hex').slice(0, 10);
     const name = `reference-${digest}.${kind}`;
-    // Only compressed: it is large, and every browser takes this.
+    // Only the compressed file: it is large, and every browser accepts Brotli.
     writeFileSync(join(assets, `${name}.br`), brotliCompressSync(contents, PACKING));
     filled[names[kind]] = `docs/assets/${name}`;
   }

@@ -1,4 +1,6 @@
-/** One description of everything that can be called over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1. */
+/**
+ * A single description of everything callable over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1.
+ */
 
 const { openApi } = await import('../../dist/src/rest/openapi.js');
 const { routes } = await import('../../dist/src/rest/index.js');
@@ -20,17 +22,17 @@ export async function describeAll() {
     ...rest,
     openapi: '3.0.3',
     info: { ...rest.info, title: 'Sitefleet', description: INTRODUCTION, license: { name: rest.info.license.name } },
-    // Found from the address of the description, so that a proxy may serve us below a path of its own.
+    // Relative to the address of the description, so that a proxy may serve us below a path.
     servers: [{ url: '../' }],
     tags: [...runs.tags, ...rest.tags],
     paths: { ...runs.paths, ...Object.fromEntries(below) },
   });
 }
 
-/** Members whose values are no descriptions, whatever they look like. */
+/** Members whose values are data, not schemas, even if they look like one. */
 const DATA = new Set(['example', 'default', 'enum']);
 
-/** JSON Schema as OpenAPI 3.0 knows it, at any depth. */
+/** Converts JSON Schema to the dialect of OpenAPI 3.0, at any depth. */
 function downgraded(value) {
   if (Array.isArray(value)) return value.map(downgraded);
   if (typeof value !== 'object' || value === null) return value;

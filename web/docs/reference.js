@@ -1,4 +1,4 @@
-/** The reference of the interface: Swagger UI over our own description, with the session of the page for trying calls out. */
+/** The reference of the interface: Swagger UI over our own description; "Try it out" uses the session of the page. */
 
 import SwaggerUI from 'swagger-ui-dist/swagger-ui-es-bundle.js';
 import './reference.css';
@@ -8,7 +8,7 @@ const applyTheme = () => document.documentElement.classList.toggle('dark-mode', 
 dark.addEventListener('change', applyTheme);
 applyTheme();
 
-/** Who is logged in with this browser. The token that writes need changes now and then. */
+/** The session of this browser. The CSRF token that writes need changes from time to time. */
 async function session() {
   const reply = await fetch('session', { headers: { accept: 'application/json' } });
   return reply.ok ? reply.json() : { authenticated: false };
@@ -27,7 +27,7 @@ async function showSession() {
 
 const READS = new Set(['GET', 'HEAD']);
 
-/** Writes with the session prove that they come from a page of ours. */
+/** Adds the CSRF token to writes that use the session. */
 async function withSession(request) {
   const method = (request.method ?? 'GET').toUpperCase();
   const headers = request.headers ?? {};

@@ -1,4 +1,4 @@
-/** States as a sign and a word; colour only says it a third time. */
+/** States as an icon and a word; the colour only repeats them. */
 
 import type { IconNode } from 'lucide';
 import {
@@ -92,7 +92,7 @@ const OUTCOME: Record<string, [Tone, IconNode]> = {
   broken: ['bad', OctagonX],
 };
 
-/** How a protected update ended; null while it is under way. */
+/** How a protected update ended; null while it is running. */
 export function Outcome({ outcome }: { outcome: string | null }) {
   const [tone, icon] =
     outcome === null ? (['busy', LoaderCircle] as const) : (OUTCOME[outcome] ?? (['idle', CircleHelp] as const));
@@ -103,7 +103,7 @@ export function Outcome({ outcome }: { outcome: string | null }) {
   );
 }
 
-/** What would put an update back. */
+/** The way an update would be rolled back. */
 export function Protection({ by }: { by: 'guard' | 'reinstall' | 'none' | 'unknown' }) {
   const facts = {
     guard: ['good', ShieldCheck],
@@ -119,7 +119,7 @@ export function Protection({ by }: { by: 'guard' | 'reinstall' | 'none' | 'unkno
   );
 }
 
-/** How far an update goes; nothing where no version is known. */
+/** The level of an update; empty where a version is unknown. */
 export function Level({ level }: { level: string | null }) {
   if (level === null) return <span />;
   const tone: Record<string, Tone> = { major: 'bad', minor: 'warn', patch: 'good' };

@@ -55,7 +55,7 @@ export function Button({ children, onClick, type = 'button', disabled = false, b
 interface LinkProps extends Look {
   href: string;
   children: ComponentChildren;
-  /** Opens a tab of its own. */
+  /** Opens a new tab. */
   outside?: boolean;
 }
 

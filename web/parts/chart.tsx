@@ -1,4 +1,4 @@
-/** Response times over time, with the outages as bands. The same figures stand beside it as text. */
+/** Response times over time, with the outages as bands. The same figures are shown beside it as text. */
 
 import { useEffect, useRef } from 'preact/hooks';
 import uPlot from 'uplot';
@@ -19,9 +19,9 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
     if (element === null) return;
     const sorted = [...beats].sort((a, b) => Date.parse(a.time) - Date.parse(b.time));
     const times = sorted.map(({ time }) => Date.parse(time) / 1000);
-    // What was not measured is a gap, not zero.
+    // Missing measurements are gaps, not zero.
     const values = sorted.map(({ ping_ms, status_label }) => (status_label === 'up' ? ping_ms : null));
-    // As it is painted: a canvas does not know variables.
+    // The computed colour: a canvas does not resolve CSS variables.
     const colour = (name: string) => {
       element.style.color = `var(${name})`;
       const { color } = getComputedStyle(element);
@@ -73,7 +73,7 @@ export function Chart({ beats, label }: { beats: readonly Beat[]; label: string 
   return <div ref={box} class="chart" role="img" aria-label={label} />;
 }
 
-/** From the beat that found the site down until the next one that did not, each outage once. */
+/** Draws each outage once: from the beat that found the site down to the next one that did not. */
 function drawOutages(plot: uPlot, beats: readonly Beat[], fill: string): void {
   const { ctx, bbox } = plot;
   const at = (time: string) => plot.valToPos(Date.parse(time) / 1000, 'x', true);

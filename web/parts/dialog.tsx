@@ -1,4 +1,4 @@
-/** A question or a form over the page: the browser's own dialog, which holds the focus and closes by Escape. */
+/** A question or a form over the page: the browser's own dialog, which traps the focus and closes on Escape. */
 
 import { type IconNode, Trash2, X } from 'lucide';
 import type { ComponentChildren } from 'preact';
@@ -11,7 +11,7 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** Buttons, the one that does it last. */
+  /** Buttons, with the one that confirms last. */
   actions?: ComponentChildren;
   wide?: boolean;
 }
@@ -43,17 +43,17 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Prop
 interface ConfirmProps {
   title: string;
   text: string;
-  /** What the button says that does it. */
+  /** Label of the button that confirms. */
   word?: string;
   icon?: IconNode;
-  /** What the button says that leaves it. */
+  /** Label of the button that cancels. */
   leave?: string;
-  /** The question stays while it is done. */
+  /** The dialog stays open until this settles. */
   onConfirm: () => Promise<unknown>;
   onClose: () => void;
 }
 
-/** Asks before something that cannot be taken back. */
+/** Asks for confirmation before an action that cannot be undone. */
 export function Confirm({
   title,
   text,

@@ -8,11 +8,11 @@ import { Icon } from './icon.js';
 interface Common {
   label: string;
   hint?: string;
-  /** The parameter that it fills: why that was refused is shown here. */
+  /** The parameter that the field fills: the reason for its refusal is shown here. */
   name?: string;
 }
 
-/** What stands below a field, and the attributes that tie it to the field. */
+/** The notes below a field, and the attributes that link them to it. */
 function useNotes(name: string | undefined, hint: string | undefined) {
   const id = useId();
   const refusal = useRefusal(name);
@@ -47,7 +47,7 @@ interface TextProps extends Common {
   required?: boolean;
   autocomplete?: 'off' | 'username' | 'current-password' | 'new-password' | 'email';
   placeholder?: string;
-  /** The label is there, but not seen. */
+  /** The label is present for screen readers but not visible. */
   hidden?: boolean;
 }
 
@@ -71,7 +71,7 @@ export function TextField({
       </label>
       <input
         {...tied}
-        // Each kind of input has attributes of its own; these few all of them have.
+        // Each input type has its own attributes; these few are common to all.
         type={type as 'text'}
         value={value}
         required={required}
@@ -84,7 +84,7 @@ export function TextField({
   );
 }
 
-/** What a list is searched for, with the label inside. */
+/** The search field of a list, with the label inside. */
 export function SearchField({ label, value, onInput }: Pick<TextProps, 'label' | 'value' | 'onInput'>) {
   return (
     <div class="search">

@@ -1,4 +1,4 @@
-/** What the parts of a form know of it: what was refused, and that an answer is awaited. */
+/** State shared by the parts of a form: the refusal, and whether an answer is pending. */
 
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';

@@ -1,4 +1,4 @@
-/** Forms: what was refused stands at its field, or below where none has it, and a form is sent once at a time. */
+/** Forms: refusals are shown at their field, or below where they have none, and a form cannot be sent twice at once. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
@@ -9,7 +9,7 @@ import { CurrentForm } from './form-state.js';
 import { wordsOf } from './states.js';
 
 interface Props {
-  /** What it throws as `ApiError` is shown in the form. */
+  /** An `ApiError` it throws is shown in the form. */
   onSubmit: () => Promise<unknown>;
   children: ComponentChildren;
 }
@@ -49,7 +49,7 @@ export function Form({ onSubmit, children }: Props) {
   );
 }
 
-/** The last row of a form in a dialog: leave it, or send it. */
+/** The last row of a form in a dialog: cancel or send. */
 export function FormEnd({ send, cancel }: { send: string; cancel: () => void }) {
   return (
     <div class="row end">
@@ -61,7 +61,7 @@ export function FormEnd({ send, cancel }: { send: string; cancel: () => void }) 
   );
 }
 
-/** What no field says. */
+/** Refusals of parameters that have no field. */
 function Rest({ of: refused, fields }: { of: ApiError; fields: ReadonlySet<string> }) {
   const reasons = Object.entries(refused.reasons);
   const rest = reasons.filter(([name]) => !fields.has(name));

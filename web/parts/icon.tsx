@@ -1,4 +1,4 @@
-/** Icons of Lucide, drawn as part of the page. They never stand alone: a word or a label says the same. */
+/** Lucide icons, drawn inline. They never stand alone: a word or a label says the same. */
 
 import type { IconNode } from 'lucide';
 import { h } from 'preact';

@@ -1,4 +1,4 @@
-/** A secret that is shown once: to be copied, and closed only on purpose. */
+/** A secret that is shown once: it can be copied, and is only closed explicitly. */
 
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';

@@ -1,4 +1,4 @@
-/** The own password: whoever came by a link is asked to choose one. */
+/** The user's own password: users who logged in by a link are asked to choose one. */
 
 import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -32,7 +32,7 @@ export function OwnPassword() {
   );
 }
 
-/** Above every view, until there is a password. */
+/** Shown above every view until the user has a password. */
 export function NoPassword() {
   const current = useStore(session);
   const [open, setOpen] = useState(false);

@@ -1,4 +1,4 @@
-/** The frame of a view: its heading, what can be done with it, and the title of the tab. */
+/** The frame of a view: its heading, its actions, and the title of the tab. */
 
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';

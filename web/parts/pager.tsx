@@ -1,4 +1,4 @@
-/** Pages of a list. The page stands in the address. */
+/** Pages of a list. The page number is kept in the address. */
 
 import { ChevronLeft, ChevronRight } from 'lucide';
 import { t } from '../texts/texts.js';

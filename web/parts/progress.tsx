@@ -1,4 +1,4 @@
-/** How far something is. */
+/** A progress bar. */
 
 import { number } from './time.js';
 

@@ -5,7 +5,7 @@ import { useLocation } from 'preact-iso/router';
 
 export type Query = Readonly<Record<string, string>>;
 
-/** The query of the address, and a change of some of its members; '' and undefined remove one. */
+/** The query of the address, and a function that changes some of its members; '' and undefined remove one. */
 export function useQuery(): [Query, (change: Record<string, string | undefined>, replace?: boolean) => void] {
   const { path, query, route } = useLocation();
   const change = (members: Record<string, string | undefined>, replace = false) => {
@@ -22,7 +22,7 @@ export function useQuery(): [Query, (change: Record<string, string | undefined>,
 
 const TYPING_MS = 200;
 
-/** A text that is typed: the address follows when typing pauses, without an entry in the history for each letter. */
+/** A text field whose value goes into the address when typing pauses, without a history entry per letter. */
 export function useTyped(value: string, commit: (value: string) => void): [string, (value: string) => void] {
   const [typed, setTyped] = useState(value);
   const latest = useRef(commit);
@@ -43,6 +43,6 @@ export function useTyped(value: string, commit: (value: string) => void): [strin
 type Change = ReturnType<typeof useQuery>[1];
 
 export const pageOf = (query: Query) => Math.max(1, Math.trunc(Number(query.page)) || 1);
-/** Goes to a page of a list; the first one needs no word in the address. */
+/** Goes to a page of a list; the first one has no parameter in the address. */
 export const pageIn = (change: Change) => (page: number) => change({ page: page === 1 ? undefined : String(page) });
 export const listOf = (text: string | undefined) => (text ?? '').split(',').filter((member) => member !== '');

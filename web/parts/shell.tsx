@@ -1,4 +1,4 @@
-/** What stands around every view: the ways to the others, who is logged in, running jobs, and whether the service answers. */
+/** The shell around every view: navigation, the logged-in user, running jobs, and whether the service answers. */
 
 import type { IconNode } from 'lucide';
 import {
@@ -42,7 +42,7 @@ const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
   ['/access', 'access', KeyRound],
   ['/settings', 'settings', Settings2],
 ];
-/** Those within reach of a thumb on a phone; the others are behind More. */
+/** The views shown in the bar on a phone, within reach of a thumb; the others are behind More. */
 const FIRST = 4;
 
 export function Shell({ children }: { children: ComponentChildren }) {
@@ -139,7 +139,7 @@ function Theme() {
     try {
       localStorage.setItem('theme', chosen);
     } catch {
-      // Storage is refused: it holds for this page.
+      // Storage is refused: the choice holds for this page.
     }
   };
   const label = dark ? t.account.light : t.account.dark;
@@ -150,7 +150,7 @@ function Theme() {
   );
 }
 
-/** Says so while the service does not answer, and goes by itself. */
+/** Shows a notice while the service does not answer; it disappears by itself. */
 export function Offline({ whole = false }: { whole?: boolean }) {
   const answers = useStore(reachable);
   if (answers) return null;
@@ -165,7 +165,7 @@ export function Offline({ whole = false }: { whole?: boolean }) {
   );
 }
 
-/** Jobs that are under way, on every view but their own. */
+/** Running jobs, on every view except their own. */
 function Running() {
   const { path } = useLocation();
   const { data } = useLoad('running', (signal) =>
@@ -179,7 +179,7 @@ function Running() {
       new Map(before).set(id, { done, failed, total, open: status === 'queued' || status === 'processing' }),
     ),
   );
-  // The list is newer than what the events said before it: one that was missed would keep a job running for ever.
+  // The list is newer than earlier events: a missed event would keep a job running forever.
   useEffect(() => {
     if (data !== undefined) setLive(new Map());
   }, [data]);

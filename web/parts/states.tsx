@@ -1,4 +1,4 @@
-/** What a part of the page shows instead of data: that it loads, that there is none, or what went wrong. */
+/** Shown instead of data: that it is loading, that there is none, or what went wrong. */
 
 import type { IconNode } from 'lucide';
 import { CircleAlert, RotateCw } from 'lucide';
@@ -9,7 +9,7 @@ import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Icon } from './icon.js';
 
-/** Shown only when the answer takes longer than a moment, so that quick answers do not flicker. */
+/** Shown only when the answer takes more than 150 ms, so that quick answers do not flicker. */
 export function Loading({ rows = 3 }: { rows?: number }) {
   const [late, setLate] = useState(false);
   useEffect(() => {
@@ -42,7 +42,7 @@ export function Empty({ icon, title, children }: EmptyProps) {
   );
 }
 
-/** What happened, in words for people. */
+/** The error as a message for users. */
 export function wordsOf(error: unknown): string {
   if (!(error instanceof ApiError)) return String(error);
   if (error.status === 0) return t.failed.noAnswer;
@@ -72,7 +72,7 @@ interface LoadedProps<T> {
   children: (data: T) => ComponentChildren;
 }
 
-/** Data where there is some, with a note when it could not be renewed; else that it loads, or why not. */
+/** Shows data where available, with a note when it could not be reloaded; else the loading state or the error. */
 export function Loaded<T>({ of: { data, error, reload }, rows = 3, children }: LoadedProps<T>) {
   if (data === undefined)
     return error === undefined ? <Loading rows={rows} /> : <Failed error={error} retry={reload} />;

@@ -1,4 +1,4 @@
-/** The last 24 hours of a monitor, an hour each; what was not measured is left open. */
+/** The last 24 hours of a monitor in hourly steps; hours without measurements are left blank. */
 
 import { t } from '../texts/texts.js';
 import { format } from './time.js';

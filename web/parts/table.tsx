@@ -1,13 +1,12 @@
-/** A table that is a list of cards on a phone, with the pages of the list below it. */
+/** A table that becomes a list of cards on a phone, with the pages of the list below it. */
 
 import type { ComponentChildren } from 'preact';
 import { t } from '../texts/texts.js';
 import { Pager, type PagerProps } from './pager.js';
 
 interface Props {
-  /** Headings of the columns; null for one of buttons. */
+  /** Column headings; null for a column of buttons. */
   heads: readonly (string | null)[];
-  /** The rows. */
   children: ComponentChildren;
   pages?: PagerProps;
 }

@@ -1,4 +1,4 @@
-/** Times in the reader's own zone and language: how long ago, and on asking when exactly. */
+/** Times in the reader's own time zone and language: relative, with the exact time on hover. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { t } from '../texts/texts.js';
@@ -20,7 +20,7 @@ export const formats = () => ({
 });
 
 let made: ReturnType<typeof formats> | undefined;
-/** Made once: making one takes longer than using it a hundred times. */
+/** Created once: creating a formatter takes longer than using it a hundred times. */
 export function format(): ReturnType<typeof formats> {
   made ??= formats();
   return made;
@@ -35,7 +35,7 @@ function relative(iso: string, now = Date.now()): string {
   return unit === undefined ? t.time.now : format().relative.format(Math.round(seconds / size), unit);
 }
 
-/** How long something took or lasts: `1.4 s`, `3 min`, `2 h 5 min`, `4 days`. */
+/** A duration: `1.4 s`, `3 min`, `2 h 5 min`, `4 days`. */
 export function span(ms: number): string {
   const seconds = ms / 1000;
   if (seconds < 60) return `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
@@ -48,9 +48,9 @@ export function span(ms: number): string {
 
 interface Props {
   iso: string | null | undefined;
-  /** What is shown while it is not known. */
+  /** Shown while the time is not known. */
   otherwise?: string;
-  /** The day instead of how long ago. */
+  /** Shows the day instead of the relative time. */
   day?: boolean;
 }
 

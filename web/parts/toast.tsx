@@ -1,4 +1,7 @@
-/** Short messages about what was just done. They are read out, and go away by themselves unless something failed. */
+/**
+ * Short messages about the last action. Screen readers announce them, and they disappear by themselves unless something
+ * failed.
+ */
 
 import { X } from 'lucide';
 import { ApiError } from '../api/client.js';
@@ -35,7 +38,7 @@ export function tellFailure(error: unknown): void {
   toasts.set([...toasts.get().slice(-2), { id: count, text: wordsOf(error), advice, bad: true }]);
 }
 
-/** Does something and says how it went; true when it worked. */
+/** Runs an action and shows its outcome; true when it succeeded. */
 export async function trying(work: () => Promise<string | null>): Promise<boolean> {
   try {
     const done = await work();

@@ -5,7 +5,7 @@ const plural = (count: number | string, one: string, many: string) =>
 
 export const en = {
   language: 'en',
-  /** For dates and numbers: the reader's own, where it is an English one. */
+  /** For dates and numbers: the reader's own locale if it is an English one. */
   get locale() {
     return navigator.languages.find((one) => one.startsWith('en')) ?? 'en';
   },
@@ -318,7 +318,7 @@ export const en = {
     note: 'Note',
     noNote: 'no note',
   },
-  /** Only addresses of the web become links. */
+  /** Only web addresses (http and https) become links. */
   safeUrl: (url: string): string | null => {
     try {
       const { protocol, href } = new URL(url);

@@ -1,4 +1,4 @@
-/** The texts in the reader's language; English where there is none. */
+/** The texts in the reader's language; English where it is not available. */
 
 import { en } from './en.js';
 
@@ -6,10 +6,10 @@ export type Texts = typeof en;
 
 export let t: Texts = en;
 
-/** Languages beside English; each is loaded only where it is read. */
+/** Languages besides English; each is loaded only for its readers. */
 const OTHERS: Readonly<Record<string, () => Promise<{ texts: Texts }>>> = {};
 
-/** Called once, before anything is shown. */
+/** Call once, before anything is shown. */
 export async function chooseTexts(): Promise<void> {
   for (const language of navigator.languages) {
     const name = language.split('-', 1)[0] ?? '';

@@ -1,4 +1,4 @@
-/** Who may use Sitefleet: people, and programs by their keys. */
+/** Access to Sitefleet: users, and programs by their keys. */
 
 import { Page } from '../parts/page.js';
 import { t } from '../texts/texts.js';

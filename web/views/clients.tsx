@@ -1,4 +1,4 @@
-/** Clients: whose sites these are. */
+/** Clients: the owners of the sites. */
 
 import { Building2, CirclePause, Pencil, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -161,7 +161,7 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
   const [note, setNote] = useState(client?.note ?? '');
   const save = async () => {
     const given = { client_email: email, client_phone: phone, note };
-    // Of a client that is there, an empty field clears what stood in it.
+    // For an existing client, an empty field clears the stored value.
     const details = client ? given : Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ''));
     const body = { name, ...details };
     const { message } = await (client === undefined

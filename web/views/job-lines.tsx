@@ -1,4 +1,4 @@
-/** Jobs that are under way or ended lately, moving while they run. */
+/** Running and recent jobs, updated live. */
 
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
@@ -14,7 +14,7 @@ import { isTool } from './tool-job.js';
 
 const SHOWN = 5;
 
-/** What the events said last of each job. */
+/** The latest event of each job. */
 export function useJobEvents(): ReadonlyMap<string, JobEvent> {
   const [events, setEvents] = useState<ReadonlyMap<string, JobEvent>>(new Map());
   useLive('job', (event) => {
@@ -32,14 +32,17 @@ interface Job {
   total: number;
 }
 
-/** A job as the newer of both says. */
+/** A job with the newer state of the job and its event. */
 export function withEvent<T extends Job>(job: T, event: JobEvent | undefined): T {
   const over = job.status === 'completed' || job.status === 'failed';
   if (event === undefined || over || event.done < job.processed) return job;
   return { ...job, status: event.status, processed: event.done, failed: event.failed };
 }
 
-/** Where a job is shown. Those of the tools are told apart by their kind: their ids look like those of others. */
+/**
+ * The address of a job's view. Jobs of the tools are identified by their type as well: their ids look like those of
+ * others.
+ */
 export function addressOf({ job_id, type }: { job_id: string; type: string }): string {
   return `/jobs?id=${encodeURIComponent(job_id)}${isTool(type) ? `&tool=${type}` : ''}`;
 }

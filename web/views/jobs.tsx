@@ -1,4 +1,4 @@
-/** Jobs: what runs and what ran, item by item, and stopping one. */
+/** Jobs: running and past ones, item by item, and cancelling one. */
 
 import { CircleStop, ListChecks } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -93,7 +93,7 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
   const [asking, setAsking] = useState(false);
   const events = useJobEvents();
   const event = events.get(id);
-  // What the items are is asked again as the job moves on.
+  // The key contains the state of the job, so that the items are reloaded as it progresses.
   const job = useLoad(
     `jobs:one:${id}:${page}:${event === undefined ? '' : `${event.status} ${event.done}`}`,
     (signal) =>

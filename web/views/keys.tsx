@@ -1,4 +1,4 @@
-/** Keys of programs. */
+/** API keys of programs. */
 
 import { KeyRound, Plus, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';

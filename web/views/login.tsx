@@ -1,4 +1,4 @@
-/** Logging in, by name and password or by a link for one use, whose token stands behind the # and so in no log. */
+/** Logging in, by name and password or by a one-time link, whose token is in the fragment (#) and so in no log. */
 
 import { LogIn as Enter } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
@@ -10,7 +10,7 @@ import { Form } from '../parts/form.js';
 import { Mark, Offline } from '../parts/shell.js';
 import { t } from '../texts/texts.js';
 
-/** Taken from the address at once, so that it stays in no history. */
+/** Takes the token from the address and removes it there at once, so that it stays in no history. */
 function takeLink(): string | null {
   const token = location.pathname === '/login' ? location.hash.slice(1) : '';
   if (token === '') return null;

@@ -1,4 +1,4 @@
-/** What needs a person, with what can be done about it at once. */
+/** Matters that need attention, each with the actions to resolve it. */
 
 import type { IconNode } from 'lucide';
 import {
@@ -45,7 +45,7 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
     <div class="matters">
       {matters.map((matter) => {
         const { tone, icon, all } = LOOK[matter.matter];
-        // Vulnerabilities are told by item and counted by site.
+        // Vulnerabilities are listed per item but counted per site.
         const more = matter.matter === 'vulnerable' ? 0 : matter.count - matter.cases.length;
         return (
           <section key={matter.matter} class={`matter ${tone}`}>
@@ -178,7 +178,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   }
 }
 
-/** The way back from the update before the outage, where there is one. */
+/** Offers to roll back the update before the outage, where there is one. */
 function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect'] }) {
   const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
   return (

@@ -1,4 +1,4 @@
-/** Monitors and incidents: how every site was in the last day, and what was told to whom. */
+/** Monitors and incidents: the state of every site in the last day, and the notifications that were sent. */
 
 import { Activity, BellRing } from 'lucide';
 import { answer, api } from '../api/client.js';
@@ -100,7 +100,7 @@ export function Monitors() {
   );
 }
 
-/** Says that monitors are off for the whole fleet, and offers to switch them on. */
+/** Shows that monitoring is off for the whole fleet, and offers to switch it on. */
 function Switch() {
   const write = useMayWrite();
   const settings = useLoad('monitors:settings', (signal) =>

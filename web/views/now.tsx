@@ -1,4 +1,6 @@
-/** Now: what needs a person, worst first; what is on offer; what is running; how the monitored sites were in the last day. */
+/**
+ * Now: matters that need attention, worst first; available updates; running jobs; the last day of the monitored sites.
+ */
 
 import { CircleCheckBig, Plus } from 'lucide';
 import { answer, api } from '../api/client.js';
@@ -169,7 +171,7 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
   );
 }
 
-/** Of a large fleet so many monitors are looked through, beside those that are down. */
+/** In a large fleet only this many monitors are examined, besides those that are down. */
 const LOOKED_THROUGH = 100;
 const STRIP_FIELDS = ['id', 'name', 'uptime_24h', 'uptime_ratio_24h', 'last_check_at'];
 

@@ -1,9 +1,9 @@
-/** Updates on offer as the interface lists them, by type and slug, as one list. */
+/** Converts available updates from the interface's form, by type and slug, into one list. */
 
 export interface Offer {
   key: string;
   type: 'core' | 'plugin' | 'theme' | 'translation';
-  /** As updates are asked for. */
+  /** The type by which updates are requested. */
   group: 'core' | 'plugins' | 'themes' | 'translations';
   slug: string;
   name: string;
@@ -51,7 +51,7 @@ export function offersOf(offers: OffersOfSite): Offer[] {
   );
 }
 
-/** Which number of the version changes: the first, the second, or a later one. */
+/** Which number of the version changes: the first (major), the second (minor), or a later one (patch). */
 function levelOf(current: string, next: string): Offer['level'] {
   if (current === '' || next === '') return null;
   const number = (version: string, part: number) =>

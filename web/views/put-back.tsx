@@ -1,4 +1,4 @@
-/** Putting an earlier version back, after asking. */
+/** Rolling back to an earlier version, after confirmation. */
 
 import { Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -11,14 +11,14 @@ import { t } from '../texts/texts.js';
 
 interface Props {
   siteId: number;
-  /** The update, or the item of it. */
+  /** The update, or the item to roll back. */
   of: { change_id: string } | { type: 'plugin' | 'theme'; slug: string };
   name: string;
-  /** The version that comes back. */
+  /** The version to restore. */
   version: string;
 }
 
-/** The monitor need not wait for its turn to see that the site is up. Where it is off, nothing is lost. */
+/** Triggers a check, so that the monitor sees at once that the site is up. Fails silently where monitoring is off. */
 async function lookAgain(siteId: number): Promise<void> {
   const at = { params: { path: { id_or_domain: String(siteId) } } };
   await answer(api.POST('/monitors/{id_or_domain}/check', at)).catch(() => undefined);

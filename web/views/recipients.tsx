@@ -1,4 +1,4 @@
-/** Who is told when something happens: by mail, and by webhooks and chats, each with a test. */
+/** Recipients of notifications: by mail, and by webhooks and chats, each with a test. */
 
 import { BellRing, Plus, Send, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -112,7 +112,7 @@ export function Recipients() {
   );
 }
 
-/** @param done with the id of the new recipient, null when it was given up */
+/** @param done called with the id of the new recipient, null when cancelled */
 export function RecipientForm({ done }: { done: (id: number | null) => void }) {
   const [type, setType] = useState<Type>('slack');
   const [name, setName] = useState('');

@@ -1,4 +1,4 @@
-/** Reports: one site over a range of days, as a page that prints. */
+/** Reports: one site over a range of days, as a printable page. */
 
 import { FileText } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -13,7 +13,7 @@ import { t } from '../texts/texts.js';
 const dayOf = (date: Date) =>
   `${date.getFullYear()}-${String(date.getMonth() + 1).padStart(2, '0')}-${String(date.getDate()).padStart(2, '0')}`;
 
-/** The last whole month in the reader's zone. */
+/** The last full month in the reader's time zone: first and last day. */
 function lastMonth(): [string, string] {
   const now = new Date();
   return [

@@ -1,4 +1,4 @@
-/** Settings that matter: monitors, who is told, the pace towards sites. All others stand in the REST interface. */
+/** The most important settings: monitors, alert mails, recipients. All others are in the REST interface. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
@@ -94,7 +94,7 @@ function Monitoring() {
   );
 }
 
-/** Mails of alerts that an owner wants first; the others are in the interface. */
+/** The alert mails owners need first; the others are in the REST interface. */
 const MAILS = ['uptime', 'ssl_certificate', 'domain_expiry', 'site_health', 'daily_digest'];
 
 function Mail() {

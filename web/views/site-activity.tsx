@@ -1,4 +1,4 @@
-/** What was done on a site, by whom: through this service and by people on the site itself. */
+/** The activity on a site: actions through this service and by users on the site itself. */
 
 import { History } from 'lucide';
 import { answer, api } from '../api/client.js';

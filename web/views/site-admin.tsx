@@ -1,4 +1,7 @@
-/** Opening wp-admin: through the guard of the site in one click; without one by its own login page, and the page says so. */
+/**
+ * Opens wp-admin: through the guard of the site in one click; without a guard by the site's login page, with a note
+ * about it.
+ */
 
 import { ExternalLink } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -13,7 +16,7 @@ export function OpenAdmin({ site }: { site: SiteRecord }) {
   const [refused, setRefused] = useState<ApiError | null>(null);
   const loginPage = t.safeUrl(`${site.url.replace(/\/?$/, '/')}wp-login.php`);
   const open = async () => {
-    // Opened before the answer: a window that opens later is taken for an advertisement.
+    // Opened before the answer arrives: popup blockers block a window that opens later.
     const tab = window.open('', '_blank');
     try {
       const { data } = await answer(

@@ -1,4 +1,4 @@
-/** What protects the updates of a site: its guard as last seen, and installing, asking or removing it. */
+/** The guard of a site, which protects its updates: its last known state, and installing, checking or removing it. */
 
 import { RotateCw, ShieldCheck, ShieldOff } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -17,7 +17,7 @@ import { t } from '../texts/texts.js';
 
 const STORY = 10;
 
-/** The guard as last seen, and the newest protected updates. */
+/** The last known state of the guard, and the newest protected updates. */
 export function useStory(id: number) {
   return useLoad(`site:${id}:story`, (signal) =>
     answer(
@@ -37,7 +37,7 @@ export function GuardCard({ id }: { id: number }) {
   const story = useStory(id);
   const write = useMayWrite();
   const [asking, setAsking] = useState<'install' | 'remove' | null>(null);
-  /** null = as it is. */
+  /** null = unchanged. */
   const [login, setLogin] = useState<boolean | null>(true);
   const at = { params: { path: { id_or_domain: String(id) } } };
   const run = (work: () => Promise<{ message?: string }>) =>

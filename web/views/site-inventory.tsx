@@ -1,4 +1,4 @@
-/** Plugins and themes of a site, with what is offered for each, and switching them on and off. */
+/** Plugins and themes of a site, with the update for each, and activating and deactivating them. */
 
 import { CheckCircle2, CircleDashed, Package } from 'lucide';
 import { useState } from 'preact/hooks';

@@ -1,4 +1,6 @@
-/** How a site is: what it runs on, its certificate and domain, its client, tags and note, and what protects its updates. */
+/**
+ * Overview of a site: its software, certificate and domain, client, tags and note, and the protection of its updates.
+ */
 
 import { Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -52,7 +54,7 @@ export function Overview({ site }: { site: SiteRecord }) {
 
 type Value = string | number | null | undefined | preact.JSX.Element;
 
-/** What is not known is said to be unknown. */
+/** Values that are not known are shown as unknown. */
 export function Facts({ rows }: { rows: readonly (readonly [string, Value])[] }) {
   return (
     <dl class="facts">
@@ -114,7 +116,7 @@ function Monitor({ id }: { id: number }) {
   );
 }
 
-/** Both are modules, which can be switched off. */
+/** Expiry of certificate and domain. Both are modules, which can be switched off. */
 function Ends({ id }: { id: number }) {
   const at = { params: { path: { id_or_domain: String(id) } } };
   const certificate = useLoad(`site:${id}:certificate`, (signal) =>

@@ -1,4 +1,4 @@
-/** Security of a site, asked of the site itself, and only when somebody looks. */
+/** Security of a site, requested from the site itself, and only when the view is opened. */
 
 import { CheckCircle2, ShieldCheck, TriangleAlert } from 'lucide';
 import { answer, api } from '../api/client.js';
@@ -27,7 +27,7 @@ export function Security({ site }: { site: SiteRecord }) {
   );
 }
 
-/** What is known of the versions that are installed; without a feed the service says that nothing is. */
+/** Known vulnerabilities of the installed versions; without a feed the service says that nothing is known. */
 function Vulnerabilities({ site }: { site: SiteRecord }) {
   const found = useLoad(`site:${site.id}:vulnerabilities`, (signal) =>
     answer(

@@ -1,4 +1,6 @@
-/** Updates of one site: what is on offer and what protects it, updating, and the story of each update as it happens. */
+/**
+ * Updates of one site: available updates and their protection, updating, and the steps of each update as they happen.
+ */
 
 import { CircleCheckBig, PackageCheck } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
@@ -19,7 +21,7 @@ import { PutBack } from './put-back.js';
 import type { SiteRecord } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
 
-/** How often the story is asked for while an update runs: its steps are stored before they are taken. */
+/** Polling interval while an update runs: its steps are stored before they are taken. */
 const WATCH_MS = 700;
 
 export function SiteUpdates({ site }: { site: SiteRecord }) {
@@ -175,7 +177,7 @@ interface Outcomes {
   notices: readonly string[];
 }
 
-/** What the story does not tell. */
+/** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
 function Results({ told, story }: { told: Outcomes; story: readonly Change[] }) {
   const untold = told.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
   return (
@@ -263,7 +265,7 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
   );
 }
 
-/** What the service says it would do, asked before anything is done. */
+/** The plan of the update as the service reports it, shown for confirmation before anything is done. */
 function Ask({
   offers,
   site,

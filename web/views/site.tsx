@@ -1,4 +1,4 @@
-/** One site: how it is and why, what is on it, what was done, and what can be done now. */
+/** One site: its state and the reason, its contents, its history, and the available actions. */
 
 import { CirclePause, CirclePlay, ExternalLink, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
 import { useLocation, useRoute } from 'preact-iso/router';
@@ -24,7 +24,7 @@ import { Uptime } from './site-uptime.js';
 const TABS = ['overview', 'updates', 'inventory', 'uptime', 'security', 'activity'] as const;
 type Tab = (typeof TABS)[number];
 
-/** What the views of a site share; the key begins so for all of them. */
+/** The site's record, shared by its views; the keys of all of them begin the same way. */
 export function useSite(id: string) {
   return useLoad(`site:${id}:record`, (signal) =>
     answer(
@@ -32,7 +32,7 @@ export function useSite(id: string) {
     ).then(({ data }) => data),
   );
 }
-/** Without the inventory, which has a view of its own. */
+/** Without the inventory, which has its own view. */
 const FIELDS = [
   'id',
   'name',

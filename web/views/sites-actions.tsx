@@ -1,4 +1,4 @@
-/** What can be done with the chosen sites at once. What changes sites is shown before it is done. */
+/** Bulk actions on the chosen sites. Changes to sites are previewed before they are made. */
 
 import { CirclePause, CirclePlay, PackageCheck, RefreshCw, Stethoscope, Tags } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -17,14 +17,14 @@ import { sent } from './sites.js';
 
 interface Props {
   chosen: ReadonlySet<number>;
-  /** All sites that match, beyond this page. */
+  /** All matching sites, beyond this page. */
   all: { asked: Asked; total: number } | null;
   matching: number;
   chooseAll: () => void;
   clear: () => void;
 }
 
-/** Ids of all sites that match. */
+/** Ids of all matching sites. */
 async function idsOf(asked: Asked): Promise<number[]> {
   const ids: number[] = [];
   for (let page = 1; ; page++) {
@@ -133,7 +133,7 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
 
 const LISTED = 60;
 
-/** What would be updated where, from what the sites said last. Nothing is done. */
+/** Which updates would be installed where, from the last known state of the sites. Changes nothing. */
 function UpdatePreview({
   ids,
   close,
@@ -195,7 +195,7 @@ function UpdatePreview({
   );
 }
 
-/** Adds and removes tags; those that are not touched stay as each site has them. */
+/** Adds and removes tags; tags that are not touched stay as they are on each site. */
 function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: () => void; done: () => void }) {
   const [add, setAdd] = useState<ReadonlySet<number>>(new Set());
   const tags = useLoad('owners:tags', (signal) =>
@@ -249,7 +249,7 @@ function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: 
   );
 }
 
-/** Sites of one call. */
+/** Sites per call. */
 const AT_ONCE = 100;
 
 async function addTag(tag: number, include: readonly number[]): Promise<void> {

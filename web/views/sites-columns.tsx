@@ -1,4 +1,4 @@
-/** Columns of the table of sites: which there are, which are shown, and how their cells look. */
+/** Columns of the table of sites: which exist, which are shown, and how their cells look. */
 
 import { MonitorState, SiteStatus } from '../parts/badge.js';
 import { Time } from '../parts/time.js';
@@ -34,7 +34,7 @@ export function readColumns(): readonly Column[] {
     const stored = JSON.parse(localStorage.getItem(KEY) ?? 'null') as unknown;
     if (Array.isArray(stored)) return COLUMNS.filter((column) => stored.includes(column));
   } catch {
-    // Storage is refused, or holds something else.
+    // Storage is refused, or contains something else.
   }
   return STANDARD;
 }

@@ -1,4 +1,4 @@
-/** The sites: a table by pages of the service, searched while typing, with filters, order and columns to choose. */
+/** The sites: a table with server-side pages and live search, with filters, order and a choice of columns. */
 
 import { ArrowDown, ArrowUp, Columns3, Globe, Plus, Search } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -19,12 +19,12 @@ import { ActionBar } from './sites-actions.js';
 import { Cell, COLUMNS, type Column, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
 
 const PER_PAGE = 50;
-/** Filters that other views link to; each shows as a tag that can be taken off. */
+/** Filters set by links from other views; each shows as a removable tag. */
 const TAGS = ['monitor', 'certificate_days', 'domain_days', 'not_synced_days', 'has_update', 'level'] as const;
 
 type Order = (typeof ORDERS)[number];
 
-/** The query of the service that the address stands for; what is wrong in an address is left out. */
+/** The service's query for the address; invalid parts of an address are ignored. */
 function askedOf(query: Query) {
   const ids = (text: string | undefined) => listOf(text).map(Number).filter(Number.isInteger);
   const days = (text: string | undefined) => (text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : undefined);

@@ -1,4 +1,4 @@
-/** First start: bring sites, say who is told, monitor them. Each question can be skipped, and asked again later. */
+/** First start: adding sites, choosing recipients, monitoring. Each step can be skipped, and done later. */
 
 import { Activity, ArrowRight, BellRing, Globe } from 'lucide';
 import { useState } from 'preact/hooks';

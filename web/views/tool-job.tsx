@@ -1,4 +1,4 @@
-/** A job of the tools: how far it is with all sites, and where it failed. */
+/** A job of the tools: its progress over all sites, and its failures. */
 
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';

@@ -1,4 +1,4 @@
-/** People who log in here: who they are, what they may, and how they get in. */
+/** Users who log in here: their names, permissions and ways to log in. */
 
 import { Pencil, Plus, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -18,7 +18,7 @@ import { number, Time } from '../parts/time.js';
 import { tell, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
-/** More than this many people share a server hardly ever; the interface has them all. */
+/** A server hardly ever has more users than this; the REST interface lists them all. */
 const SHOWN = 200;
 
 interface User {
@@ -114,10 +114,10 @@ export function Users() {
   );
 }
 
-/** How the user gets in from now on. */
+/** How the user logs in from now on. */
 type Way = 'keep' | 'link' | 'password';
 
-/** A new user, or changes of one. Only what was changed is sent. */
+/** A new user, or changes to an existing one. Only changes are sent. */
 function Edit({ user, close }: { user: User | null; close: () => void }) {
   const [name, setName] = useState('');
   const [right, setRight] = useState<User['right']>(user?.right ?? 'read');

@@ -8,7 +8,7 @@
 namespace {
 	define( 'ABSPATH', __DIR__ . '/' );
 	define( 'ARRAY_A', 'ARRAY_A' );
-	// Plugins print such things, and it must not spoil the file.
+	// Some plugins print such notices; they must not corrupt the file.
 	echo "\nNotice: Undefined variable in some plugin\n";
 
 	class Fixture {
@@ -58,7 +58,7 @@ namespace {
 			}
 			return array_map(
 				function ( $row ) use ( $fields ) {
-					// As MySQL's driver: everything is text.
+					// Like MySQL's driver: everything is text.
 					return array_map( 'strval', array_intersect_key( $row, $fields ) );
 				},
 				$rows
@@ -75,7 +75,7 @@ namespace {
 		return 'https://old.example' . $path;
 	}
 
-	// What the page in a browser uses.
+	// Functions used by the page in a browser.
 	function nocache_headers() {
 		header( 'Cache-Control: no-store' );
 	}
@@ -124,7 +124,9 @@ namespace MainWP\Dashboard {
 		public static $version = '6.1.2';
 	}
 
-	/** AES-256-CBC under a key that RSA wraps; the RSA key, the wrapped key and the wrapped vector stand in a file of the site. */
+	/**
+	 * AES-256-CBC under an RSA-wrapped key; the RSA key, the wrapped key and the wrapped vector are in a file of the site.
+	 */
 	class MainWP_Encrypt_Data_Lib {
 		public static function instance() {
 			return new self();

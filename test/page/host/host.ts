@@ -3,7 +3,7 @@
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
 import { AppBridge, getToolUiResourceUri, PostMessageTransport } from '@modelcontextprotocol/ext-apps/app-bridge';
 
-// The policy that hosts give to a view which declares no domains.
+// The policy that hosts apply to a view which declares no domains.
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 interface Shown {
@@ -13,7 +13,7 @@ interface Shown {
   theme: 'light' | 'dark';
 }
 
-/** Calls a tool as an assistant would, and shows its view. Answers the calls that the view made, as they come. */
+/** Calls a tool as an assistant would, and shows its view. */
 async function show({ tool: name, args, token, theme }: Shown): Promise<void> {
   const client = new Client(
     { name: 'host', version: '1' },

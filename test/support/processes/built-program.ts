@@ -1,4 +1,4 @@
-/** The built program, made from `dist` once per run; `npm run release:check` runs the few files of a release. */
+/** The built program, made from `dist` once per run; `npm run release:check` runs the files of a release instead. */
 
 import { existsSync, mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
@@ -9,7 +9,7 @@ import { bundleScript } from './script.js';
 
 const APP = join('dist', 'src', 'app');
 
-/** The file that Node is to run, or the one that `SITEFLEET_TEST_CLI` names. Needs `npm run build`. */
+/** The file for Node to run, or the one in `SITEFLEET_TEST_CLI`. Needs `npm run build`. */
 export async function builtProgram(): Promise<string> {
   if (process.env.SITEFLEET_TEST_CLI !== undefined) return named();
   const root = await oncePerRun('built', async (folder) => {
@@ -18,7 +18,7 @@ export async function builtProgram(): Promise<string> {
   return join(root, APP, 'cli.js');
 }
 
-/** The folder of a copy in modules, which are read when they are needed. The caller may change it. */
+/** The folder of a copy split into modules, which are loaded on demand. The caller may change it. */
 export async function programInModules(): Promise<string> {
   const root = mkdtempSync(join(inject('programs'), 'modules-'));
   const { files } = await bundleProgram(releaseEntries(beside(root)), join(root, APP), true);
@@ -32,7 +32,7 @@ function named(): string {
   return cli;
 }
 
-/** Puts what the program looks for beside itself into a folder; answers the built sources. */
+/** Puts the files the program expects beside itself into a folder; returns the built sources. */
 function beside(root: string): string {
   const dist = resolve('dist');
   if (!existsSync(join(dist, 'src', 'cli.js'))) throw new Error(`${dist} is not there: run "npm run build" first.`);

@@ -1,4 +1,4 @@
-/** The programs that tests start in processes of their own, bundled from the sources once per run. */
+/** The programs that tests start in separate processes, bundled from the sources once per run. */
 
 import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -30,6 +30,6 @@ async function bundle(root: string): Promise<void> {
   };
   await bundleScript(programs, join(root, 'src', 'app'));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
-  // Looked for as beside the sources.
+  // Located relative to the bundle as it is to the sources.
   symlinkSync(beside('../../../guard'), join(root, 'guard'));
 }

@@ -30,7 +30,7 @@ export interface FleetSaid {
 export interface Started<T> {
   child: ChildProcess;
   said: T;
-  /** What it wrote to stderr so far. */
+  /** Its stderr so far. */
   errors(): string;
 }
 
@@ -42,7 +42,7 @@ export interface Ended {
 }
 
 export interface Commands {
-  /** Where the bundled programs lie. */
+  /** Folder of the bundled programs. */
   folder: string;
   /** `serve --json`, by default on a free port. */
   serve(env: Readonly<Record<string, string>>, before?: readonly string[], port?: number): Promise<Started<Served>>;
@@ -50,22 +50,22 @@ export interface Commands {
   demo(sites: number): Promise<Started<DemoSaid>>;
   /** Simulated sites; they end when their stdin is closed. */
   fleet(options: object): Promise<Started<FleetSaid>>;
-  /** Any command, to its end. */
+  /** Any command, until it exits. */
   run(env: Readonly<Record<string, string>>, args: readonly string[], stdin?: string): Promise<Ended>;
-  /** The same, answered at once: the test may signal it. */
+  /** The same, but returns at once, so that the test can signal it. */
   begin(env: Readonly<Record<string, string>>, args: readonly string[]): { child: ChildProcess; ended: Promise<Ended> };
-  /** Ends what still runs. */
+  /** Ends all running processes. */
   close(): Promise<void>;
 }
 
-/** @param programs their folder; by default the one that all files of the run share, in which nothing may be changed */
+/** @param programs their folder; by default the one shared by all files of the run, which must not be changed */
 export async function commands(programs: string | Promise<string> = bundledPrograms()): Promise<Commands> {
   const folder = await programs;
   const home = tempFolder('home');
   const started: ChildProcess[] = [];
 
   const spawned = (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess => {
-    // Nothing of the tester's own settings.
+    // Without the tester's own settings.
     const clean = { PATH: process.env.PATH ?? '', HOME: home, ...env };
     const child = tracked(spawn(process.execPath, [...args], { env: clean, stdio: ['pipe', 'pipe', 'pipe'] }));
     started.push(child);
@@ -116,7 +116,7 @@ export async function commands(programs: string | Promise<string> = bundledProgr
   };
 }
 
-/** Resident memory of a process in MB, now and at its highest; undefined where the system does not report it. */
+/** Resident memory of a process in MB, current and peak; undefined where the system does not report it. */
 export function memoryOf(pid: number): { now: number; peak: number } | undefined {
   let status: string;
   try {

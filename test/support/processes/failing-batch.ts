@@ -1,4 +1,6 @@
-/** Program that sends a batch to a server which fails every step of it, and writes the outcome of the call to stdout. */
+/**
+ * Program that sends a batch to a server which fails every step of it, and writes the outcome of the call to stdout.
+ */
 
 import { createServer } from 'node:http';
 import { openRemote } from '../../../src/store/driver/remote.js';
@@ -19,7 +21,7 @@ const server = createServer(async (request, response) => {
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 const address = server.address();
 const url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-// As long as the service would go on trying.
+// As long as the service would retry.
 const db = openRemote(url, undefined, { timeoutMs: 500 });
 const insert = { sql: 'INSERT INTO t VALUES (1)', args: [] };
 const kind = await db.batch([insert, insert, insert]).then(

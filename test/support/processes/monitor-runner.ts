@@ -1,6 +1,6 @@
 /**
- * Program that runs its share of the due monitors every second until it is killed. Writes the outcome of each run and each event
- * to stdout, one line of JSON each. Its probes carry its name. Started with its configuration as JSON.
+ * Program that runs its share of the due monitors every second until it is killed. Writes the outcome of each run and
+ * each event to stdout, one line of JSON each. Its probes carry its name. Started with its configuration as JSON.
  */
 
 import { createService } from '../../../src/app/service.js';

@@ -7,9 +7,12 @@ import { killProcess, tracked } from '../cleanup.js';
 import { bundledPrograms } from './bundle.js';
 
 export interface Program {
-  /** Starts a process, perhaps under another program, with `parts` as its JSON argument; resolves once it wrote to stdout. */
+  /**
+   * Starts a process, optionally under another program, with `parts` as its JSON argument; resolves once it wrote to
+   * stdout.
+   */
   start(parts: object, under?: readonly string[]): Promise<ChildProcess>;
-  /** Ends what still runs. */
+  /** Ends all running processes. */
   close(): Promise<void>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * Programs bundled as one script, whose compiled code V8 can keep, as it cannot that of modules (see `launch.ts`): the processes of
- * a run start in two thirds of the CPU time.
+ * Bundles programs as one script, because V8 can cache the compiled code of scripts but not of modules (see
+ * `launch.ts`): the processes of a run start in two thirds of the CPU time.
  */
 
 import { writeFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ const LAUNCH = fileURLToPath(new URL('launch.ts', import.meta.url));
 /** Native code cannot be bundled. */
 const isOutside = (name: string) => isBuiltin(name) || name === 'libsql';
 
-/** A script has no `import`: what is not part of the bundle is required. */
+/** A script has no `import`: modules outside the bundle are loaded with `require`. */
 const requireTheRest: Plugin = {
   name: 'require-the-rest',
   setup({ onResolve, onLoad }) {
@@ -29,7 +29,7 @@ const requireTheRest: Plugin = {
 };
 
 /**
- * Puts the script into the folder, and a module for each program that starts it.
+ * Writes the script into the folder, and a module for each program that starts it.
  * @param programs files by the name of the program
  */
 export async function bundleScript(programs: Readonly<Record<string, string>>, folder: string): Promise<void> {
@@ -38,7 +38,7 @@ export async function bundleScript(programs: Readonly<Record<string, string>>, f
   );
   await Promise.all([
     build({
-      // The body of an async function, as programs wait at the top.
+      // The body of an async function, because programs use top-level await.
       stdin: { contents: `await { ${loaders.join(',\n')} }[PROGRAM]();`, resolveDir: '.' },
       outfile: join(folder, 'programs.script'),
       bundle: true,

@@ -19,6 +19,6 @@ for (let n = 0; ; n++) {
       signal: new AbortController().signal,
     },
   );
-  // Written before the next begins: what the parent has read was acknowledged.
+  // Written before the next begins: everything the parent has read was acknowledged.
   await new Promise<void>((done) => process.stdout.write(`${name}\n`, () => done()));
 }

@@ -6,25 +6,25 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 export interface Volume {
-  /** Where it is mounted. */
+  /** Mount point. */
   folder: string;
-  /** Takes all the space that is left. */
+  /** Takes all the remaining space. */
   fill(): void;
-  /** Gives it back. */
+  /** Frees it again. */
   drain(): void;
-  /** Makes files refuse every change, also through handles that are open, or lets them be changed again. `disk` only. */
+  /** Makes files refuse every change, also through open handles, or allows changes again. `disk` only. */
   protect(names: readonly string[], on: boolean): void;
   close(): void;
 }
 
-/** `memory` is a tmpfs; `disk` is ext4 in a file, which also can be protected against writing. */
+/** `memory` is a tmpfs; `disk` is ext4 in a file, which can also be write-protected. */
 export type VolumeKind = 'memory' | 'disk';
 
 function command(name: string, ...args: string[]): void {
   execFileSync(name, args, { stdio: ['ignore', 'ignore', 'pipe'] });
 }
 
-/** @throws Error when this machine does not let us mount */
+/** @throws Error when mounting is not allowed on this machine */
 export function mountVolume(kind: VolumeKind, megabytes: number): Volume {
   const base = mkdtempSync(join(tmpdir(), 'sitefleet-volume-'));
   const folder = join(base, 'mounted');
@@ -44,7 +44,7 @@ export function mountVolume(kind: VolumeKind, megabytes: number): Volume {
     throw error;
   }
   let mounted = true;
-  // Also when the test is cut off; lazily, because a process may still have a file open there.
+  // Also when the test is interrupted; lazily, because a process may still have a file open there.
   const unmount = () => {
     if (mounted) command('umount', '-l', folder);
     mounted = false;
@@ -63,7 +63,7 @@ export function mountVolume(kind: VolumeKind, megabytes: number): Volume {
   };
 }
 
-/** Writes until there is no room for a single byte more. */
+/** Writes until there is no space for a single byte more. */
 function fillFile(path: string): void {
   const file = openSync(path, 'a');
   try {
@@ -80,7 +80,7 @@ function fillFile(path: string): void {
   }
 }
 
-/** Why there can be no such volume here; '' when there can. */
+/** The reason why volumes are not possible here; '' when they are. */
 export function volumeMissing(kind: VolumeKind): string {
   if (process.platform !== 'linux') return 'needs Linux';
   if (process.getuid?.() !== 0) return 'needs root, to mount a small volume';
