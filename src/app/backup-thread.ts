@@ -1,4 +1,7 @@
-/** Entry of the thread that makes one backup. A thread of its own, because copying and reading through a large file takes seconds. */
+/**
+ * Entry point of the thread that makes one backup. A separate thread, because copying and verifying a large file takes
+ * seconds.
+ */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { lowerPriority } from '../engine/thread-priority.js';

@@ -1,13 +1,13 @@
-/** Makes the port to the daily backups. */
+/** Creates the port to the daily backups. */
 
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/types.js';
 import { type Backups, createBackups } from '../store/backups/folder.js';
 
-/** Copies a database to a path, reads the copy through, and answers its size. */
+/** Copies a database to a path, reads the whole copy to verify it, and returns its size. */
 export type CopyDatabase = (url: string, path: string) => Promise<number>;
 
-/** Null where no folder is set. */
+/** Null if no folder is configured. */
 export function openBackups({ db, backup_dir }: Config, copy: CopyDatabase = copyInThread): Backups | null {
   return backup_dir === null ? null : createBackups(backup_dir, (path) => copy(db, path));
 }

@@ -64,36 +64,42 @@ export interface EngineServiceParts {
   config: Config;
   log?: Log;
   clock?: Clock;
-  /** How long a job is held without a sign of life; for tests. */
+  /** For tests: how long a job is leased without renewal. */
   jobLeaseMs?: number;
-  /** How often a process shows the others that it lives; for tests. */
+  /** For tests: the heartbeat interval of a process. */
   beatMs?: number;
-  /** Where this process runs, as its leases tell; for tests. */
+  /** For tests: where this process runs, as recorded in its leases. */
   location?: ProcessLocation | undefined;
-  /** What happens by the clock; for tests. */
+  /** For tests: the scheduled tasks. */
   timetable?: readonly ScheduledTask[];
-  /** False: queued jobs wait for another process. Tests drive them by hand. */
+  /** False: queued jobs wait for another process. Tests run them manually. */
   jobs?: boolean;
-  /** The demo and tests: one key pair for all simulated sites, because making one costs more than all the rest of adding a site. */
+  /**
+   * For the demo and tests: one key pair for all simulated sites, because generating one costs more than the rest of
+   * adding a site.
+   */
   sharedKey?: KeyPair | undefined;
-  /** HTTP is served: what its requests need is loaded at once, for an import that fails later fails for good. */
+  /**
+   * HTTP is served: the modules its requests need are loaded at once, because an import that fails later fails for
+   * good.
+   */
   serves?: boolean;
-  /** Tests: a network of their own for the monitors. */
+  /** For tests: the network of the monitors. */
   probe?: Probe | undefined;
   auditor?: Auditor | undefined;
-  /** Tests: how backups are copied, where no thread can be started. */
+  /** For tests: how backups are copied where no thread can be started. */
   copyDatabase?: CopyDatabase | undefined;
-  /** Tests: what is done to a database before its schema is brought up to date. */
+  /** For tests: a change to the database before its schema is migrated. */
   prepareDb?: ((db: Db) => Promise<void>) | undefined;
-  /** Tests: watch what the storage is asked. */
+  /** For tests: observes the database calls. */
   wrapDb?: (db: Db) => Db;
-  /** The database file that must be there, when another thread has it open. */
+  /** The database file that must be present, when another thread has it open. */
   file?: { dev: bigint; ino: bigint } | null;
-  /** Counted with those of the serving thread, when both are one. */
+  /** Shared with the serving thread when both are one. */
   metrics?: Metrics | undefined;
 }
 
-/** The actor of what the service does by itself. */
+/** The actor of what the service does on its own. */
 export const SYSTEM: Actor = {
   type: 'system',
   id: null,
@@ -103,7 +109,7 @@ export const SYSTEM: Actor = {
   denied_sites: [],
 };
 
-/** Opens the writer connection and brings the schema up to date. */
+/** Opens the writer connection and migrates the schema. */
 async function openWriter(
   parts: EngineServiceParts,
   observe: (call: DbCall) => void,
@@ -124,18 +130,18 @@ async function openWriter(
   return { db, store };
 }
 
-/** An engine as the thread it runs in sees it. */
+/** The engine as seen by the thread it runs in. */
 export interface InlineEngine extends Engine {
   readonly store: Store;
   readonly child: ChildSites;
   readonly events: EventBus;
   /** The context of one call; its signal is that of the caller. */
   ctx(caller: TaskCaller): Ctx;
-  /** Runs work with such a context, whose signal ends with the engine, too. */
+  /** Runs work with such a context, whose signal also ends with the engine. */
   withCtx<T>(caller: TaskCaller, work: (ctx: Ctx) => Promise<T>): Promise<T>;
 }
 
-/** The child connection and the table of engine tasks: lives wherever the writer connection lives. */
+/** Creates the child connection and the table of engine tasks, next to the writer connection. */
 export async function createEngine(parts: EngineServiceParts): Promise<InlineEngine> {
   const { config } = parts;
   const clock = parts.clock ?? systemClock;
@@ -146,7 +152,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const events = createEvents(clock, log);
   const closing = new AbortController();
   const owner = processId(parts.location);
-  // A database in memory belongs to this process; any other one may be shared.
+  // A database in memory belongs to this process; any other may be shared.
   const alone = config.db === ':memory:';
   const leases = createLeases(alone ? undefined : { rows: store.leases, owner, clock, log, leaseMs: parts.jobLeaseMs });
   const sharedLimits = alone
@@ -165,19 +171,19 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
   const vulnerabilities = await openVulnerabilityFeed(config);
-  // Only where it is needed: it costs a good part of the start.
+  // Loaded only if needed: it takes a good part of the start time.
   let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const locks = createSiteLocks(leases);
-  // Queued work on a site may wait long for its turn to call it: while a person waits for that work, its calls go ahead.
+  // Queued work on a site may wait long for its turn: while a user waits for that work, its calls go first.
   const expeditingLocks = createSiteLocks(leases, (siteId) => child.expedite(siteId));
   const bulkChild = child.bulk();
   const recorder = createActionRecorder({ store, log });
   const ctx = (caller: TaskCaller): Ctx => {
     const context = {
       store,
-      // Jobs and the schedule yield to people: a single update never waits behind a sync of the whole fleet.
+      // Jobs and the schedule yield to users: a single update never waits behind a sync of the whole fleet.
       child: caller.actor.via === 'jobs' ? bulkChild : child,
       guards,
       probe,
@@ -201,7 +207,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     return { ...context, events: events.from(originOf(context)) };
   };
 
-  /** Versions that came to the fleet are held against the vulnerability feed before the caller's next question. */
+  /** Newly installed versions are matched with the vulnerability feed before the caller's next call. */
   const judgeInstalled = async () => {
     if (vulnerabilities.source === null || closing.signal.aborted) return;
     await judgeVersions(ownCtx(), JUDGED_AT_ONCE).catch((error: unknown) => {
@@ -214,7 +220,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     try {
       return await withEitherSignal(caller.signal, closing.signal, (signal) => work(ctx({ ...caller, signal })));
     } finally {
-      // What a caller was told has happened is in the log, and what it installed is judged.
+      // Before a caller gets its result, the action log has it, and installed versions have been matched.
       await recorder.flush();
       await judgeInstalled();
     }
@@ -236,7 +242,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       ...(await fleetMetrics(context)),
       ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
-    // Writes where everything is written: a full disk shows here and nowhere else.
+    // Writes through the writer connection: a full disk shows only here.
     health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
     web_session: (change: SessionChange, context) => changeSession(context.store, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
@@ -244,7 +250,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
 
   let base = config.base_url ?? localUrl(config);
   const ownCaller = () => ({ actor: SYSTEM, request_id: randomUUID(), base_url: base, signal: closing.signal });
-  /** Lives as long as the engine: nothing may derive a signal from its own. */
+  /** Lives as long as the engine: nothing may derive a signal from its signal. */
   const ownCtx = () => ctx(ownCaller());
   const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
   const clockSteps = createClockStepMonitor(ownCtx);
@@ -268,7 +274,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const mails = createMailListener(ownCtx);
   events.subscribe(recorder.listen);
   events.subscribe(mails.listen);
-  // The process that queues a job runs it if no other does: a job never waits for a server to be started.
+  // The process that queues a job runs it if no other does: a job never waits for a server to start.
   events.subscribe((event) => {
     if (event.name !== 'job.queued' || parts.jobs === false) return;
     runner.start();
@@ -322,7 +328,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 }
 
-/** Answers whether anything changed. */
+/** Returns whether anything changed. */
 async function changeSession({ webSessions, users }: Store, change: SessionChange): Promise<boolean> {
   switch (change.step) {
     case 'open':
@@ -340,27 +346,30 @@ async function changeSession({ webSessions, users }: Store, change: SessionChang
   }
 }
 
-/** Figures about the sites and what waits to be told. */
+/** Metrics about the sites and the alerts that wait to be sent. */
 async function fleetMetrics(ctx: Ctx) {
   const { active } = await monitoringDefaults(ctx);
   const feed = await ctx.store.vulnerabilityFeeds.state();
   const [figures, deliveries, sites] = await Promise.all([
     ctx.store.fleetFigures.read(ctx.clock.now(), active),
     ctx.store.alertDeliveries.counts(),
-    // Without a feed there are no such figures: nothing is known, which is not zero.
+    // Without a feed these metrics are absent: unknown is not zero.
     feed?.checked_at == null ? [] : ctx.store.vulnerabilities.sitesBySeverity(),
   ]);
   const vulnerable = feed?.checked_at == null ? null : { checked_at: feed.checked_at, sites };
   return fleetFamilies(figures, deliveries, vulnerable);
 }
 
-/** A call installs a few versions. More of them are left by a process that died: the schedule takes those. */
+/** A call installs a few versions. More than that were left by a process that died: the schedule matches those. */
 const JUDGED_AT_ONCE = 400;
 
-/** As often as monitors are run: a process that died is noticed after three of these at most. */
+/** The interval of the monitor runs: a dead process is noticed after at most three of these. */
 const MEMBERS_BEAT_MS = 10_000;
 
-/** The processes that share scheduled tasks: counted apart from those that call sites, because a process may do only one of both. */
+/**
+ * The processes that share scheduled tasks: counted separately from those that call sites, because a process may do
+ * only one of the two.
+ */
 function openMonitoringMembers(
   { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
   { store, ...parts }: { store: Store; owner: string; leases: Leases; clock: Clock; log: Log },
@@ -408,7 +417,7 @@ async function openChild(
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');
     },
-    // The call itself succeeded: that this could not be stored is repaired by the next sync.
+    // The call itself succeeded: if this cannot be stored, the next sync repairs it.
     onAnswer: (siteId) =>
       store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
         log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
@@ -459,7 +468,7 @@ async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed>
   });
 }
 
-/** Where the service answers when no public address is set. */
+/** The URL of the service if no public address is configured. */
 export function localUrl({ host, port }: Config): string {
   return `http://${host.includes(':') ? `[${host}]` : host}:${port}`;
 }

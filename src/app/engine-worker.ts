@@ -1,4 +1,4 @@
-/** Entry of the engine thread. */
+/** Entry point of the engine thread. */
 
 import { parentPort, workerData } from 'node:worker_threads';
 import { asServiceError, isOurFault } from '../core/errors.js';

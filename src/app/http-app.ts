@@ -1,4 +1,4 @@
-/** The HTTP half of the composition root, loaded only where HTTP is served: it costs start time. */
+/** The HTTP half of the composition root, loaded only when HTTP is served, to keep other starts fast. */
 
 import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
@@ -27,11 +27,11 @@ export interface HttpAppParts {
   clock: Clock;
   log: Log;
   auth: Auth;
-  /** Of people in a browser. */
+  /** Browser sessions of users. */
   sessions: Sessions;
-  /** No site was added yet. */
+  /** True if no site has been added yet. */
   isFirstStart(): Promise<boolean>;
-  /** The folder of the built page, where it is not beside the program. */
+  /** The folder of the built page, if it is not next to the program. */
   pageFolder: string | undefined;
   operations: readonly GroupedOperation[];
   mcp: McpCore;
@@ -81,7 +81,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   return { app, close: () => mcp.close() };
 }
 
-/** `/`: the page for a browser, the addresses of the ways in for programs. */
+/** `/`: the page for browsers, a list of entry points for programs. */
 function createFrontPage(pages: Pages): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   app.get('/', async (c) => {

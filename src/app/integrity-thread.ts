@@ -1,4 +1,4 @@
-/** Entry of the thread that checks the database file, see integrity.ts. It ends with its work. */
+/** Entry point of the thread that checks the database file, see integrity.ts. It ends when the check is done. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -7,12 +7,12 @@ import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 import type { IntegrityMessage } from './integrity.js';
 
-/** After each table this many times as long as it took: a fifth of a processor at most. */
+/** Pause after each table, as a multiple of the time it took: uses at most a fifth of a processor. */
 const REST = 4;
-/** The caches of a service are made for many questions; a check reads everything once. */
+/** A service's caches are sized for many queries; a check reads everything once. */
 const CACHE_KB = 2048;
 
-/** A value that breaks a rule of its column can be read all the same; `sitefleet check` reports it. */
+/** A value that violates a rule of its column can still be read; `sitefleet check` reports it. */
 const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
 
 lowerPriority();

@@ -1,26 +1,26 @@
 /**
- * Integrity check of the database file: reads every table from time to time (`PRAGMA quick_check`, one table at a time). A
- * damaged page would otherwise show only when it is needed, and readiness would say ok until then. The checks run in a thread
- * that exists only meanwhile, over a connection of its own: the caches of the others hide what the disk has lost.
+ * Integrity check of the database file: reads every table from time to time (`PRAGMA quick_check`, one table at a
+ * time). Otherwise a damaged page would show only when it is needed, and readiness would report ok until then. Each
+ * check runs in a temporary thread with its own connection: the caches of the others hide what the disk has lost.
  */
 
 import { Worker } from 'node:worker_threads';
 import type { Log } from '../core/log.js';
 
 export interface IntegrityCheck {
-  /** Which tables cannot be read; null when none is known to be damaged. */
+  /** Which tables cannot be read; null if no damage is known. */
   reason(): string | null;
-  /** Something failed that points to damage: checks now, unless it has just done so. */
+  /** Something failed that suggests damage: checks now, unless a check has just run. */
   checkSoon(): void;
   close(): Promise<void>;
 }
 
-/** What the thread says: a table that is damaged (null: the file as a whole), then that it is done. */
+/** Messages of the thread: a damaged table (null: the whole file), then that it is done. */
 export type IntegrityMessage = { table: string | null; problem: string } | { done: true };
 
 const FIRST_MS = 5_000;
 const EACH_MS = 3600_000;
-/** Between rounds while there is damage, or while calls point to some. */
+/** Between checks while there is damage, or while calls suggest some. */
 const SOON_MS = 60_000;
 
 /** Starts checking `db`, a `file:` URL. */
@@ -50,10 +50,10 @@ export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
       const { table, problem } = message;
       found.push(table === null ? 'the file as a whole' : `table ${table}`);
       if (!damaged.includes(found.at(-1) ?? '')) log.error({ table, problem }, 'the database file is damaged');
-      // Known from now on, whatever becomes of the round.
+      // Recorded at once, however the check ends.
       damaged = [...new Set([...damaged, ...found])];
     });
-    // Too little memory or too many open files: that says nothing about the file.
+    // Out of memory or too many open files: says nothing about the file.
     worker.on('error', (error) => log.warn({ err: error }, 'the database file could not be checked'));
     worker.on('exit', () => {
       worker = null;

@@ -1,4 +1,4 @@
-/** The context of calls that only read, in the serving thread of a service whose engine runs beside it. */
+/** The context of reading calls in the serving thread, when the engine runs in a separate thread. */
 
 import type { Auditor } from '../audit/audit.js';
 import type { ChildSites } from '../child/child.js';
@@ -24,7 +24,9 @@ export interface ReadOnlyContextParts {
   events: Events;
 }
 
-/** @returns a function that makes the context of one call; whatever would contact a site or the network rejects */
+/**
+ * @returns a function that creates the context of one call; anything that would contact a site or the network rejects
+ */
 export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCaller) => Ctx {
   const shared = {
     ...parts,
@@ -33,7 +35,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
     mailer: noMailer(parts.config.smtp_url !== null),
-    // Made where everything is written.
+    // Backups are made in the engine.
     backups: null,
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
@@ -46,7 +48,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     signal,
     base_url,
     progress,
-    // Last: an object that gets members after a spread has a hidden class of its own each time, and every call makes one.
+    // Last: adding members to an object after a spread gives it a hidden class of its own, and every call creates one.
     ...shared,
   });
 }

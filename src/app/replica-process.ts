@@ -1,4 +1,4 @@
-/** Entry of the process that syncs an embedded replica. */
+/** Entry point of the process that syncs an embedded replica. */
 
 import { serveSyncs } from '../store/replica/process.js';
 

@@ -1,4 +1,4 @@
-/** The composition root: the only place that constructs. Its callers are the commands, the engine thread and the tests. */
+/** The composition root: the only place that constructs. Called by the commands, the engine thread and the tests. */
 
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
@@ -47,41 +47,41 @@ import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
 import { toolRules } from './tool-rules.js';
 
-/** A service as the shell and the tests see it. */
+/** A service as seen by the shell and the tests. */
 export interface Service {
   readonly config: Config;
   readonly log: Log;
   readonly operations: readonly GroupedOperation[];
   readonly store: Store;
   readonly auth: Auth;
-  /** Of people in a browser. */
+  /** Browser sessions of users. */
   readonly sessions: Sessions;
   readonly events: EventBus;
   readonly invoke: Invoke;
   /**
-   * All HTTP ways in, with all that answering needs in this thread: Node keeps an import that failed, for want of a file
-   * handle say, so what is left to the first request may never be loaded.
+   * All HTTP ways in, with every module this thread needs to respond: Node remembers a failed import, for example for
+   * lack of a file handle, so a module left to the first request might never load.
    */
   http(): Promise<Hono<HttpEnv>>;
-  /** Waits until the engine is up, with everything its tasks need loaded. */
+  /** Resolves when the engine is up and has loaded everything its tasks need. */
   loadEngine(): Promise<void>;
-  /** What MCP serves, for stdio and tests. */
+  /** The MCP core, for stdio and tests. */
   mcp(): Promise<McpCore>;
-  /** A context of this thread: reading only when the engine runs in a thread of its own. */
+  /** A context of this thread: read-only when the engine runs in a separate thread. */
   ctx(caller: Caller): Ctx;
-  /** Public base URL, once it is known where the service listens. */
+  /** Sets the public base URL, once the listening address is known. */
   setBaseUrl(url: string): void;
   ready(): Promise<{ ok: boolean; reasons: string[] }>;
-  /** Keeps it from being ready, for this reason. @returns a function that ends it */
+  /** Keeps the service from being ready, for this reason. @returns a function that ends it */
   holdReadiness(reason: string): () => void;
   /** Starts the schedule. */
   start(): Promise<void>;
-  /** No other process runs the schedule, and something waits for it. */
+  /** True if no other process runs the schedule and some work is waiting for it. */
   isScheduleNeeded(): Promise<boolean>;
   stop(): Promise<void>;
 }
 
-/** An engine thread that died is restarted after this, then after twice as long, and so on. */
+/** Delay before a dead engine thread is restarted; doubles each time. */
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
@@ -90,16 +90,19 @@ const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
 
 export interface ServiceParts extends EngineServiceParts {
   engine?: 'thread' | 'inline';
-  /** Tests: the folder of the built page. */
+  /** For tests: the folder of the built page. */
   pageFolder?: string;
-  /** Tests: the built program that syncs a replica. */
+  /** For tests: the built program that syncs a replica. */
   replicaProgram?: URL | undefined;
 }
 
-/** Builds a service. `thread` puts the engine beside the serving thread; `inline` keeps one thread (memory databases, tests, the shell). */
+/**
+ * Builds a service. `thread` runs the engine beside the serving thread; `inline` uses a single thread (memory
+ * databases, tests, the shell).
+ */
 export async function createService(parts: ServiceParts): Promise<Service> {
   const { config } = parts;
-  // A wrong name stops the start, not the first connection.
+  // A wrong name should stop the start, not the first connection.
   toolRules(config, allOperations);
   const clock = parts.clock ?? systemClock;
   const log = parts.log ?? createLog(config.log_level);
@@ -110,7 +113,8 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   let started = false;
   let serves = false;
   let deaths = 0;
-  // What was under way is lost to its callers; jobs go on by their leases. The next call, or the schedule, restarts it.
+  // Running calls are lost to their callers; jobs continue by their leases. The next call, or the schedule, restarts
+  // the engine.
   const onEngineDeath = () => {
     thread = null;
     const wait = Math.min(RESTART_MAX_MS, RESTART_MS * 2 ** deaths++);
@@ -120,7 +124,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const engine = (): Engine => {
     if (inline !== null) return inline;
     if (thread === null) {
-      // Begun beside a file that is gone, it could only fail without a reason.
+      // If the file is gone, a start could only fail without a clear reason.
       const problem = file?.problem() ?? null;
       if (problem !== null) throw problem;
       thread = startEngineThread(
@@ -156,11 +160,11 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     try {
       return await engine().run(task, taskCaller(caller));
     } catch (error) {
-      // The engine meets damage that this thread has not come across.
+      // The engine may meet damage that this thread has not come across.
       if (asServiceError(error).code === 'svc_storage_unavailable') integrity?.checkSoon();
       throw error;
     } finally {
-      // A caller finds what it wrote with its next read.
+      // A caller must find what it wrote with its next read.
       if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
@@ -188,7 +192,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const sessions = await openSessions(auth, reader?.logins ?? store, clock, log, (change) =>
     run({ task: 'web_session', payload: change }, systemCaller()).then((changed) => changed === true),
   );
-  // The run endpoint has every operation; which of them assistants are shown is for MCP alone.
+  // The run endpoint serves every operation; the choice of tools applies to MCP only.
   const surfaces = { config, clock, log, auth, sessions, operations: allOperations, call, newRequestId: randomUUID };
   let closeHttp = () => {};
   let core: Promise<McpCore> | undefined;
@@ -211,10 +215,10 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   });
   const metricsText = async (render: typeof renderMetrics) => {
     const beside = inline === null ? await metrics.collect() : [];
-    // An engine that was not started yet has no figures.
+    // An engine that has not started yet has no metrics.
     const engineSide = inline !== null || thread !== null;
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
-    // The engine asks the database for some of its numbers. When that is away, the others tell so.
+    // Some of the engine's metrics query the database. If it is away, the others show that.
     const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
     const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
     return render([[buildInfo(VERSION)], beside, replica, working]);
@@ -284,13 +288,13 @@ export async function createService(parts: ServiceParts): Promise<Service> {
 
 interface Reader {
   store: Store;
-  /** For logins: what another process changed shows at once. */
+  /** For logins: a change by another process shows at once. */
   logins: Store;
   replica: Replica | null;
   close(): Promise<void>;
 }
 
-/** The reading connection of the serving thread. The schema is brought up to date first: a reader cannot. */
+/** The reading connection of the serving thread. The schema is migrated first: a reader cannot do that. */
 async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, log: Log): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
@@ -319,7 +323,7 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, 
   return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
 }
 
-/** One for all connections: a call that lost its client over one is found over another. */
+/** One core for all connections: a call that lost its client on one connection can be found from another. */
 export async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
   const { createMcpCore } = await import('../mcp/core.js');
   return createMcpCore({
@@ -336,7 +340,7 @@ export async function openMcp(config: Config, parts: { log: Log; clock: Clock; i
   });
 }
 
-/** A look-up for somebody who has not logged in yet, and is told no detail of its failure. */
+/** Runs a lookup for a caller who is not logged in yet, and hides details of failures. */
 function unknownCaller<T>(lookup: Promise<T>): Promise<T> {
   return lookup.catch((error: unknown) => {
     throw withoutStorageDetail(error);
@@ -393,8 +397,8 @@ async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAcces
 }
 
 /**
- * The caller of a read of the database, which is over before it could be cancelled: signals that are made when they are looked
- * at cost more than many an answer, and a spread looks at them.
+ * The caller of a database read, which ends before it could be cancelled: creating its signals lazily would cost more
+ * than many a response, and a spread would trigger it.
  */
 function uninterrupted(caller: Caller & Partial<TaskCaller>, baseUrl: string): TaskCaller {
   const { actor, request_id, base_url = baseUrl, progress } = caller;

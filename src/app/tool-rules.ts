@@ -1,4 +1,4 @@
-/** The operator's lists of single tools, held against the operations there are. */
+/** Resolves the operator's lists of single tools to operations. */
 
 import { ConfigError } from '../config/config.js';
 import type { Config } from '../config/types.js';
@@ -6,8 +6,8 @@ import { closestNames } from '../core/closest-names.js';
 import type { GroupedOperation } from '../operation/operation.js';
 
 /**
- * Ids of the operations that alone are offered over MCP, and of those that never are.
- * @throws ConfigError for a name that no operation has: a block that names nothing would block nothing
+ * Ids of the operations that are offered exclusively over MCP, and of those that are never offered.
+ * @throws ConfigError for a name that matches no operation: a block that matches nothing would block nothing
  */
 export function toolRules(
   { tools_allow, tools_block }: Pick<Config, 'tools_allow' | 'tools_block'>,
