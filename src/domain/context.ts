@@ -1,4 +1,7 @@
-/** What a verb may touch. Built by main.ts; a way in adds who calls and what may cut the call short. */
+/**
+ * The context of a verb: everything it may use. Built by app/; a way in adds the caller and the signal that ends the
+ * call.
+ */
 
 import type { Auditor } from '../audit/audit.js';
 import type { ChildSites } from '../child/child.js';
@@ -20,17 +23,17 @@ import type { WebhookSender } from '../webhook/sender.js';
 export interface Ctx {
   readonly store: Store;
   readonly child: ChildSites;
-  /** The guards that sites carry: they keep and restore versions. */
+  /** Guards installed on sites, which keep and restore versions. */
   readonly guards: SiteGuards;
   readonly auditor: Auditor;
   readonly mailer: Mailer;
-  /** The folder of the daily backups; null where none is set. */
+  /** The folder of the daily backups; null if none is configured. */
   readonly backups: Backups | null;
-  /** Webhooks and chat services that are told of alerts. */
+  /** Webhooks and chat services that receive alerts. */
   readonly webhooks: WebhookSender;
-  /** Where known vulnerabilities are read from. */
+  /** The source of known vulnerabilities. */
   readonly vulnerabilities: VulnerabilityFeed;
-  /** Monitors, certificates, registries: the other outgoing network. */
+  /** The network of monitors, certificates and registries, separate from that of the child sites. */
   readonly probe: Probe;
   readonly clock: Clock;
   readonly config: Config;
@@ -38,25 +41,25 @@ export interface Ctx {
   readonly events: Events;
   readonly locks: SiteLocks;
   readonly actor: Actor;
-  /** Id of the operation or the REST row that was called; '' for what the service does by itself. */
+  /** Id of the operation or the REST row that was called; '' for what the service does on its own. */
   readonly operation: string;
   /** Id of the request, for logs and error reports. */
   readonly request_id: string;
-  /** The caller gave up, or the process is shutting down. */
+  /** Aborted when the caller gave up, or the process is shutting down. */
   readonly signal: AbortSignal;
-  /** Tells the caller how far a multi-site call has come. */
+  /** Reports the progress of a multi-site call to the caller. */
   readonly progress: (progress: Progress) => void;
   /** Public base URL without a trailing slash, for `status_url`. */
   readonly base_url: string;
 }
 
-/** Whose call this is, to be kept with what it does or queues. */
+/** The caller to store with what the call does or queues. */
 export function originOf({ actor, operation, request_id }: Ctx): Origin {
   const { type, id, name, via } = actor;
   return { type, id, name, via, operation, request_id };
 }
 
-/** The context of a call by its operation: what happens in it is told as that call's. */
+/** The context of a call under its operation: events in it are attributed to that call. */
 export function withOperation(ctx: Ctx, operation: string): Ctx {
   const named = { ...ctx, operation };
   return { ...named, events: ctx.events.from(originOf(named)) };

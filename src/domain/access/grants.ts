@@ -1,10 +1,10 @@
-/** Who may hand out which rights: nobody can give what they do not have themselves. */
+/** Which rights a caller may grant: only those they hold themselves. */
 
 import type { Right } from '../../core/actor.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 
-/** Throws `svc_rest_insufficient_permission` where the caller lacks one of the rights, or may not see every site. */
+/** Throws `svc_rest_insufficient_permission` if the caller lacks one of the rights, or access to every site. */
 export function requireGrant({ actor }: Pick<Ctx, 'actor'>, rights: readonly Right[], field: string): void {
   const who = actor.type === 'key' ? 'key' : 'login';
   const lacking = rights.find((right) => !actor.rights.includes(right));

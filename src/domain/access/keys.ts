@@ -1,4 +1,4 @@
-/** API keys: who may call the REST interface (REST §1, §6.1). */
+/** API keys of the REST interface (REST §1, §6.1). */
 
 import type { Right } from '../../core/actor.js';
 import { ServiceError } from '../../core/errors.js';
@@ -13,7 +13,7 @@ export interface KeyView {
   user_id: number | null;
   version: 'v1' | 'v2';
   description: string;
-  /** Titles for people. */
+  /** Titles for display. */
   permissions: string[];
   permissions_raw: string;
   truncated_key: string;
@@ -51,9 +51,12 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
   return { items: found.items.map(keyView), total: found.total, page: shown };
 }
 
-/** Makes a key; its token is answered once. Throws `svc_rest_insufficient_permission` for a scope the caller lacks. */
+/**
+ * Creates a key; its token is returned only here. Throws `svc_rest_insufficient_permission` for a scope the caller
+ * lacks.
+ */
 export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
-  // Otherwise any key that may write could make itself one that may read.
+  // Otherwise a write-only key could create a key that can read.
   requireGrant(ctx, RIGHTS[input.scope], 'permissions');
   const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
@@ -82,7 +85,7 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promi
   return keyView(key);
 }
 
-/** Answers what was removed. Throws as `changeKey`. */
+/** Returns the removed key. Throws as `changeKey`. */
 export async function removeKey(ctx: Ctx, ref: KeyRef): Promise<KeyView> {
   const key = await ctx.store.keys.find(ref);
   if (key === undefined) throw notFound(ref);

@@ -8,7 +8,7 @@ import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { requireGrant } from './grants.js';
 
-/** What these verbs touch, so that commands can carry them out on a bare database. */
+/** What these verbs use, so that commands can run them on a bare database. */
 export type UserCtx = Pick<Ctx, 'actor' | 'base_url' | 'clock'> & {
   store: Pick<Store, 'loginLinks' | 'users'>;
   events: Pick<Ctx['events'], 'emit'>;
@@ -20,19 +20,19 @@ export interface UserView {
   /** `write` may also read. */
   right: UserRight;
   active: boolean;
-  /** False: only a login link lets this user in, until a password is chosen. */
+  /** False: only a login link lets this user in, until they choose a password. */
   has_password: boolean;
   created: string | null;
 }
 
-/** A link that logs in once. The token stands behind `#`, which browsers send nowhere, so no log ever holds it. */
+/** A link that logs in once. The token follows `#`, which browsers send to no server, so it never appears in logs. */
 interface LoginLink {
   login_link: string;
   /** ISO 8601. */
   expires_at: string;
 }
 
-/** How long a link lasts that is sent to somebody, unless it is used before. */
+/** Lifetime of a link that is sent to someone, unless it is used before. */
 const INVITATION_MS = 24 * 3600_000;
 const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
 
@@ -41,7 +41,7 @@ function userView({ id, name, rights, enabled, has_password, created_at }: UserR
   return { id, name, right, active: enabled, has_password, created: isoTime(created_at) };
 }
 
-/** One page by name. */
+/** One page, by name. */
 export async function listUsers(ctx: Pick<UserCtx, 'store'>, page: number, perPage: number) {
   const { items, total } = await ctx.store.users.list(page, perPage);
   return { items: items.map(userView), total };
@@ -50,7 +50,7 @@ export async function listUsers(ctx: Pick<UserCtx, 'store'>, page: number, perPa
 interface NewUser {
   name: string;
   right: UserRight;
-  /** Null for none: the answer has a link, and whoever logs in by it chooses a password. */
+  /** Null for none: the answer has a link, and the person who opens it chooses a password. */
   password: string | null;
 }
 
@@ -74,14 +74,15 @@ export async function addUser(ctx: UserCtx, input: NewUser): Promise<{ data: Use
 
 interface UserChange {
   right?: UserRight | undefined;
-  /** Null takes it away: the answer has a link, and whoever logs in by it chooses another. */
+  /** Null removes it: the answer has a link, and the person who opens it chooses a new one. */
   password?: string | null | undefined;
   active?: boolean | undefined;
 }
 
 /**
- * Changes a user, whose sessions and links end with that. Throws `svc_user_not_found`, `svc_invalid_input`,
- * `svc_rest_insufficient_permission`, `svc_rest_conflict` (the last user who may change anything; a link for one who is switched off).
+ * Changes a user and ends their sessions and links. Throws `svc_user_not_found`, `svc_invalid_input`,
+ * `svc_rest_insufficient_permission`, `svc_rest_conflict` (the last user who can change anything; a link for a disabled
+ * user).
  */
 export async function changeUser(
   ctx: UserCtx,
@@ -89,7 +90,7 @@ export async function changeUser(
   { right, password, active }: UserChange,
 ): Promise<{ data: UserView } & Partial<LoginLink>> {
   const before = await known(ctx, ref);
-  // Who may set a password may log in as that user: no way to a right that the caller lacks.
+  // A caller who sets a password can log in as that user: this must not lead to a right that the caller lacks.
   requireGrant(ctx, [...before.rights, ...(right === undefined ? [] : RIGHTS[right])], 'user_id');
   if (password === null && !(active ?? before.enabled)) throw switchedOff(before.name);
   const change = {
@@ -106,7 +107,7 @@ export async function changeUser(
   return { data: userView(await known(ctx, before.id)), ...link };
 }
 
-/** Answers who was removed. Throws as `changeUser`. */
+/** Returns the removed user. Throws as `changeUser`. */
 export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
   const user = await known(ctx, ref);
   requireGrant(ctx, user.rights, 'user_id');
@@ -115,7 +116,10 @@ export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> 
   return userView(user);
 }
 
-/** Throws `svc_user_not_found`, and `svc_rest_conflict` for one who is switched off. @param ms how long it lasts, unless it is used before */
+/**
+ * Throws `svc_user_not_found`, and `svc_rest_conflict` for a disabled user. @param ms lifetime, unless it is used
+ * before
+ */
 export async function makeLoginLink(ctx: UserCtx, ref: UserRef, ms: number): Promise<LoginLink> {
   const now = ctx.clock.now();
   const token = await ctx.store.loginLinks.add(ref, now, now + ms);
@@ -123,7 +127,7 @@ export async function makeLoginLink(ctx: UserCtx, ref: UserRef, ms: number): Pro
   return { login_link: loginLinkUrl(ctx.base_url, token), expires_at: new Date(now + ms).toISOString() };
 }
 
-/** The address to open for the token of a link. */
+/** The URL to open for the token of a link. */
 export function loginLinkUrl(baseUrl: string, token: string): string {
   return `${baseUrl}/login#${token}`;
 }

@@ -1,4 +1,7 @@
-/** Alerts to webhooks and chats: who gets which, sending with tries over three days, and what could not be delivered. */
+/**
+ * Delivers alerts to webhooks and chats: chooses recipients, retries for three days, and records what could not be
+ * delivered.
+ */
 
 import type { RecipientType } from '../../../schemas/alerts.js';
 import { ServiceError } from '../../core/errors.js';
@@ -17,7 +20,7 @@ import { MOST_RECIPIENTS } from './recipients.js';
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Waits after each failed try, as Standard Webhooks advises: together a little over three days. */
+/** Waits after each failed attempt, as Standard Webhooks recommends: a little over three days in total. */
 const BACKOFF_MS = [
   5 * SECOND_MS,
   5 * MINUTE_MS,
@@ -28,12 +31,12 @@ const LEASE_MS = 5 * MINUTE_MS;
 const ALERTS_AT_ONCE = 1000;
 const PER_RUN = 100;
 const RECIPIENTS_AT_ONCE = 8;
-/** Beyond so many, alerts that come together become one message of a chat. */
+/** Above this number, alerts that arrive together become one chat message. */
 const SINGLE = 5;
-/** An alert that was stored longer ago is no news: it goes to nobody. */
+/** An alert older than this is not delivered to anyone. */
 const STALE_MS = 24 * HOUR_MS;
 
-/** Decides who is told of new alerts, and sends what is due. */
+/** Assigns recipients to new alerts, and sends what is due. */
 export async function deliverAlerts(ctx: Ctx): Promise<string> {
   const recipients = await ctx.store.alertRecipients.active(MOST_RECIPIENTS);
   await route(ctx, recipients);
@@ -63,7 +66,9 @@ async function route(ctx: Ctx, recipients: readonly RecipientRow[]): Promise<voi
   await ctx.store.alertDeliveries.route(ids, deliveries, now);
 }
 
-/** A recipient of certain sites is not told of what belongs to none, such as a domain of several. */
+/**
+ * A recipient limited to certain sites does not get alerts that belong to no site, such as a domain used by several.
+ */
 function filterOf({ kinds, site_ids }: RecipientRow): (alert: UnroutedAlert) => boolean {
   const wanted = new Set(JSON.parse(kinds) as string[]);
   const sites = new Set(JSON.parse(site_ids) as number[]);
@@ -86,7 +91,7 @@ async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOpti
   let sent = 0;
   const batches = batchesOf(recipient, due);
   for (const [index, batch] of batches.entries()) {
-    // Claimed by a lease that is half over: the rest is for the next run.
+    // Half of the lease has passed: the rest is left to the next run.
     const late = ctx.clock.now() - now > LEASE_MS / 2 || ctx.signal.aborted;
     const failure = late ? null : await tryBatch(ctx, recipient, target, batch, options);
     if (!late && failure === null) {
@@ -94,7 +99,7 @@ async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOpti
       sent += batch.length;
       continue;
     }
-    // A receiver that fails once is left alone for this run.
+    // A receiver that fails once is skipped for the rest of this run.
     const rest = batches.slice(late ? index : index + 1).flat();
     await alertDeliveries.release(rest.map(({ id }) => id));
     if (failure !== null) await noteFailure(ctx, recipient, batch, failure);
@@ -118,7 +123,7 @@ async function tryBatch(
   return postAlerts(ctx, recipient, target, alerts, options);
 }
 
-/** Sends alerts as one message. Null when it was taken. */
+/** Sends alerts as one message. Null if it was accepted. */
 export async function postAlerts(
   ctx: Ctx,
   recipient: RecipientRow,
@@ -143,7 +148,7 @@ export async function postAlerts(
   }
 }
 
-/** By its name: the class belongs to the port, which no verb imports. */
+/** Recognized by name: the class belongs to the port, which no verb imports. */
 function isPostFailure(error: unknown): error is PostFailure {
   return error instanceof Error && error.name === 'PostFailure';
 }
@@ -201,7 +206,7 @@ export async function listDeliveries(ctx: Ctx, filter: DeliveryFilter, page: num
   return { items: shown, total };
 }
 
-/** Queues a delivery that has ended again. */
+/** Queues a finished delivery again. */
 export async function resendDelivery(ctx: Ctx, id: number): Promise<void> {
   const done = await ctx.store.alertDeliveries.resend(id, ctx.actor.denied_sites, ctx.clock.now());
   if (done === undefined)

@@ -1,4 +1,7 @@
-/** What is posted to each kind of recipient. Pure. Texts of sites are shown as they are: they format nothing and mention nobody. */
+/**
+ * Builds the messages for each type of recipient. Pure. Texts of sites are shown literally: they cannot format or
+ * mention anything.
+ */
 
 import type { RecipientType } from '../../../schemas/alerts.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
@@ -12,11 +15,11 @@ export interface Post {
   body: unknown;
 }
 
-/** What a message says, apart from the service that shows it. */
+/** The content of a message, independent of the service that shows it. */
 interface Words {
   title: string;
   lines: string[];
-  /** Of the site concerned; '' when there are several. */
+  /** URL of the site concerned; '' if there are several. */
   url: string;
   page: string | null;
   tone: Tone;
@@ -24,12 +27,12 @@ interface Words {
 }
 
 export interface MessageOptions {
-  /** Our own page, when it has a public address. */
+  /** Our own page, if it has a public address. */
   page: string | null;
   test: boolean;
 }
 
-/** Lines of a message that tells of many alerts. */
+/** Maximum lines of a message about many alerts. */
 const LINES = 20;
 const MARK: Readonly<Record<Tone, string>> = { bad: '🔴', good: '🟢', warning: '🟠' };
 const COLOUR: Readonly<Record<Tone, string>> = { bad: '#dc2626', good: '#16a34a', warning: '#d97706' };
@@ -56,14 +59,14 @@ export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, tes
   };
 }
 
-/** Texts within are cleaned and bounded as in the words. */
+/** Texts inside are cleaned and bounded as in the words. */
 function cleaned(facts: Record<string, unknown>): Record<string, unknown> {
   return Object.fromEntries(
     Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value, 2048) : value]),
   );
 }
 
-/** One message to a chat: of one alert, or of many that come together. */
+/** One chat message: for one alert, or for many that arrive together. */
 export function chatPost(
   type: Exclude<RecipientType, 'webhook'>,
   target: AlertTarget,
@@ -112,7 +115,7 @@ function linksOf({ url, page }: Words): { label: string; url: string }[] {
   ];
 }
 
-/** Three characters are special to Slack, and `<!channel>` would wake everybody. */
+/** Three characters are special to Slack, and `<!channel>` would notify everyone. */
 function slackText(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 }
@@ -141,7 +144,7 @@ function slack({ url }: AlertTarget, words: Words): Post {
   };
 }
 
-/** Markdown of a text is shown as it is written. */
+/** Escapes Markdown, so that a text is shown as written. */
 function discordText(text: string): string {
   return text.replace(/[\\*_~`|>#()[\]<-]/g, '\\$&');
 }
@@ -167,7 +170,7 @@ function discord({ url }: AlertTarget, words: Words): Post {
   };
 }
 
-/** An adaptive card, as workflows take it. Runs of text know no markdown, unlike text blocks. */
+/** An adaptive card, as workflows accept it. Text runs do not interpret Markdown, unlike text blocks. */
 function teams({ url }: AlertTarget, words: Words): Post {
   const colour = { bad: 'attention', good: 'good', warning: 'warning' }[words.tone];
   const line = (text: string, more: object = {}) => ({
@@ -198,10 +201,10 @@ function teams({ url }: AlertTarget, words: Words): Post {
   };
 }
 
-/** Without a parse mode, so that the text is shown as it is. */
+/** Without a parse mode, so that the text is shown literally. */
 function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
   const buttons = linksOf(words)
-    // Telegram refuses the whole message for a button to an address without a dot.
+    // Telegram refuses the whole message if a button links to an address without a dot.
     .filter((link) => new URL(link.url).hostname.includes('.'))
     .map((link) => [{ text: link.label, url: link.url }]);
   return {
@@ -216,7 +219,7 @@ function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
   };
 }
 
-/** As JSON to the server's root: headers, the other way, carry no accents. */
+/** As JSON to the server's root: headers, the alternative, cannot carry accents. */
 function ntfy({ url, token }: AlertTarget, words: Words): Post {
   const { origin, pathname } = new URL(url);
   const parts = pathname.split('/').filter((part) => part !== '');

@@ -1,4 +1,4 @@
-/** Quiet hours of a recipient: from a time of day to another, which may lie on the next day. Pure. */
+/** Quiet hours of a recipient: from one time of day to another, which may be on the next day. Pure. */
 
 import { wallOf } from '../common/time-zones.js';
 
@@ -8,7 +8,7 @@ export interface QuietHours {
   quiet_to: number | null;
 }
 
-/** Whether an instant lies in the quiet hours, by the clock of a zone. */
+/** Whether an instant is within the quiet hours, in local time of a zone. */
 export function isQuiet({ quiet_from, quiet_to }: QuietHours, at: number, zone: string): boolean {
   if (quiet_from === null || quiet_to === null || quiet_from === quiet_to) return false;
   const { hour, minute } = wallOf(at, zone);

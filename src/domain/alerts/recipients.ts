@@ -1,4 +1,4 @@
-/** Recipients of alerts beside mail: webhooks and chat channels, each with the kinds and sites it is told of. */
+/** Recipients of alerts besides mail: webhooks and chat channels, each with the kinds and sites it receives. */
 
 import { randomBytes } from 'node:crypto';
 import type { AlertKindName, RecipientType } from '../../../schemas/alerts.js';
@@ -10,12 +10,12 @@ import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { minutesOf, timeOf } from './quiet-hours.js';
 
-/** More would make a storm of every alert. */
+/** More would turn every alert into a flood of requests. */
 export const MOST_RECIPIENTS = 100;
 
 const TELEGRAM = 'https://api.telegram.org';
 
-/** Members that are absent stay as they are; null goes back to the standard. */
+/** Absent members stay unchanged; null restores the default. */
 export interface RecipientChange {
   name?: string | undefined;
   url?: string | undefined;
@@ -29,7 +29,7 @@ export interface RecipientChange {
   active?: boolean | undefined;
 }
 
-/** A recipient as it is shown: of its address only the host. */
+/** A recipient as shown to callers: only the host of its address. */
 function recipientView(row: RecipientRow) {
   return {
     id: row.id,
@@ -53,7 +53,7 @@ export async function listRecipients(ctx: Ctx, page: number, perPage: number) {
   return { items: items.map(recipientView), total };
 }
 
-/** The signing secret of a webhook is answered here and never again. */
+/** The signing secret of a webhook is returned here and never again. */
 export async function addRecipient(ctx: Ctx, type: RecipientType, change: RecipientChange & { name: string }) {
   if ((await ctx.store.alertRecipients.count()) >= MOST_RECIPIENTS)
     throw new ServiceError('svc_rest_conflict', `There are ${MOST_RECIPIENTS} recipients already.`, {
@@ -137,7 +137,10 @@ function checkQuietHours({ quiet_from, quiet_to }: Pick<RecipientFields, 'quiet_
   );
 }
 
-/** Sites must be there, and the caller must see all that the recipient would be told of: it is no way around a denial. */
+/**
+ * Sites must exist, and the caller must have access to all sites that the recipient would hear about: otherwise this
+ * would bypass denied access.
+ */
 async function checkSites(
   ctx: Ctx,
   named: readonly number[] | undefined,
@@ -152,7 +155,7 @@ async function checkSites(
     throw wrong('sites', `No site has the id ${missing.slice(0, 10).join(', ')}.`, 'Find ids with GET /v2/sites.');
 }
 
-/** What each type needs, put together from a change and what was there before. */
+/** The target fields of each type, merged from a change and the previous values. */
 function targetOf(type: RecipientType, change: RecipientChange, before?: AlertTarget): AlertTarget {
   const keep = <K extends keyof AlertTarget>(name: K) =>
     change[name] === undefined ? before?.[name] : (change[name] ?? undefined);
@@ -194,7 +197,7 @@ async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget)
   return { ...target, url: url.href };
 }
 
-/** Names the field, as the schemas do. */
+/** An error that names the field, as the schemas do. */
 function wrong(field: string, message: string, advice: string): ServiceError {
   return new ServiceError('rest_invalid_param', message, { field, advice, data: { params: { [field]: message } } });
 }

@@ -33,7 +33,7 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'domain.not_found': { domain_name: DOMAIN.domain_name, problem: 'The registry does not know the domain.' },
 };
 
-/** All kinds; the first of a mail type stands for it. */
+/** All kinds; the first one of a mail type represents it. */
 export const SAMPLE_KINDS = Object.keys(SAMPLES) as AlertKind[];
 
 export function sampleAlert(kind: AlertKind, now: number): MailedAlert {

@@ -1,4 +1,4 @@
-/** Test alerts: a made-up alert to each recipient, and whether anybody at all would be told of a real one. */
+/** Test alerts: a made-up alert to each recipient, and whether a real one would reach anyone. */
 
 import { MAIL_KINDS } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../core/events.js';
@@ -13,11 +13,11 @@ export interface TestOutcome {
   recipient: string;
   type: string;
   delivered: boolean;
-  /** Why not; '' when it was. */
+  /** The reason, if it was not delivered; otherwise ''. */
   error: string;
 }
 
-/** Sends a made-up alert now, also to a recipient that is switched off or in its quiet hours. */
+/** Sends a made-up alert now, even to a recipient that is switched off or in its quiet hours. */
 export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down'): Promise<TestOutcome> {
   const recipient = await loadRecipient(ctx, id);
   const target = await ctx.store.alertRecipients.target(recipient);
@@ -33,17 +33,17 @@ export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'mon
   };
 }
 
-/** Those that would be told of alerts. */
+/** The recipients of alerts. */
 export interface Audience {
-  /** Addresses of the mails about alerts; empty as well when no mail server is set. */
+  /** Addresses of the alert mails; empty if no mail server is configured. */
   addresses: string[];
   /** Ids of active recipients. */
   recipients: number[];
-  /** Said where people look when both are empty; '' otherwise. */
+  /** A warning to show users if both are empty; otherwise ''. */
   warning: string;
 }
 
-/** Who would be told of an alert: by mail, by webhook, in a chat. */
+/** Who would receive an alert: by mail, by webhook, in a chat. */
 export async function audienceOf(ctx: Pick<Ctx, 'store' | 'config' | 'mailer'>): Promise<Audience> {
   const [mails, recipients, ofSites] = await Promise.all([
     listMails(ctx),

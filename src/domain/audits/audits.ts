@@ -1,4 +1,4 @@
-/** Performance audits: asking for them, and what they brought (REST §6.7). The queue is worked off in audit-queue.ts. */
+/** Performance audits: requesting them, and their results (REST §6.7). The queue is processed in queue.ts. */
 
 import type { AuditStrategyChoice } from '../../../schemas/audit.js';
 import { ServiceError } from '../../core/errors.js';
@@ -9,7 +9,7 @@ import { allSites, isoTime } from '../sites/sites.js';
 import { type AuditSettings, auditSettings, requireEngine } from './settings.js';
 
 const STRATEGIES: readonly AuditStrategy[] = ['desktop', 'mobile'];
-/** Points of the score history that come with one site. */
+/** Number of score history points returned with one site. */
 const HISTORY = 100;
 const AT_ONCE = 5000;
 
@@ -36,7 +36,7 @@ export interface AuditResultView {
   error: string | null;
   strategy: AuditStrategyChoice;
   schedule: AuditSettings['schedule'];
-  /** The site has chosen for itself. */
+  /** The site has its own choice. */
   override: boolean;
 }
 
@@ -44,7 +44,7 @@ export function strategiesOf(choice: AuditStrategyChoice): readonly AuditStrateg
   return choice === 'both' ? STRATEGIES : [choice];
 }
 
-/** Queues audits of all supported sites, or of those named. `queued` holds one that waited already. */
+/** Queues audits of all supported sites, or of the named ones. `queued` includes sites that were already queued. */
 export async function requestAudits(
   ctx: Ctx,
   filter: { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined },
@@ -69,7 +69,7 @@ export async function requestAudits(
 }
 
 /**
- * Queues the audit of one site; `already_queued` when it waited already. Throws `svc_perf_audit_not_configured`,
+ * Queues the audit of one site; `already_queued` if it was queued before. Throws `svc_perf_audit_not_configured`,
  * `svc_site_suspended`, `svc_site_disconnected`.
  */
 export async function requestAudit(
@@ -88,7 +88,7 @@ export async function requestAudit(
   return { already_queued: queued.size === 0 };
 }
 
-/** Connected sites only: what is suspended is left alone, what is disconnected may not be there. */
+/** Connected sites only: suspended ones are left alone, disconnected ones may be gone. */
 function supported(site: SiteRow): boolean {
   return site.status === 'connected';
 }
@@ -100,7 +100,7 @@ function refused(code: 'svc_site_suspended' | 'svc_site_disconnected', siteId: n
   });
 }
 
-/** Results of the sites that were audited, one page. */
+/** Results of audited sites, one page. */
 export async function listResults(
   ctx: Ctx,
   filter: {
@@ -129,7 +129,7 @@ export async function siteResult(ctx: Ctx, site: AuditSite | SiteRow, strategy: 
   return { ...(view as AuditResultView), history };
 }
 
-/** Null goes back to the module's setting. */
+/** Null restores the module's setting. */
 export async function chooseForSite(
   ctx: Ctx,
   site: SiteRow,
@@ -171,7 +171,7 @@ async function views(
   });
 }
 
-/** The newest result; an audit under way or failed since does not take it away. */
+/** The latest result; a running or failed audit since then does not remove it. */
 function resultOf(audits: readonly AuditRow[], strategy: AuditStrategy): StrategyResult | null {
   const row = audits.find((audit) => audit.strategy === strategy && audit.status === 'completed');
   if (row === undefined) return null;
@@ -188,7 +188,7 @@ function resultOf(audits: readonly AuditRow[], strategy: AuditStrategy): Strateg
   };
 }
 
-/** Of the newest audit of each strategy, the state that asks for the most patience; its reason when it failed. */
+/** Of the latest audit of each strategy, the state with the longest wait; with the reason if it failed. */
 const ORDER: readonly AuditStatus[] = ['running', 'pending', 'failed', 'completed'];
 
 function stateOf(audits: readonly AuditRow[]): { status: AuditStatus | null; error: string | null } {

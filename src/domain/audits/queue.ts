@@ -1,4 +1,4 @@
-/** Works off the queue of performance audits, one at a time: each takes a browser and most of a processor. */
+/** Processes the queue of performance audits, one at a time: each takes a browser and most of a processor. */
 
 import type { AuditEngine, AuditFailure } from '../../audit/audit.js';
 import { ServiceError } from '../../core/errors.js';
@@ -10,15 +10,15 @@ import { auditSettings, requireEngine } from './settings.js';
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
-/** Longer than the longest audit: an older lease is that of a process that died. */
+/** Longer than the longest audit: an older lease belongs to a dead process. */
 const LEASE_MS = 5 * MINUTE_MS;
-/** One run of the queue ends after this, so that its outcome is noted now and then. */
+/** One run of the queue ends after this, so that its outcome is recorded regularly. */
 const RUN_MS = 10 * MINUTE_MS;
 const TRIES = 3;
-/** Sites that are queued by their schedule in one run. */
+/** Maximum number of sites that one run queues by schedule. */
 const DUE_AT_ONCE = 200;
 
-/** Queues what is due by schedule, then audits until the queue is empty or the time is up. */
+/** Queues the audits that are due by schedule, then runs audits until the queue is empty or the time is up. */
 export async function runAudits(ctx: Ctx): Promise<string> {
   if (!ctx.config.modules.includes('perf-audit')) return 'the module is off';
   const scheduled = (await isScheduleOn(ctx)) ? await queueDue(ctx) : 0;
@@ -36,7 +36,7 @@ export async function runAudits(ctx: Ctx): Promise<string> {
   return `${scheduled} queued by schedule, ${done} audited, ${failed} not`;
 }
 
-/** False when the audit brought no result, for now or for good. */
+/** False if the audit brought no result, temporarily or finally. */
 async function runOne(ctx: Ctx, audit: ClaimedAudit): Promise<boolean> {
   let engine: AuditEngine | '' = '';
   try {
@@ -71,7 +71,7 @@ async function runOne(ctx: Ctx, audit: ClaimedAudit): Promise<boolean> {
 async function settleFailure(ctx: Ctx, audit: ClaimedAudit, engine: string, error: unknown): Promise<void> {
   const now = ctx.clock.now();
   if (ctx.signal.aborted) {
-    // The service stops: the audit was not at fault, and waits for the next start.
+    // The service is stopping: the audit did not fail, and waits for the next start.
     await ctx.store.audits.postpone(audit.id, now, null, false);
     return;
   }
@@ -93,7 +93,7 @@ async function settleFailure(ctx: Ctx, audit: ClaimedAudit, engine: string, erro
   });
 }
 
-/** By its name: the class belongs to the engines, which no verb imports. */
+/** Recognized by name: the class belongs to the engines, which no verb imports. */
 function isAuditFailure(error: unknown): error is AuditFailure {
   return error instanceof Error && error.name === 'AuditFailure';
 }
@@ -101,7 +101,7 @@ function isAuditFailure(error: unknown): error is AuditFailure {
 async function queueDue(ctx: Ctx): Promise<number> {
   const settings = await auditSettings(ctx);
   const now = ctx.clock.now();
-  // An hour less than the period: the run of the next day must not find the last one a minute too young.
+  // An hour less than the period: the next day's run must not find the last audit a minute too recent.
   const since = {
     daily: now - DAY_MS + 3_600_000,
     weekly: now - 7 * DAY_MS + 3_600_000,

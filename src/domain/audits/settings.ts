@@ -1,4 +1,4 @@
-/** Settings of the performance audits, and which engine they come to (REST §6.7). */
+/** Settings of the performance audits, and the engine they select (REST §6.7). */
 
 import type { AuditStrategyChoice } from '../../../schemas/audit.js';
 import type { AuditEngine } from '../../audit/audit.js';
@@ -28,7 +28,7 @@ export async function auditSettings(ctx: Pick<Ctx, 'store'>): Promise<AuditSetti
   return { ...STANDARD, ...stored };
 }
 
-/** As a caller reads them: the key masked, and whether an audit could run now. */
+/** As shown to callers: the key masked, and whether an audit could run now. */
 export async function auditSettingsView(ctx: Ctx) {
   const [settings, key, missing] = await Promise.all([auditSettings(ctx), pagespeedKey(ctx), ctx.auditor.missing()]);
   const masked = key === null ? '' : `****${key.length >= 12 ? key.slice(-4) : ''}`;
@@ -40,7 +40,7 @@ export async function auditSettingsView(ctx: Ctx) {
   };
 }
 
-/** Only the given settings change, null goes back to the standard; a masked key that is sent back is left alone. */
+/** Only the given settings change, null restores the default; a masked key that is sent back is ignored. */
 export async function changeAuditSettings(ctx: Ctx, change: AuditSettingsChange): Promise<void> {
   const { api_key, ...rest } = change;
   const given = Object.entries(rest).filter(([, value]) => value !== undefined);
@@ -68,14 +68,14 @@ async function pagespeedKey(ctx: Pick<Ctx, 'store'>): Promise<string | null> {
   return typeof key === 'string' && key !== '' ? key : null;
 }
 
-/** The engine that audits would use; null when none can run. */
+/** The engine that audits would use; null if none can run. */
 function engineOf(settings: AuditSettings, key: string | null, missing: string | null): AuditEngine | null {
   if (settings.engine !== 'lighthouse' && key !== null) return 'pagespeed';
   if (settings.engine !== 'pagespeed' && missing === null) return 'lighthouse';
   return null;
 }
 
-/** What an audit runs with. Throws `svc_perf_audit_not_configured` 409, saying what to install or set. */
+/** The engine to audit with. Throws `svc_perf_audit_not_configured` 409, which says what to install or set. */
 export async function requireEngine(
   ctx: Ctx,
 ): Promise<{ engine: AuditEngine; key: string | null; settings: AuditSettings }> {

@@ -1,4 +1,4 @@
-/** Clients: who the sites belong to (operations §8.2). */
+/** Clients: the owners of sites (operations §8.2). */
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
@@ -119,8 +119,8 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
 }
 
 /**
- * Sites stay, unassigned, and the suspension that the client had set on them is lifted; one set on a site by itself stays. Costs
- * lose the client, and hours that serve it alone go with it. Throws `svc_client_not_found`.
+ * Sites stay, without a client, and a suspension set by the client is lifted; one set on the site itself stays. Costs
+ * lose their client, and hours worked for it alone are deleted with it. Throws `svc_client_not_found`.
  */
 export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
@@ -146,7 +146,7 @@ export async function countClientSites(ctx: Ctx, ref: ClientRef): Promise<Client
   return { ...clientHead(client), sites_count: client.sites_count };
 }
 
-/** The client of a site; null when it has none. Throws as `getSite`. */
+/** The client of a site; null if it has none. Throws as `getSite`. */
 export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: number; client: ClientView | null }> {
   const site = await getSite(ctx, ref);
   const client =
@@ -155,8 +155,8 @@ export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: 
 }
 
 /**
- * Suspends a client with all its sites, or lifts both, in one transaction; sites hidden from the caller stay as they are.
- * Answers how many sites changed, and how many are suspended now. Throws `svc_client_not_found`.
+ * Suspends a client with all its sites, or lifts both, in one transaction; sites hidden from the caller stay unchanged.
+ * Returns how many sites changed, and how many are suspended now. Throws `svc_client_not_found`.
  */
 export async function markClient(
   ctx: Ctx,
@@ -178,7 +178,7 @@ export async function markClient(
   return { ...clientHead(client), sites: sites.length, suspended: marked.suspended };
 }
 
-/** Tells of the sites that a change of their client suspended or released. */
+/** Emits the events of sites that a change of their client suspended or released. */
 function tellSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
   for (const { id, url, suspended } of changes) {
     const name = suspended ? 'site.suspended' : 'site.unsuspended';
@@ -219,7 +219,7 @@ function textsOf(input: ClientInput) {
   return { name, email, phone, address_1, address_2, city, state, zip, country, note };
 }
 
-/** The members that hold a value. */
+/** The members that have a value. */
 function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]?: Exclude<T[K], undefined>;

@@ -1,4 +1,4 @@
-/** Clients as they are found, shown and refused: what the verbs of clients share. */
+/** Finding, showing and refusing clients: shared by the verbs of clients. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../../store/clients/rows.js';
@@ -43,7 +43,7 @@ export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
   return client;
 }
 
-/** Throws `svc_access_denied` when a caller names a site that is hidden from it. */
+/** Throws `svc_access_denied` if a caller names a site that is hidden from it. */
 export function requireAccess(ctx: Ctx, siteIds: readonly number[], field: string): void {
   const denied = new Set(ctx.actor.denied_sites);
   const index = siteIds.findIndex((id) => denied.has(id));
@@ -76,7 +76,7 @@ function keyOf(ref: ClientRef): ClientKey | undefined {
   return Number.isSafeInteger(Number(text)) ? { id: Number(text) } : undefined;
 }
 
-/** The client of a write that succeeded; the reason of one that did not, thrown. */
+/** The client of a successful write; throws the error of a failed one. */
 export function stored(
   write: ClientWrite,
   sites: readonly number[],

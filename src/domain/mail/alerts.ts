@@ -1,4 +1,7 @@
-/** From alerts to mails: which type an alert is, and what the mail says. Pure, but for the settings that are handed in. */
+/**
+ * Turns alerts into mails: which type an alert belongs to, and the text of the mail. Pure, except for the settings
+ * passed in.
+ */
 
 import type { MailType } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../core/events.js';
@@ -13,7 +16,7 @@ export interface MailHead {
   recipients: readonly string[];
 }
 
-/** Alerts as the mails see them. `id` is 0 for a sample. */
+/** An alert as mails see it. `id` is 0 for a sample. */
 export interface MailedAlert
   extends Pick<WaitingAlert, 'id' | 'key' | 'site_id' | 'at' | 'facts' | 'site_name' | 'site_url'> {
   kind: AlertKind;
@@ -36,12 +39,12 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'backup.failed': 'backup',
 };
 
-/** The mail that tells of alerts of a kind. */
+/** The mail type for alerts of a kind. */
 export function mailTypeOf(kind: AlertKind): MailType {
   return TYPES[kind];
 }
 
-/** False for a kind that this version does not know, as of an alert that a newer one stored. */
+/** False for a kind unknown to this version, for example of an alert that a newer version stored. */
 export function isAlertKind(kind: string): kind is AlertKind {
   return Object.hasOwn(TYPES, kind);
 }
@@ -59,7 +62,10 @@ export function toneOf(kind: AlertKind): Tone {
   return kind === 'monitor.up' ? 'good' : WARNINGS.has(kind) ? 'warning' : 'bad';
 }
 
-/** An alert in words, for channels other than mail. All texts are one line; names and reasons may be a stranger's. `url` is a link. */
+/**
+ * An alert in words, for channels other than mail. All texts are single lines; names and reasons may come from a third
+ * party. `url` is a link.
+ */
 export function wordsOf(alert: MailedAlert): { subject: string; text: string; url: string; facts: Facts } {
   const facts = factsOf(alert);
   return {
@@ -147,15 +153,15 @@ function factsOf(alert: MailedAlert): Facts {
   }
 }
 
-/** Beyond so many, alerts of one type that come together become one mail. */
+/** Above this number, alerts of one type that arrive together become one mail. */
 const SINGLE = 10;
-/** Rows of one mail. */
+/** Maximum rows of one mail. */
 const ROWS = 200;
 
-/** A mail with the alerts that it tells of. */
+/** A mail with the alerts it reports. */
 export type AlertMail = NewMail & { alert_ids: number[] };
 
-/** The mails that alerts of one type and the same recipients become. */
+/** The mails for alerts of one type and the same recipients. */
 export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], look: MailLook): AlertMail[] {
   if (alerts.length <= SINGLE)
     return alerts.map((alert) => ({ ...mailOf(type, head, alert, look), alert_ids: [alert.id] }));
@@ -175,7 +181,7 @@ function mailOf(type: MailType, head: MailHead, alert: MailedAlert, { zone, page
     tone: toneOf(alert.kind),
     tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
   };
-  // The standard subject names only the site: what happened belongs into it.
+  // The default subject only names the site, so the event is added to it.
   const subject = `${withTokens(head.subject, tokens)} – ${text}`;
   return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
 }
@@ -197,9 +203,9 @@ function details(alert: MailedAlert, facts: Facts, url: string, zone: string): s
   });
 }
 
-/** Many at once: when a host fails, nobody wants two hundred mails. */
+/** Many at once: when a host fails, one mail replaces two hundred. */
 function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], { zone, page }: MailLook): NewMail {
-  // A site may have gone down and come back among them.
+  // Among them a site may have gone down and recovered.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
   const count = sites === 1 ? '1 site' : `${sites} sites`;
   const tokens = { 'site.name': count, 'site.url': '', 'site.id': '' };
@@ -223,12 +229,12 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
   return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
 }
 
-/** The way to our own page, where there is one. */
+/** Links to our own page, if there is one. */
 export function pageLinks(page: string | null): { label: string; url: string }[] {
   return page === null ? [] : [{ label: 'Open Sitefleet', url: page }];
 }
 
-/** Links keep the form that every program follows. */
+/** Links keep the encoded form, which every program can follow. */
 function realNames(content: MailContent): MailContent {
   return {
     ...content,

@@ -1,4 +1,4 @@
-/** The daily digest: what is pending, what is lost, what was done (REST §6.10.4). */
+/** The daily digest: pending updates, disconnected sites, completed work (REST §6.10.4). */
 
 import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
@@ -7,13 +7,13 @@ import { composeMail, type MailHead, pageLinks } from './alerts.js';
 import { type MailContent, type MailTable, oneLine } from './layout.js';
 import { mailLook, mailToSend } from './settings.js';
 
-/** Not before this hour of the dashboard's day. */
+/** Not sent before this hour of the dashboard's day. */
 const HOUR = 7;
 const DAY_MS = 24 * 3_600_000;
 const ROWS = 20;
 const TYPES = ['WordPress', 'plugin', 'theme', 'translation'];
 
-/** Puts today's digest into the outbox, once; called every hour. */
+/** Adds today's digest to the outbox, once; called every hour. */
 export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (!ctx.mailer.configured) return 'no mail server is set';
   const now = ctx.clock.now();
@@ -36,7 +36,7 @@ function isEmpty(digest: Digest): boolean {
 }
 
 interface Times {
-  /** From when on it tells what was done. */
+  /** Start of the reported period. */
   since: number;
   now: number;
   zone: string;

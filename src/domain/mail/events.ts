@@ -1,4 +1,4 @@
-/** Events that nobody else keeps as alerts, kept as such: the outbox makes mails of them. */
+/** Stores events as alerts that no other code stores; the outbox makes mails of them. */
 
 import type { Alert, Event } from '../../core/events.js';
 import type { Ctx } from '../context.js';
@@ -6,11 +6,11 @@ import { healthRule } from '../settings/effects.js';
 
 export interface MailListener {
   listen(event: Event): void;
-  /** Resolves when everything heard so far is stored. Never rejects. */
+  /** Resolves when everything received so far is stored. Never rejects. */
   settled(): Promise<void>;
 }
 
-/** Events that are stored as alerts here, and not by the verb that emits them. */
+/** Events that are stored as alerts here, rather than by the verb that emits them. */
 type AlertingEvent = Event<'site.unhealthy' | 'site.http_check_failed'>;
 
 const MONTH_MS = 30 * 24 * 3_600_000;
@@ -49,11 +49,11 @@ async function healthAlert(
   { site_id, at, name: kind, facts }: Event<'site.unhealthy'>,
 ): Promise<Alert | null> {
   const { health_score: score } = facts;
-  // An event that carries its threshold was judged by the site's own rule; the global rule judges all others.
+  // An event that carries its threshold was judged by the site's own rule; all others are judged by the global rule.
   const rule = facts.threshold === undefined ? await healthRule(ctx) : { notify: true, threshold: facts.threshold };
   const { notify, threshold } = rule;
-  // The mail follows the score alone (REST §6.10.4), unlike the event, for which a critical finding is enough.
+  // The mail depends on the score alone (REST §6.10.4), unlike the event, for which a critical finding suffices.
   if (!notify || score === null || score >= threshold) return null;
-  // The same finding comes back every day: one alert a month, and another when the score changes.
+  // The same finding recurs every day: one alert a month, and another when the score changes.
   return { key: `health:${site_id}:${score}:${Math.floor(at / MONTH_MS)}`, kind, site_id, at, facts };
 }

@@ -1,8 +1,10 @@
-/** Layout of mails: one content rendered as plain text and as HTML that every mail program shows. Pure. */
+/** Layout of mails: renders one content as plain text and as HTML that every mail client displays. Pure. */
 
 import { escapeHtml } from '../common/escape-html.js';
 
-/** What a mail says, apart from how it looks. All texts are plain; names and reasons may be a stranger's. */
+/**
+ * The content of a mail, independent of its layout. All texts are plain; names and reasons may come from a third party.
+ */
 export interface MailContent {
   heading: string;
   /** Paragraphs before the tables. */
@@ -10,7 +12,7 @@ export interface MailContent {
   tables: readonly MailTable[];
   /** Shown below the first lines, as buttons. Only web addresses become links. */
   links?: readonly MailLink[];
-  /** Colour of the bar at the top. */
+  /** Color of the bar at the top. */
   tone?: Tone;
 }
 
@@ -19,13 +21,13 @@ export interface MailLink {
   url: string;
 }
 
-/** Bad news is red, good news green, what can wait amber. */
+/** Red for bad news, green for good, amber for what can wait. */
 export type Tone = 'bad' | 'good' | 'warning';
 
 export interface MailLook {
   /** Zone of the times. */
   zone: string;
-  /** Where the service shows itself; null when it has no public address. */
+  /** Public page of the service; null if it has no public address. */
   page: string | null;
 }
 
@@ -33,21 +35,21 @@ export interface MailTable {
   title: string;
   columns: readonly string[];
   rows: readonly (readonly string[])[];
-  /** Said below when rows were left out. */
+  /** Shown below if rows were left out. */
   more?: string;
 }
 
 const FOOTER = 'Sent by Sitefleet. Which mails are sent, and to whom, stands in the e-mail settings.';
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
-/** Tokens of headings and subjects, in square brackets. An unknown one stays as it is. */
+/** Replaces tokens of headings and subjects, in square brackets. Unknown ones stay as they are. */
 export function withTokens(text: string, tokens: Readonly<Record<string, string>>): string {
   return text.replace(/\[([a-z][a-z0-9._-]*)\]/g, (whole, name: string) =>
     Object.hasOwn(tokens, name) ? (tokens[name] ?? whole) : whole,
   );
 }
 
-/** One line: what stands in a header must not start another one. */
+/** Reduces a text to one line: text in a header must not start another one. */
 export function oneLine(text: string, max = 255): string {
   return text
     .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
@@ -66,7 +68,7 @@ export function renderText({ heading, lines, tables, links }: MailContent): stri
   return `${[...parts, `-- \n${FOOTER}`].join('\n\n')}\n`;
 }
 
-/** An address that came from elsewhere must not become a script. */
+/** An address from a third party must not become a script. */
 function webLinks(links: readonly MailLink[] = []): readonly MailLink[] {
   return links.filter(({ url }) => /^https?:\/\/[^\s"'<>]+$/.test(url));
 }
@@ -78,7 +80,7 @@ const BAR: Readonly<Record<Tone | 'none', string>> = {
   none: '#9ca3af',
 };
 
-/** Mail programs that know dark mode override the colours of the elements, which all others show. */
+/** Mail clients with a dark mode override the colors of the elements, which all others show. */
 const DARK = `@media (prefers-color-scheme:dark){
 .page{background:#111827!important;color:#d1d5db!important}
 .card{background:#1f2937!important;border-left-color:#374151!important;border-right-color:#374151!important;border-bottom-color:#374151!important}

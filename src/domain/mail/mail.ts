@@ -1,4 +1,4 @@
-/** Mail out: alerts become mails, and mails are sent and tried again. */
+/** Outgoing mail: turns alerts into mails, sends them, and retries. */
 
 import type { MailType } from '../../../schemas/mail.js';
 import type { MailFailure } from '../../mail/mailer.js';
@@ -12,14 +12,14 @@ export { previewMail } from './preview.js';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
-/** Waits after each try that failed; after the last the mail is given up. Together a day and a half. */
+/** Waits after each failed attempt; after the last one the mail is given up. A day and a half in total. */
 const BACKOFF_MS = [1, 5, 15, 60, 180, 360, 720, 720].map((minutes) => minutes * MINUTE_MS);
 const LEASE_MS = 5 * MINUTE_MS;
 const MAILS_AT_ONCE = 200;
 const ALERTS_AT_ONCE = 1000;
-/** Nobody wants to read on Monday what went down on Saturday: an older alert becomes no mail. */
+/** An older alert becomes no mail: Saturday's outage is not news on Monday. */
 const STALE_MS = 24 * HOUR_MS;
-/** So many mails in a row that were not taken: the server is away, and the rest can wait as well. */
+/** After this many consecutive failures the server is considered away, and the rest waits. */
 const ENOUGH = 3;
 
 /** Turns waiting alerts into mails and sends what is due. */
@@ -66,7 +66,7 @@ async function sendOne(ctx: Ctx, mail: MailRow): Promise<boolean> {
   }
 }
 
-/** By its name: the class belongs to the port, which no verb imports. */
+/** Recognized by name: the class belongs to the port, which no verb imports. */
 function isMailFailure(error: unknown): error is MailFailure {
   return error instanceof Error && error.name === 'MailFailure';
 }
@@ -91,12 +91,12 @@ async function queueAlerts(ctx: Ctx): Promise<void> {
 
 interface Group {
   type: MailType;
-  /** '' = those of the mail type. */
+  /** '' = the recipients of the mail type. */
   recipients: string;
   alerts: MailedAlert[];
 }
 
-/** By type and readers. A site may have readers of its own for what concerns its uptime (REST §6.3.1). */
+/** By type and recipients. A site may have its own recipients for uptime alerts (REST §6.3.1). */
 function grouped(alerts: readonly WaitingAlert[]): Group[] {
   const groups = new Map<string, Group>();
   for (const alert of alerts) {
@@ -112,7 +112,7 @@ function grouped(alerts: readonly WaitingAlert[]): Group[] {
   return [...groups.values()];
 }
 
-/** Null when this mail is off, not available, or has nobody to go to. */
+/** Null if this mail is off, unavailable, or has no recipients. */
 async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead | null> {
   if (own === '') return mailToSend(ctx, type);
   const mail = (await listMails(ctx)).find((entry) => entry.type === type);
@@ -121,7 +121,7 @@ async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead |
   return { subject: mail.subject, heading: mail.heading, recipients: recipients.filter((address) => address !== '') };
 }
 
-/** What went out, or did not, newest first. */
+/** Sent and failed mails, newest first. */
 export async function listOutbox(ctx: Ctx, limit: number) {
   const rows = await ctx.store.mail.list(limit);
   return rows.map(({ id, type, site_id, recipients, subject, status, attempts, last_error, created_at, sent_at }) => ({

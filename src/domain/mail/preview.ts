@@ -1,4 +1,4 @@
-/** Any mail as it would look, made from a sample. */
+/** Previews of mails, made from samples. */
 
 import type { MailType } from '../../../schemas/mail.js';
 import { ServiceError } from '../../core/errors.js';
@@ -17,7 +17,7 @@ export interface MailPreview {
   subject: string;
   text: string;
   html: string;
-  /** Whether such a mail would go out now, and if not, why. */
+  /** Whether such a mail would be sent now, and if not, why. */
   sends: boolean;
   reason: string;
 }

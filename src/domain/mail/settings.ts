@@ -1,4 +1,4 @@
-/** Which mails are sent, to whom, and how they are headed (REST §6.10.4). */
+/** Which mails are sent, to whom, and with which headings (REST §6.10.4). */
 
 import { MAIL_KINDS, type MailKind, type MailSetting, type MailType } from '../../../schemas/mail.js';
 import { ServiceError } from '../../core/errors.js';
@@ -9,7 +9,7 @@ import type { MailLook } from './layout.js';
 
 type Source = Pick<Ctx, 'store' | 'config'>;
 
-/** What is stored of one mail; a member that is absent is standard. */
+/** What is stored for one mail; an absent member means the default. */
 interface Stored {
   disable?: 0 | 1;
   heading?: string;
@@ -24,7 +24,7 @@ export interface MailChange {
   recipients?: string[] | null | undefined;
 }
 
-/** The mails that can be sent as the service is set up now. */
+/** The mails that can be sent with the current configuration. */
 export async function listMails(ctx: Source): Promise<MailSetting[]> {
   const [stored, afterUpdates] = await Promise.all([ctx.store.settings.group('emails.'), checksAfterUpdate(ctx)]);
   return (Object.entries(MAIL_KINDS) as [MailType, MailKind][])
@@ -45,13 +45,13 @@ function view(type: MailType, kind: MailKind, stored: Stored): MailSetting {
   };
 }
 
-/** The zone of its times, and our own page, which only a public address leads to. */
+/** The time zone of mails, and our own page, if a public address leads to it. */
 export async function mailLook(ctx: Source): Promise<MailLook> {
   const { base_url } = ctx.config;
   return { zone: await dashboardZone(ctx), page: base_url === null ? null : `${base_url}/` };
 }
 
-/** Head of one mail; null when it is off, not available, or has no recipients. */
+/** Subject and recipients of one mail; null if it is off, unavailable, or has no recipients. */
 export async function mailToSend(
   ctx: Source,
   type: MailType,
@@ -62,8 +62,8 @@ export async function mailToSend(
 }
 
 /**
- * Absent keeps, null goes back to the standard. Throws `invalid_mail_type` 404, and `svc_access_denied` when a login that may not use
- * all sites adds recipients: the mails tell of every site.
+ * An absent member stays unchanged, null restores the default. Throws `invalid_mail_type` 404, and `svc_access_denied`
+ * if a login without access to all sites adds recipients: the mails cover every site.
  */
 export async function editMail(ctx: Ctx, type: string, change: MailChange): Promise<MailSetting> {
   const before = (await listMails(ctx)).find((entry) => entry.type === type);

@@ -1,4 +1,4 @@
-/** From looks to stored consequences: one transaction for any number of them, then the events of what was new. */
+/** Stores the consequences of checks: one transaction for any number of them, then the events for what changed. */
 
 import { emitAlerts } from '../../core/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
@@ -10,11 +10,14 @@ import { advance, flapWindow, isChange, type MonitorRecord, PENDING, UP } from '
 export interface JudgedCheck extends CheckOutcome {
   monitor: MonitorRow;
   settings: MonitorSettings;
-  /** Until when the monitor is claimed for this look; null for a check by hand, which needs no claim. */
+  /** Until when the monitor is claimed for this check; null for a manual check, which needs no claim. */
   claim: number | null;
 }
 
-/** Stores what the checks mean and raises the alerts that are due. Looks at monitors that moved on meanwhile leave nothing. */
+/**
+ * Stores results and raises the alerts that are due. A check of a monitor that has changed in the meantime leaves no
+ * trace.
+ */
 export async function applyChecks(
   ctx: Ctx,
   looks: readonly JudgedCheck[],
@@ -32,13 +35,13 @@ export async function applyChecks(
   return { stored: stored.size, alerts: alerts.length };
 }
 
-/** A check by hand of a monitor that is switched off: a beat to look at, nothing that anybody is told of. */
+/** For a manual check of a monitor that is switched off: the beat is stored, but no alert is raised. */
 function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): MonitorRecord {
   return {
     ...record,
     beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },
     state: { settled: monitor.settled, told: monitor.told, failures: 0, flapping_until: null },
-    // As it was: one that was switched off just now still waits for the run that ends what is open.
+    // Unchanged: a monitor that was just switched off still waits for the run that closes its open incident.
     next_check_at: monitor.next_check_at,
     hours: [],
     incident: null,
@@ -46,7 +49,7 @@ function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): Monito
   };
 }
 
-/** How often each site that changes now has changed lately; one question per distinct window. */
+/** How often each site that changes now has changed lately; one query per distinct window. */
 async function earlierChanges(ctx: Ctx, looks: readonly JudgedCheck[], now: number): Promise<Map<number, number>> {
   const byWindow = new Map<number, number[]>();
   for (const { monitor, settings, verdict } of looks) {

@@ -1,4 +1,4 @@
-/** Certificates of the sites: looked at by the clock or on request, read from what is stored (REST §6.5). */
+/** Certificates of the sites: checked on a schedule or on request, and read from storage (REST §6.5). */
 
 import { ServiceError } from '../../core/errors.js';
 import { type Alert, emitAlerts } from '../../core/events.js';
@@ -17,10 +17,10 @@ import { isoTime } from '../sites/sites.js';
 import { daysLeft, expiryClock, expiryStep } from './expiry.js';
 import { nextTurn } from './settings.js';
 
-/** A handshake with anything else is over long before (REST §6.5). */
+/** Any handshake that succeeds is over long before (REST §6.5). */
 const HANDSHAKE_MS = 10_000;
 const DAILY_MIN = 24 * 60;
-/** A server that did not shake hands is asked again sooner. */
+/** A server that did not complete the handshake is checked again sooner. */
 const RETRY_MS = 4 * 3_600_000;
 
 export interface CertificateView {
@@ -92,7 +92,7 @@ async function rowOf(ctx: Ctx, siteId: number): Promise<CertificateRow> {
   throw new ServiceError('svc_site_not_found', `Site ${siteId} was removed meanwhile.`, { data: { site_id: siteId } });
 }
 
-/** Looks at the certificate now and stores what was seen. A server that cannot be reached is a result: `error` says why. */
+/** Checks the certificate now and stores the result. An unreachable server is a result: `error` has the reason. */
 export async function checkCertificate(ctx: Ctx, siteId: number): Promise<CertificateView> {
   requireModule(ctx, 'ssl-monitor');
   const row = await rowOf(ctx, siteId);
@@ -101,8 +101,8 @@ export async function checkCertificate(ctx: Ctx, siteId: number): Promise<Certif
 }
 
 /**
- * Looks at the certificate of a site that was never looked at: right after it was added or first synced, so that what is said of it
- * is known. Never fails: the timetable looks again.
+ * Checks the certificate of a site for the first time, right after the site was added or first synced, so that its
+ * state is known. Never fails: the timetable tries again.
  */
 export async function firstCertificateLook(ctx: Ctx, site: SiteRecord): Promise<void> {
   const wanted = ctx.config.modules.includes('ssl-monitor') && site.suspended === 0 && site.url.startsWith('https:');
@@ -130,8 +130,8 @@ export async function probeCertificate(ctx: Ctx, row: CertificateRow): Promise<P
 }
 
 /**
- * Stores looks, and raises the alerts that are due: each occasion once for each certificate.
- * @param claim until when these were claimed; null for a look by hand
+ * Stores results, and raises the alerts that are due: each one once per certificate.
+ * @param claim until when the sites were claimed; null for a manual check
  */
 export async function storeCertificates(
   ctx: Ctx,
@@ -179,7 +179,7 @@ function seenCertificate(facts: NonNullable<CertificateAnswer['facts']>, now: nu
   return { ...rest, trusted: untrusted === null && names_host, error: problems === '' ? null : problems };
 }
 
-/** What is wrong with a certificate, as one text; '' when nothing is. */
+/** The problems of a certificate as one text; '' if there are none. */
 function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number): string {
   return [
     ...(facts.valid_to <= now ? ['The certificate has expired.'] : []),
@@ -191,7 +191,7 @@ function problemsOf(facts: NonNullable<CertificateAnswer['facts']>, now: number)
 
 type CertificateAlert = Alert<'certificate.expiring' | 'certificate.expired' | 'certificate.invalid'>;
 
-/** At most one alert per look: that it has expired beats that it is wrong, which beats that it will expire. */
+/** At most one alert per check: expired takes precedence over invalid, which takes precedence over expiring. */
 function alertsOf({ row, answer }: ProbedCertificate, now: number): CertificateAlert[] {
   const facts = answer?.facts;
   if (facts === null || facts === undefined) return [];
@@ -212,7 +212,7 @@ function alertsOf({ row, answer }: ProbedCertificate, now: number): CertificateA
     },
   });
   if (step === 'expired') return [alert('certificate.expired', 'expired')];
-  // Where the check of a site's certificate was switched off, it is known that no authority vouches for it.
+  // Where the certificate check of a site is switched off, an unknown authority is expected.
   if (wrong && row.ssl_verify === 1) return [alert('certificate.invalid', 'invalid')];
   return step === null ? [] : [alert('certificate.expiring', String(step))];
 }

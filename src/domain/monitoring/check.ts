@@ -1,4 +1,4 @@
-/** Looks at one monitored site: a probe, and at once a second one when the first failed. */
+/** Checks one monitored site: a probe, and a second one at once if the first failed. */
 
 import type { HttpAnswer, ProbeMethod } from '../../probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import { judge, type Verdict } from './judge.js';
 import { type MonitorSettings, methodOf } from './settings.js';
 
-/** Enough to see a maintenance page; a keyword may stand anywhere. */
+/** Enough to recognize a maintenance page; a keyword may be anywhere. */
 const PAGE_BYTES = 32 * 1024;
 const KEYWORD_BYTES = 2 * 1024 * 1024;
 
@@ -17,13 +17,13 @@ export interface CheckOutcome {
 
 export interface CheckOptions {
   login: { user: string; pass: string } | undefined;
-  /** Longest a single probe may take, seconds. */
+  /** Time limit of a single probe, in seconds. */
   limit: number;
 }
 
 /**
- * One look. A site that is known to be down is asked once; any other gets a second chance at once, for most single failures
- * are a lost packet or a restarting worker.
+ * One check. A site that is known to be down is probed once; any other is probed again at once, because most single
+ * failures are a lost packet or a restarting worker.
  */
 export async function checkOnce(
   ctx: Ctx,
@@ -35,7 +35,7 @@ export async function checkOnce(
   const first = await once(ctx, monitor, settings, method, options);
   const { verdict, answer } = first;
   if (verdict.kind === 'failing' && monitor.settled === 1) {
-    // Only a body can tell maintenance from an outage, and a 503 without one is mostly the former.
+    // Only a body distinguishes maintenance from an outage, and a 503 without one is mostly maintenance.
     const again = verdict.http_code === 503 && method === 'HEAD' && settings.type !== 'ping' ? 'GET' : method;
     return once(ctx, monitor, settings, again, options);
   }

@@ -1,4 +1,7 @@
-/** One lookup of a registered domain with all that follows from it: what is stored, when the next one is due, who is alerted. */
+/**
+ * One lookup of a registered domain and its consequences: what is stored, when the next one is due, which alerts are
+ * raised.
+ */
 
 import { type Alert, type EventFacts, emitAlerts } from '../../core/events.js';
 import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';
@@ -8,7 +11,7 @@ import { daysLeft, expiryStep } from './expiry.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Registries are asked weekly, and daily once the end is near. */
+/** Registries are asked weekly, and daily when the expiry is near. */
 const FAR_MS = 7 * DAY_MS;
 const NEAR_DAYS = 45;
 const UNSUPPORTED_MS = 30 * DAY_MS;
@@ -24,12 +27,12 @@ interface Known {
   registrar?: string | null;
 }
 
-/** Asks the registry, stores the answer, emits the alerts. What is known survives an answer that tells nothing. */
+/** Asks the registry, stores the answer, emits the alerts. Known facts survive an answer that lacks them. */
 export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer> {
   const { name } = known;
   const answer = await ctx.probe.domain(name, ctx.signal);
   const now = ctx.clock.now();
-  // Of an end that was entered by hand nobody tells but we, as long as no registry does.
+  // A manually entered expiry raises alerts here as long as no registry answers.
   const byHand = known.source === 'manual' ? (known.expiry_date ?? null) : null;
   const atMost = (wait: number) => (byHand === null ? wait : Math.min(wait, dueIn(byHand, now)));
   const wasKnown = (known.expiry_date ?? known.creation_date ?? null) !== null;
@@ -51,7 +54,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
         now,
         now + spread(name, wasKnown && !again ? HOUR_MS : DAY_MS),
       );
-      // A registry that lost its memory for an hour is not news; a domain that is gone twice is.
+      // A registry that loses a record for an hour is not news; a domain that is missing twice is.
       if (wasKnown && again)
         await tell(ctx, name, {
           key: `domain:${name}:gone:${known.expiry_date ?? known.creation_date}`,
@@ -84,7 +87,9 @@ export function dueIn(end: number | null, now: number): number {
   return end !== null && daysLeft(end, now) <= NEAR_DAYS ? DAY_MS : FAR_MS;
 }
 
-/** The wait within a tenth of itself, each name its own: domains that were looked up together drift apart. */
+/**
+ * Varies the wait by up to a tenth, depending on the name, so that domains that were looked up together drift apart.
+ */
 function spread(name: string, ms: number): number {
   let hash = 0;
   for (const char of name) hash = (hash * 31 + (char.codePointAt(0) ?? 0)) % 1_000_003;
@@ -92,7 +97,7 @@ function spread(name: string, ms: number): number {
 }
 
 type DomainAlert = Alert<'domain.expiring' | 'domain.expired' | 'domain.not_found'>;
-/** An alert without what all alerts about a domain have in common. */
+/** An alert without the members that all domain alerts share. */
 type DomainNews = {
   [K in DomainAlert['kind']]: { key: string; kind: K; facts: Omit<EventFacts[K], 'domain_name' | 'site_ids'> };
 }[DomainAlert['kind']];
@@ -111,7 +116,7 @@ function expiryAlert(
   };
 }
 
-/** One alert for a domain, however many sites live under it. */
+/** One alert per domain, however many sites use it. */
 async function tell(ctx: Ctx, name: string, news: DomainNews | null): Promise<void> {
   if (news === null) return;
   const sites = await ctx.store.domains.sitesOf(name);

@@ -89,7 +89,7 @@ export async function getDomain(ctx: Ctx, siteId: number): Promise<DomainView> {
   return view(row, now);
 }
 
-/** The registrable domain of a site's host, noted down; null for addresses, localhost and private names. */
+/** The registrable domain of a site's host, which is stored; null for addresses, localhost and private names. */
 async function domainOf(ctx: Ctx, siteId: number, url: string): Promise<string | null> {
   const domain = ctx.probe.registrableDomain(hostOf(url));
   await ctx.store.domains.assign([{ site_id: siteId, domain }]);
@@ -97,8 +97,9 @@ async function domainOf(ctx: Ctx, siteId: number, url: string): Promise<string |
 }
 
 /**
- * Looks the domain up now and stores what its registry says. Throws `svc_domain_tld_unsupported` 422 when nobody can be
- * asked, `svc_domain_lookup_failed` 502 when the registry gave no answer (with `retry_after` seconds when it limits us).
+ * Looks the domain up now and stores the registry's answer. Throws `svc_domain_tld_unsupported` 422 if no registry can
+ * be asked, `svc_domain_lookup_failed` 502 if the registry did not answer (with `retry_after` in seconds if it limits
+ * us).
  */
 export async function checkDomain(ctx: Ctx, site: { id: number; url: string }): Promise<DomainView> {
   requireModule(ctx, 'domain-monitor');
@@ -140,7 +141,9 @@ export interface ManualDates {
   expiry_date?: number | null | undefined;
 }
 
-/** Enters by hand what no registry tells. A later answer of the registry takes its place. */
+/**
+ * Stores dates that were entered manually because no registry has them. A later answer of the registry replaces them.
+ */
 export async function enterDomain(
   ctx: Ctx,
   site: { id: number; url: string },
@@ -171,7 +174,7 @@ export async function enterDomain(
       source: 'manual',
     },
     now,
-    // Where no registry can be asked, the next turn may be a month away: alerts about its end are raised at these turns.
+    // If no registry can be asked, the next lookup may be a month away: expiry alerts are raised at these times.
     Math.min(known?.next_check_at ?? now, now + dueIn(expiry_date, now)),
   );
   return getDomain(ctx, site.id);

@@ -1,4 +1,4 @@
-/** Changing monitors and checking one by hand (REST §6.11.2, §6.11 R135–R137). */
+/** Changes monitors and checks single ones manually (REST §6.11.2, §6.11 R135–R137). */
 
 import type { ProbeTiming } from '../../probe/probe.js';
 import type { Ctx } from '../context.js';
@@ -57,7 +57,7 @@ export async function editMonitorDefaults(ctx: Ctx, change: MonitorChange) {
   const before = await monitoringDefaults(ctx);
   const { active, interval, timeout, maxretries, type, method, expected_status, keyword } = change;
   requireKeyword({
-    // null goes back to the standard, which needs no keyword.
+    // null restores the default, which needs no keyword.
     type: type === undefined ? before.type : (type ?? 'http'),
     keyword: keyword === undefined ? before.keyword : (keyword ?? ''),
   });
@@ -90,10 +90,13 @@ function wholeMilliseconds(timing: ProbeTiming): Record<string, number | null> {
   );
 }
 
-/** A caller waits for this check, so it never takes longer, seconds for both probes of it together. */
+/** A caller waits for this check, so both probes together are limited to this, in seconds. */
 const LONGEST_BY_HAND_S = 60;
 
-/** Checks now. A site that is down is a result. The beat counts like any other; a monitor that is off raises no alert. */
+/**
+ * Checks now. A site that is down is a result. The beat counts like any other; a monitor that is switched off raises no
+ * alert.
+ */
 export async function checkMonitor(ctx: Ctx, siteId: number) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);
   const settings = effectiveSettings(row, global);
@@ -104,7 +107,7 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   if (!ours) await applyChecks(ctx, [{ ...check, monitor: row, settings, claim: null }]);
   return {
     http_code: verdict.http_code ?? 0,
-    // Neither up nor down: WordPress' maintenance page, and a silence that is our own.
+    // Neither up nor down: WordPress' maintenance page, or silence caused by our own network.
     uptime_status: verdict.kind === 'up' ? 'up' : ours || verdict.kind === 'maintenance' ? 'pending' : 'down',
     status: (await getMonitorBasic(ctx, siteId)).last_status,
     response_time_ms: verdict.ping_ms,

@@ -1,4 +1,4 @@
-/** Records of monitoring as assistants get them: without what is said twice, and without empty texts. */
+/** Monitoring records as returned to assistants: without duplicated facts and empty texts. */
 
 import type {
   alertEntry,

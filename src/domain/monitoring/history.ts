@@ -9,10 +9,10 @@ import { incidentView } from './incidents.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Sums by the hour, of which all figures of uptime are made, are kept this long. */
+/** Hourly sums, from which all uptime figures are computed, are kept this long. */
 export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
 
-/** Words of the stored states. */
+/** Names of the stored states. */
 export const STATE_WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
 
 export function beatView(row: BeatRow) {
@@ -31,7 +31,7 @@ export function beatView(row: BeatRow) {
   };
 }
 
-/** Beats a page may have at most. */
+/** Maximum number of beats per page. */
 export const MOST_BEATS = 1_000;
 
 export interface BeatQuery {
@@ -39,7 +39,7 @@ export interface BeatQuery {
   since?: string | undefined;
   status: readonly number[];
   page: number;
-  /** 0 = as many as a page may have. */
+  /** 0 = the maximum of a page. */
   limit: number;
 }
 
@@ -86,7 +86,7 @@ function periodOf(period = '30d', since: string | undefined, now: number): { fro
 
 const ISO = /^\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,3})?)?(?:Z|[+-]\d{2}:?\d{2})?)?$/;
 
-/** Without a zone, UTC is meant. A `+` that a query turned into a blank is read as one. */
+/** Without a zone, UTC is assumed. A `+` that a query decoded to a blank is accepted. */
 function instant(text: string | undefined, field: string): number {
   const given = (text ?? '')
     .trim()

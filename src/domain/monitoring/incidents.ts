@@ -1,11 +1,11 @@
-/** Incidents of all sites, and that a person has seen one. */
+/** Incidents of all sites, and their acknowledgement. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { FleetIncidentRow, IncidentFilter, IncidentRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
-/** Times in the text form of the user's document, and as ISO 8601 beside it. */
+/** Times in the text form of the user's document, and as ISO 8601 as well. */
 export function incidentView(row: IncidentRow, now: number) {
   return {
     id: row.id,
@@ -36,7 +36,7 @@ function fleetView(row: FleetIncidentRow, now: number) {
 export type FleetIncident = ReturnType<typeof fleetView>;
 
 export interface IncidentQuery extends Omit<IncidentFilter, 'denied' | 'since'> {
-  /** Began within so many days. */
+  /** Only incidents that began within this many days. */
   days?: number | undefined;
 }
 
@@ -54,8 +54,8 @@ export async function listFleetIncidents(ctx: Ctx, { days, ...filter }: Incident
 }
 
 /**
- * Keeps who has seen an incident, and when; taken back with `acknowledged: false`. Checks and alerts go on as before. The first to
- * see it stays: who sees it again only changes the note. Throws `svc_incident_not_found`.
+ * Records who acknowledged an incident, and when; revoked with `acknowledged: false`. Checks and alerts continue as
+ * before. The first to acknowledge stays recorded: later calls only change the note. Throws `svc_incident_not_found`.
  */
 export async function acknowledgeIncident(
   ctx: Ctx,

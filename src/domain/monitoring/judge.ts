@@ -1,18 +1,18 @@
-/** What one answer says about a site (REST §6.11.3, child protocol §7). Pure. */
+/** Judges one response of a site (REST §6.11.3, child protocol §7). Pure. */
 
 import { isMaintenancePage } from '../../core/maintenance-page.js';
 import type { HttpAnswer } from '../../probe/probe.js';
 import type { MonitorSettings } from './settings.js';
 
 export interface Verdict {
-  /** `maintenance`: WordPress says so itself; neither up nor down. */
+  /** `maintenance`: WordPress reports it itself; neither up nor down. */
   kind: 'up' | 'failing' | 'maintenance';
   http_code: number | null;
-  /** Wall time of the whole probe; null without an answer. */
+  /** Wall time of the whole probe; null without a response. */
   ping_ms: number | null;
-  /** What failed, for people; '' when nothing did. */
+  /** The failure, in words for people; '' if there is none. */
   msg: string;
-  /** No HTTP answer came: the cause may as well be on our side. */
+  /** No HTTP response arrived: the cause may be on our side. */
   silent: boolean;
 }
 
@@ -24,7 +24,7 @@ export function judge(answer: HttpAnswer, settings: MonitorSettings): Verdict {
       http_code: null,
       ping_ms: null,
       msg: failure?.message ?? 'The site did not answer.',
-      // A refused private address is our own decision, not a silence.
+      // A refused private address is our own decision, not silence of the site.
       silent: failure?.kind !== 'blocked_address',
     };
   }

@@ -1,4 +1,4 @@
-/** Reading the monitors (REST §6.11): lists with their figures. Beats and incidents are in monitor-history.ts. */
+/** Reads the monitors (REST §6.11): lists with their figures. Beats and incidents are in history.ts. */
 
 import { intervalLabel } from '../../../schemas/monitoring.js';
 import { ServiceError } from '../../core/errors.js';
@@ -114,7 +114,7 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
   });
 }
 
-/** Percent up of the time that was certainly up or down; null without any. */
+/** Percentage of the time up, of the time that was confirmed as up or down; null without any. */
 function ratio(up = 0, down = 0): number | null {
   const total = up + down;
   return total === 0 ? null : Number(((up / total) * 100).toFixed(6));
@@ -130,7 +130,7 @@ function responseTimes(sum: MonitorSums | undefined) {
 
 type Hour = { up_s: number; down_s: number; pending_s: number };
 
-/** 24 hours, oldest first. An hour that was down in part is down. */
+/** 24 hours, oldest first. An hour that was partly down counts as down. */
 function lastDay(siteId: number, byHour: ReadonlyMap<string, Hour>, now: number) {
   const current = Math.floor(now / HOUR_MS);
   return Array.from({ length: 24 }, (_, index) => {

@@ -1,7 +1,8 @@
 /**
- * "Am I online?": asked before silence is taken for an outage. The references decide, never the share of checks that failed:
- * with several processes a round may be one check long. State is in the database, so a restart during a cut does not turn it
- * into a thousand alerts; it is kept by machine, because one may be cut off while the others are not.
+ * Detects an outage of our own network, before silence of sites is taken for theirs. Reference hosts decide, never the
+ * share of failed checks: with several processes a round may be a single check. State is in the database, so a restart
+ * during an outage does not turn it into a thousand alerts; it is kept per machine, because one machine may be cut off
+ * while others are not.
  */
 
 import { hostname } from 'node:os';
@@ -10,24 +11,24 @@ import type { Ctx } from '../context.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** A reference that was not reachable for so long says nothing about our network. */
+/** A reference that has been unreachable for this long says nothing about our network. */
 const TRUSTED_MS = 2 * DAY_MS;
 
 export interface OwnNetwork {
-  /** True while our network is known to be down. Asks again whether it is back. */
+  /** True while our network is known to be down. Checks whether it is back. */
   isDown(): Promise<boolean>;
-  /** Is this silence our own? Asks the references. */
+  /** Whether the silence of a site may be caused by our own network. Checks the references. */
   explainsSilence(): Promise<boolean>;
 }
 
 /**
- * One guard for one run of the monitors.
+ * Creates the guard for one run of the monitors.
  * @param host name of this machine
  */
 export async function ownNetwork(ctx: Ctx, host = hostname()): Promise<OwnNetwork> {
   const rows = ctx.store.monitorNetwork;
   const state: NetworkRow = await rows.of(host);
-  // Once a day, so that it is known whether the references can be reached from here at all (closed networks).
+  // Once a day, to know whether the references can be reached from here at all (closed networks).
   const wait = state.asked_at === state.ok_at ? DAY_MS : HOUR_MS;
   if (state.down_since === null && ctx.clock.now() - (state.asked_at ?? 0) >= wait) await ask();
 
@@ -42,7 +43,7 @@ export async function ownNetwork(ctx: Ctx, host = hostname()): Promise<OwnNetwor
   async function change(downSince: number | null): Promise<void> {
     const before = state.down_since;
     state.down_since = downSince;
-    // Another process of this machine may have noticed and reported it first.
+    // Another process of this machine may have reported it first.
     if (!(await rows.change(host, downSince))) return;
     const facts = before === null ? { host } : { host, down_for_s: Math.round((ctx.clock.now() - before) / 1000) };
     ctx.events.emit({ name: downSince === null ? 'network.up' : 'network.down', facts });

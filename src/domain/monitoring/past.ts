@@ -1,4 +1,4 @@
-/** The past of monitors, judged by the same rules as the present: for fleets that bring a history with them. */
+/** Reconstructs a monitor's history by the same rules as current checks: for imported fleets. */
 
 import type { HttpAnswer } from '../../probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
@@ -8,22 +8,23 @@ import { judge } from './judge.js';
 import { effectiveSettings, type MonitorSettings } from './settings.js';
 import { advance, flapWindow, type MonitorRecord } from './state.js';
 
-/** What a site answered at a time. `http_status` 0 = nothing. */
+/** The response of a site at a time. `http_status` 0 = none. */
 export type AnswerAt = (at: number) => { http_status: number; ms: number };
 
 export interface PastOptions {
-  /** Milliseconds since 1970: the first look, and the end of the past. */
+  /** Milliseconds since 1970: the first check, and the end of the history. */
   from: number;
   until: number;
-  /** Minutes between looks at a time; the monitor's own where left out. */
+  /** Minutes between checks at a time; the monitor's own interval if omitted. */
   interval?: (at: number) => number;
 }
 
 /**
- * Looks at monitors in the past, by what their sites answered then, and stores beats, incidents and figures as if it had been done
- * at the time. What people would have been told counts as told. Monitors that were checked already are left out.
+ * Replays checks in the past, given the responses of the sites at those times, and stores beats, incidents and figures
+ * as if the checks had been made then. Alerts of that time count as sent. Monitors that have been checked already are
+ * skipped.
  * @param answers by site id
- * @returns how many looks were stored
+ * @returns how many checks were stored
  */
 export async function recordPast(
   ctx: Pick<Ctx, 'store' | 'config'>,
@@ -49,7 +50,7 @@ function pastOf(
 ): MonitorRecord[] {
   const records: MonitorRecord[] = [];
   const changes: number[] = [];
-  // Tens of thousands of looks: these two are changed in place.
+  // Tens of thousands of checks: these two are changed in place.
   const monitor = { ...first };
   const own = { ...settings };
   for (let at = from; at < until; ) {
@@ -67,7 +68,7 @@ function pastOf(
   return records;
 }
 
-/** Leaves the monitor as this record does. */
+/** Updates the monitor as this record does. */
 function goOn(monitor: MonitorRow, { at, beat, state, next_check_at }: MonitorRecord): void {
   Object.assign(monitor, state);
   monitor.last_check_at = at;

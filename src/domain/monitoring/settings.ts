@@ -1,4 +1,4 @@
-/** What holds for one monitor: its own settings, and the global ones where it has none. Pure. */
+/** Effective settings of one monitor: its own, and the global ones where it has none. Pure. */
 
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { ProbeMethod } from '../../probe/probe.js';
@@ -9,7 +9,7 @@ export interface MonitorSettings {
   active: boolean;
   /** Minutes. */
   interval: number;
-  /** Seconds; 0 = no limit of its own. */
+  /** Seconds; 0 = no limit set here. */
   timeout: number;
   maxretries: number;
   type: 'http' | 'ping' | 'keyword';
@@ -18,7 +18,7 @@ export interface MonitorSettings {
   keyword: string;
 }
 
-/** Longest a check on schedule may take, seconds: a site that is silent for longer is down by any measure. */
+/** Time limit of a scheduled check, in seconds: a site that is silent for longer counts as down. */
 export const LONGEST_CHECK_S = 120;
 
 export function effectiveSettings(own: MonitorOwnSettings, global: MonitoringDefaults): MonitorSettings {
@@ -37,19 +37,19 @@ export function effectiveSettings(own: MonitorOwnSettings, global: MonitoringDef
   };
 }
 
-/** The verb on the wire. A ping wants the headers only. */
+/** The HTTP method. A ping needs the headers only. */
 export function methodOf(settings: MonitorSettings): ProbeMethod {
   return settings.type === 'ping' ? 'HEAD' : (settings.method.toUpperCase() as ProbeMethod);
 }
 
-/** The next turn of a monitor after `now`: turns of all monitors of one interval are spread evenly over it. */
+/** The next check of a monitor after `now`: checks of all monitors with the same interval are spread evenly over it. */
 export function nextTurn(now: number, intervalMin: number, phase: number): number {
   const interval = intervalMin * 60_000;
   const offset = Math.floor(phase * interval);
   return Math.floor((now - offset) / interval) * interval + offset + interval;
 }
 
-/** Column of each setting of a monitor. */
+/** The column of each setting of a monitor. */
 export const SETTING_COLUMNS = {
   active: 'active',
   interval: 'interval_min',
@@ -61,7 +61,7 @@ export const SETTING_COLUMNS = {
   keyword: 'keyword',
 } as const;
 
-/** Names of the settings for which a monitor has no value of its own. */
+/** Names of the settings that a monitor takes from the global ones. */
 export function followedSettings(own: MonitorOwnSettings): string[] {
   return Object.entries(SETTING_COLUMNS).flatMap(([name, column]) => (own[column] === null ? [name] : []));
 }
@@ -75,7 +75,7 @@ export function settingsView(settings: MonitorSettings) {
     interval_minutes: interval,
     timeout,
     timeout_label: timeoutLabel(timeout),
-    // A check on schedule is not waited for longer than this, whatever the setting.
+    // A scheduled check times out after this, even if the setting allows more.
     effective_timeout: timeout === 0 ? LONGEST_CHECK_S : Math.min(timeout, LONGEST_CHECK_S),
     maxretries,
     type,

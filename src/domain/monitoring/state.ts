@@ -1,6 +1,7 @@
 /**
- * What a judged check makes of a monitor: the beat, the incident, the alert, the next turn. Pure: the same state, verdict
- * and time always give the same consequences, so a restart in the middle changes nothing (REST §6.11.1, §6.11.3).
+ * The state machine of a monitor: turns a judged check into the beat, the incident, the alert and the next check. Pure:
+ * the same state, verdict and time always have the same consequences, so a restart in the middle changes nothing
+ * (REST §6.11.1, §6.11.3).
  */
 
 import type { Alert } from '../../core/events.js';
@@ -16,36 +17,34 @@ const DOWN = 0;
 export const UP = 1;
 export const PENDING = 2;
 export const NEVER = 99;
-/** As the value of `told`: people know that it keeps changing. */
+/** A value of `told`: an alert has reported that the site is flapping. */
 const FLAPPING = 2;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
 /** Between a failed check and the one that confirms it (REST §6.11.2). */
 const RETRY_MS = MINUTE_MS;
-/** So many changes within the window are flapping: two outages and a half. */
+/** This many changes within the window count as flapping: two and a half outages. */
 const FLAP_CHANGES = 5;
 
-/** How far back changes count: an hour, or six turns where turns are rare. */
+/** How far back changes count: an hour, or six intervals if the interval is long. */
 export function flapWindow(intervalMin: number): number {
   return Math.max(HOUR_MS, 6 * intervalMin * MINUTE_MS);
 }
 
-/** Without a change for so long, the site is steady again. */
+/** After this long without a change, the site is stable again. */
 function flapHold(intervalMin: number): number {
   return Math.max(30 * MINUTE_MS, 3 * intervalMin * MINUTE_MS);
 }
 
-/** True when the verdict changes the certain state: then, and only then, earlier changes must be counted. */
+/** True if the verdict changes the confirmed state: only then must earlier changes be counted. */
 export function isChange(monitor: MonitorRow, verdict: Verdict, settings: MonitorSettings): boolean {
   if (verdict.kind === 'maintenance') return false;
   if (verdict.kind === 'up') return monitor.settled === DOWN;
   return monitor.settled === UP && monitor.failures + 1 > settings.maxretries;
 }
 
-/**
- * @param earlierChanges changes of the certain state within `flapWindow`, this one not counted
- */
+/** @param earlierChanges changes of the confirmed state within `flapWindow`, not counting this one */
 export function advance(
   monitor: MonitorRow,
   verdict: Verdict,
@@ -97,8 +96,8 @@ interface Moment {
 }
 
 /**
- * Whether an alert is due, and which. Once per change; not at all while a site keeps changing, except that it does;
- * and when it is steady again, where it ended up.
+ * Whether an alert is due, and which. One per change; while a site is flapping only one that says so; and once it is
+ * stable again, one with its final state.
  */
 function tell(
   monitor: MonitorRow,
@@ -127,7 +126,7 @@ function alertOf(
 ): MonitorAlert {
   const { site_id, seq, url, name } = monitor;
   return {
-    // One number per recorded check: a change cannot raise two alerts.
+    // One number per recorded check, so a change cannot raise two alerts.
     key: `monitor:${site_id}:${seq}`,
     kind,
     site_id,
@@ -137,8 +136,8 @@ function alertOf(
 }
 
 /**
- * The time since the last beat, given to the state it began in, by hours. A gap of more than two turns means that nobody
- * looked (the service was off, our network was down): only one turn of it counts, the rest is unknown.
+ * The time since the last beat, attributed to the state at its start, by hour. A gap of more than two intervals means
+ * that no checks ran (the service was off, our network was down): only one interval of it counts, the rest is unknown.
  */
 function hourShares(monitor: MonitorRow, intervalMin: number, now: number, ping_ms: number | null): HourShare[] {
   const shares: HourShare[] = [];

@@ -1,4 +1,4 @@
-/** Backups by the clock: one a day, of which the last 7 days and the last 4 weeks are kept. A failure is an alert. */
+/** Scheduled backups: one a day, of which the last 7 days and the last 4 weeks are kept. A failure raises an alert. */
 
 import { type Alert, emitAlerts } from '../../core/events.js';
 import type { BackupFile } from '../../store/backups/folder.js';
@@ -7,11 +7,13 @@ import { isoTime } from '../sites/times.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** Looked at once an hour, so that a machine that was off catches up; half an hour less than a day keeps the time of day. */
+/**
+ * Checked once an hour, so that a machine that was off catches up; half an hour less than a day keeps the time of day.
+ */
 const DUE_MS = DAY_MS - HOUR_MS / 2;
 const KEPT = { days: 7, weeks: 4 } as const;
 
-/** Makes the day's backup when it is due, and removes those whose time is over. Answers what came of it. */
+/** Makes the day's backup if it is due, and removes expired ones. Returns a short summary. */
 export async function backUpByClock(ctx: Ctx): Promise<string> {
   const { backups, clock } = ctx;
   if (backups === null) return 'no folder for backups is set';
@@ -19,7 +21,7 @@ export async function backUpByClock(ctx: Ctx): Promise<string> {
   let made: BackupFile;
   let known: BackupFile[] = [];
   try {
-    // A file of the future comes from a wrong clock; it must not stand in the way of today's.
+    // A file from the future was made with a wrong clock; it must not prevent today's backup.
     known = backups.list().filter(({ at }) => at <= now);
     const last = known.at(-1);
     if (last !== undefined && now - last.at < DUE_MS) return `the last one is of ${isoTime(last.at)}`;
@@ -34,7 +36,9 @@ export async function backUpByClock(ctx: Ctx): Promise<string> {
   return `${made.path}, ${made.bytes} bytes; ${kept.size} are kept`;
 }
 
-/** The newest of each of the last days and weeks that have one. Weeks begin on Monday; days and weeks are those of UTC. */
+/**
+ * The latest backup of each of the last days and weeks that have one. Weeks begin on Monday; days and weeks are in UTC.
+ */
 export function keptOf(files: readonly BackupFile[]): Set<BackupFile> {
   const newestFirst = [...files].sort((a, b) => b.at - a.at);
   const newestOfEach = (period: (at: number) => number, count: number) => {
@@ -48,7 +52,7 @@ export function keptOf(files: readonly BackupFile[]): Set<BackupFile> {
   return new Set([...newestOfEach(day, KEPT.days), ...newestOfEach(week, KEPT.weeks)]);
 }
 
-/** One alert a day while it goes on failing. */
+/** One alert a day while backups keep failing. */
 async function tell(ctx: Ctx, error: unknown, last: number | null): Promise<void> {
   const at = ctx.clock.now();
   const alert: Alert<'backup.failed'> = {
@@ -61,7 +65,7 @@ async function tell(ctx: Ctx, error: unknown, last: number | null): Promise<void
   emitAlerts(ctx.events, await ctx.store.alerts.add([alert]));
 }
 
-/** For those who are told: without paths of this machine, which stand in the log. */
+/** The reason for recipients: without paths of this machine, which are in the log. */
 function reasonOf(error: unknown): string {
   const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown };
   if (code === 'ENOSPC' || kind === 'full') return 'The disk is full.';
