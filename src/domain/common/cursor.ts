@@ -1,30 +1,33 @@
-/** Cursors: where a list goes on, as one opaque word. A page found by its cursor costs what the first one costs, however far it is. */
+/**
+ * Cursors: the position in a list as one opaque word. A page found by cursor costs the same as the first, however far
+ * it is.
+ */
 
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../core/errors.js';
 
-/** Values of the columns that a list is sorted by, of one of its items. */
+/** Values of the sort columns for one item of a list. */
 export type SortKey = readonly (string | number)[];
 
 /** Where a page begins. */
 export interface Place {
-  /** The item before it; undefined at the beginning. */
+  /** The last item before it; undefined at the beginning. */
   after?: SortKey | undefined;
-  /** Which page it is of those that were read one after the other, from 1. */
+  /** Its number among the pages read in sequence, from 1. */
   page: number;
 }
 
 /**
- * The word for the place behind an item. It holds nothing but that item's sort key, and gives no right.
- * @param question filters and order of the list: the cursor belongs to them
+ * The cursor for the position after an item. It contains only that item's sort key, and grants nothing.
+ * @param question filters and order of the list, to which the cursor is bound
  */
 export function cursorAfter(question: unknown, last: SortKey, page: number): string {
   return Buffer.from(JSON.stringify([digestOf(question), page + 1, ...last])).toString('base64url');
 }
 
 /**
- * The place that a caller asks for, by a page number or by a cursor; an empty cursor is the beginning. Throws
- * `svc_invalid_input` for a cursor of another question, for one that is none, and for both a cursor and a page.
+ * The position a caller asks for, by page number or by cursor; an empty cursor is the beginning. Throws
+ * `svc_invalid_input` for a cursor of another list, an invalid cursor, and a cursor combined with a page.
  */
 export function placeOf(question: unknown, cursor: string, page: number | undefined): Place {
   if (page !== undefined && page > 1)

@@ -1,4 +1,4 @@
-/** Text inside markup. */
+/** Escapes text for HTML. */
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',

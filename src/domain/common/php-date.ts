@@ -1,4 +1,4 @@
-/** Dates in PHP's letters, as the general settings write them (REST §6.10.1). Pure. */
+/** Formats dates with PHP's format letters, as used by the general settings (REST §6.10.1). Pure. */
 
 import type { Wall } from './time-zones.js';
 
@@ -18,7 +18,7 @@ const MONTHS = [
 ];
 const DAYS = ['Sunday', 'Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday'];
 
-/** `F j, Y` → `November 20, 2026`. A backslash keeps the next letter; letters without a meaning stay. */
+/** `F j, Y` → `November 20, 2026`. A backslash escapes the next letter; letters without a meaning stay. */
 export function phpDate(format: string, wall: Wall): string {
   let text = '';
   for (let i = 0; i < format.length; i++) {

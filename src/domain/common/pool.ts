@@ -1,4 +1,4 @@
-/** Works on items with at most `limit` at once, in order of start. Fails as soon as one piece fails. */
+/** Processes items in order, at most `limit` at once. Fails as soon as one item fails. */
 export async function pooled<T>(items: readonly T[], limit: number, work: (item: T) => Promise<void>): Promise<void> {
   let next = 0;
   const lane = async (): Promise<void> => {

@@ -1,6 +1,6 @@
-/** Names as parts of addresses. Pure. */
+/** Slugs: names as parts of URLs. Pure. */
 
-/** WordPress' form of an address part; letters of other scripts stay, as WordPress encodes them itself. */
+/** A slug as WordPress forms it; letters of other scripts stay, because WordPress encodes them itself. */
 export function slugOf(text: string): string {
   return text
     .normalize('NFKD')

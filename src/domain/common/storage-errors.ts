@@ -1,4 +1,4 @@
-/** Recognising a typed storage failure: the verbs know the store's types, never its classes. */
+/** Recognizes a typed storage failure: the verbs know the store's types, never its classes. */
 
 import type { StorageError } from '../../store/driver/db.js';
 

@@ -1,11 +1,12 @@
-/** Failures of storage in the words of the noun that was worked on. */
+/** Reports storage failures with the code and message of the verb. */
 
 import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 
 /**
- * Runs storage work of a verb. Errors of the service pass; a database that is busy, unreachable, full or read-only is `svc_storage_unavailable`;
- * any other failure gets the verb's own code and message, and stays as cause for the log.
+ * Runs storage work of a verb. Errors of the service pass through; a database that is busy, unreachable, full or
+ * read-only becomes `svc_storage_unavailable`; any other failure gets the verb's own code and message, with the
+ * original as cause for the log.
  */
 export async function withStorageError<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
   try {
@@ -18,12 +19,12 @@ export async function withStorageError<T>(code: ErrorCode, message: string, work
   }
 }
 
-/** Pauses between tries to store what must not be lost; the last one repeats. */
+/** Pauses between attempts to store what must not be lost; the last one repeats. */
 const PAUSES_MS = [100, 250, 500, 1000, 2000, 5000] as const;
 
 /**
- * Stores what happened outside and cannot be done again: waits while the database is away, its disk full or busy, until it
- * is stored or the signal ends the wait. Only for statements that may run twice.
+ * Stores a result that cannot be reproduced: waits while the database is away, busy or its disk full, until it is
+ * stored or the signal aborts the wait. Only for statements that may run twice.
  */
 export async function retryWhileUnavailable<T>(ctx: Pick<Ctx, 'clock' | 'signal'>, work: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries++) {

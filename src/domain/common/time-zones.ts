@@ -1,4 +1,4 @@
-/** Time zones: wall clock to moments and back, by the zone database of the runtime. Pure. */
+/** Time zones: converts between wall clock and instants, by the runtime's zone database. Pure. */
 
 const OFFSET = /^UTC([+-])(\d{1,2})(?::(00|15|30|45))?$/;
 const NAME = /^[A-Za-z]+(?:[/_+-][A-Za-z0-9]+)*$/;
@@ -47,7 +47,7 @@ function formatter(zone: string): Intl.DateTimeFormat {
   });
 }
 
-/** What a clock in the zone shows at a moment (ms since the epoch). An unknown zone counts as UTC. */
+/** The wall clock of the zone at an instant (ms since the epoch). An unknown zone counts as UTC. */
 export function wallOf(at: number, zone: string): Wall {
   const fixed = fixedOffset(zone);
   if (fixed !== null || !isZone(zone)) return utcWall(at + (fixed ?? 0) * 60_000);
@@ -84,8 +84,8 @@ function asUtc({ year, month, day, hour, minute, second }: Wall): number {
 }
 
 /**
- * The moment at which a clock in the zone shows this. A reading that a change to summer time skips is read with the offset
- * before the change, one that comes twice means the first time.
+ * The instant at which the zone's wall clock shows this. A reading skipped by a change to summer time uses the offset
+ * before the change; a repeated one means the first occurrence.
  */
 export function momentOf(wall: Wall, zone: string): number {
   const reading = asUtc(wall);
@@ -95,30 +95,30 @@ export function momentOf(wall: Wall, zone: string): number {
   return candidates.find((at) => at + offsetAt(at, zone) === reading) ?? reading - before;
 }
 
-/** Milliseconds that the zone is ahead of UTC. */
+/** Milliseconds by which the zone is ahead of UTC. */
 function offsetAt(at: number, zone: string): number {
   const whole = Math.floor(at / 1000) * 1000;
   return asUtc(wallOf(whole, zone)) - whole;
 }
 
-/** First moment of a `YYYY-MM-DD` day in the zone. */
+/** First instant of a `YYYY-MM-DD` day in the zone. */
 export function dayStart(day: string, zone: string): number {
   const [year = 1970, month = 1, date = 1] = day.split('-').map(Number);
   return momentOf({ year, month, day: date, hour: 0, minute: 0, second: 0 }, zone);
 }
 
-/** First moment of the day after. */
+/** First instant of the following day. */
 export function dayEnd(day: string, zone: string): number {
   const next = new Date(Date.parse(`${day}T00:00:00Z`) + 24 * 3600_000).toISOString().slice(0, 10);
   return dayStart(next, zone);
 }
 
-/** `YYYY-MM-DD HH:MM:SS` as WordPress writes a moment in the zone. */
+/** `YYYY-MM-DD HH:MM:SS` as WordPress writes an instant in the zone. */
 export function wordpressTime(at: number, zone: string): string {
   return new Date(asUtc(wallOf(at, zone))).toISOString().slice(0, 19).replace('T', ' ');
 }
 
-/** The zone of a site from what its child reports: a name, else an offset in hours such as `5.5`, else UTC. */
+/** The zone of a site as its child reports it: a name, otherwise an offset in hours such as `5.5`, otherwise UTC. */
 export function zoneOfSite(site: { timezone: string; gmt_offset: string }): string {
   if (site.timezone !== '' && isZone(site.timezone)) return site.timezone;
   const hours = Number(site.gmt_offset);

@@ -1,6 +1,6 @@
 /**
- * Changing the state of comments. The child says SUCCESS whatever happened, and dies on an unknown comment (child protocol
- * §6.4), so every step is looked up before and after.
+ * Changes the state of comments. The child always says SUCCESS, and dies on an unknown comment (child protocol §6.4),
+ * so every step is looked up before and after.
  */
 
 import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus } from '../../../schemas/comment.js';
@@ -12,23 +12,23 @@ import { mayHaveRun } from '../sites/attempt.js';
 import { fetchComments } from './comments.js';
 import { withLiveSite } from './live-content.js';
 
-/** `deleted` is gone for good. */
+/** `deleted`: permanently. */
 export type CommentOutcome = CommentStatus | 'deleted';
 
 interface Step {
-  /** States it may start from. */
+  /** States from which the step is allowed. */
   from: readonly CommentStatus[];
-  /** States in which its aim is reached already. */
+  /** States in which the step has nothing to do. */
   done: readonly CommentOutcome[];
 }
 
-/** The transition table (REST §6.4). Unspam and restore go back to whatever WordPress remembers. */
+/** The transition table (REST §6.4). Unspam and restore return to the state that WordPress has stored. */
 const STEPS: Record<CommentAction, Step> = {
   approve: { from: ['pending'], done: ['approved'] },
   unapprove: { from: ['approved'], done: ['pending'] },
   spam: { from: ['approved', 'pending'], done: ['spam'] },
   unspam: { from: ['spam'], done: ['approved', 'pending'] },
-  // A site without a trash deletes at once.
+  // A site without a trash deletes permanently.
   trash: { from: ['approved', 'pending', 'spam'], done: ['trash', 'deleted'] },
   restore: { from: ['trash'], done: ['approved', 'pending', 'spam'] },
   delete: { from: ['spam', 'trash'], done: ['deleted'] },
@@ -38,11 +38,14 @@ export interface CommentChange {
   comment_id: number;
   action: CommentAction;
   comment_status: CommentOutcome;
-  /** False when the comment was in the wanted state already. */
+  /** False if the comment was already in the wanted state. */
   changed: boolean;
 }
 
-/** One comment. Throws `svc_rest_comment_not_found`, `svc_rest_conflict` for a step the table does not have, or `svc_child_error`. */
+/**
+ * Acts on one comment. Throws `svc_rest_comment_not_found`, `svc_rest_conflict` for a step that the table does not
+ * allow, or `svc_child_error`.
+ */
 export async function actOnComment(ctx: Ctx, site: SiteRow, id: number, action: CommentAction): Promise<CommentChange> {
   const [result] = await actOnComments(ctx, site, [id], action);
   if (result === undefined) throw notFound(id);
@@ -58,7 +61,7 @@ export interface BulkResult {
   errors: { id: number; code: ErrorCode; message: string }[];
 }
 
-/** Many comments of one site, each with its own outcome. Throws the first failure when not one succeeded. */
+/** Acts on many comments of one site, each with its own outcome. Throws the first failure if none succeeded. */
 export async function actOnCommentsInBulk(
   ctx: Ctx,
   site: SiteRow,
@@ -98,7 +101,7 @@ async function actOnComments(
   });
 }
 
-/** An event for what was sent to the site, with its outcome. */
+/** Emits an event for what was sent to the site, with its outcome. */
 function tell(ctx: Ctx, site_id: number, action: CommentAction, comment: Comment | undefined, result?: Result): void {
   if (result === undefined) return;
   const { comment_id } = result;
@@ -114,7 +117,7 @@ function tell(ctx: Ctx, site_id: number, action: CommentAction, comment: Comment
     ctx.events.emit({ name: 'comment.changed', site_id, facts: { ...facts, comment_status: result.comment_status } });
 }
 
-/** The post that all of them stand under, to keep the second list small; 0 when there is none. */
+/** The post that all of them belong to, to keep the second list small; 0 if they do not share one. */
 function commonPost(ids: readonly number[], comments: ReadonlyMap<number, Comment>): number {
   const posts = new Set(ids.map((id) => comments.get(id)?.post_id ?? 0));
   const [post] = posts;
@@ -125,7 +128,7 @@ function isOpen(result: Result | undefined): boolean {
   return result !== undefined && !('error' in result) && result.changed;
 }
 
-/** Result of the step if the site carries it out. */
+/** The outcome if the site performs the step. */
 function plan(id: number, comment: Comment | undefined, action: CommentAction): Result {
   if (comment === undefined) return { comment_id: id, error: notFound(id) };
   const { comment_status } = comment;
@@ -149,7 +152,7 @@ function named(status: CommentStatus): string {
   return status === 'trash' ? 'in the trash' : status;
 }
 
-/** Answers a failure after which the step may have happened all the same. */
+/** Returns a failure after which the step may still have happened. */
 async function send(
   ctx: Ctx,
   connection: SiteConnection,
@@ -181,16 +184,18 @@ function judge(id: number, action: CommentAction, status: CommentOutcome, failur
   };
 }
 
-/** Newest comments of every state that are looked through, step by step; 0 = all. Most work is done on new comments. */
+/**
+ * How many of the newest comments of each state are searched, step by step; 0 = all. Most work is done on new comments.
+ */
 const DEPTHS = [100, 2000, 0] as const;
 
-/** The comments of these ids that exist. The child cannot look one up by id, only list them. */
+/** The comments with these ids that exist. The child cannot look one up by id, only list them. */
 async function find(
   ctx: Ctx,
   site: SiteRow,
   connection: SiteConnection,
   ids: readonly number[],
-  /** Only under this post; 0 = anywhere. */
+  /** Only of this post; 0 = of any. */
   postId: number,
 ): Promise<Map<number, Comment>> {
   let found = new Map<number, Comment>();
@@ -207,7 +212,7 @@ async function find(
   return found;
 }
 
-/** One state at least has as many comments as were asked for, so there may be more. */
+/** At least one state returned as many comments as requested, so there may be more. */
 function reaches(comments: readonly Comment[], depth: number): boolean {
   if (depth === 0) return false;
   const counts = new Map<CommentStatus, number>();

@@ -14,19 +14,19 @@ export interface CommentQuery extends Partial<DayRange> {
   status: CommentStatus | 'all';
   /** Substring of the text; blank = no filter. */
   keyword?: string | undefined;
-  /** Comments per site at most. */
+  /** Maximum number of comments per site. */
   maximum: number;
 }
 
 export interface ContentAnswer<T> {
   /** Items by URL of their site. */
   data: Record<string, T[]>;
-  /** Items in this answer; sites do not tell how many more they have. */
+  /** Items in this answer; sites do not report how many more they have. */
   total: number;
   errors: LiveError[];
 }
 
-/** Comments of many sites, newest first in each. A site that failed stands in `errors`. */
+/** Comments of many sites, newest first in each. A failed site is listed in `errors`. */
 export async function listComments(ctx: Ctx, choice: LiveFilter, query: CommentQuery): Promise<ContentAnswer<Comment>> {
   requireModule(ctx, 'comments');
   requireRange(query);
@@ -38,7 +38,7 @@ export async function listComments(ctx: Ctx, choice: LiveFilter, query: CommentQ
   return { ...bySiteUrl(answers), errors };
 }
 
-/** Comments of one site; throws when it cannot be asked. */
+/** Comments of one site; throws if it cannot be asked. */
 export async function siteComments(caller: Ctx, site: SiteRow, query: CommentQuery): Promise<ContentAnswer<Comment>> {
   requireModule(caller, 'comments');
   requireRange(query);
@@ -88,12 +88,12 @@ export async function fetchComments(
   return comments.sort((a, b) => newestFirst(a.comment_date, b.comment_date) || b.comment_id - a.comment_id);
 }
 
-/** The site of an item, as the lists show it. */
+/** The members of an item that identify its site, as lists show them. */
 export function siteFields({ id, url, name }: SiteRow) {
   return { website_id: id, website_url: url, website_name: name };
 }
 
-/** ISO time of unix seconds. */
+/** ISO 8601 for unix seconds. */
 export function dateOf(seconds: number | null): string | null {
   return seconds === null ? null : isoTime(Math.round(seconds) * 1000);
 }

@@ -1,4 +1,4 @@
-/** Days of the dashboard's calendar as a range of a site's own clock. */
+/** Converts days of the dashboard's calendar to a range in a site's local time. */
 
 import type { LocalRange } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -7,13 +7,13 @@ import { dayEnd, dayStart, wordpressTime, zoneOfSite } from '../common/time-zone
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 
-/** Existing days as `YYYY-MM-DD`, both inclusive. */
+/** Valid days as `YYYY-MM-DD`, both inclusive. */
 export interface DayRange {
   dtsstart: string | undefined;
   dtsstop: string | undefined;
 }
 
-/** Throws unless both days are given or none, and the first is not after the last (REST §3.2). */
+/** Throws unless both days are given or neither, and the first is not after the last (REST §3.2). */
 export function requireRange({ dtsstart, dtsstop }: Partial<DayRange>): void {
   if ((dtsstart === undefined) !== (dtsstop === undefined)) {
     const missing = dtsstart === undefined ? 'dtsstart' : 'dtsstop';
@@ -30,7 +30,7 @@ export function requireRange({ dtsstart, dtsstop }: Partial<DayRange>): void {
   }
 }
 
-/** The range in the site's local time, both ends exclusive. The days are those of the dashboard's time zone. */
+/** The range in the site's local time, both ends exclusive. The days are in the dashboard's time zone. */
 export async function siteRange(ctx: Ctx, site: SiteRecord, range: Partial<DayRange>): Promise<LocalRange | undefined> {
   if (range.dtsstart === undefined || range.dtsstop === undefined) return undefined;
   const zone = await dashboardZone(ctx);

@@ -1,4 +1,4 @@
-/** Posts and comments as assistants get them: by site, with its address once. */
+/** Posts and comments as returned to assistants: grouped by site, with its address once. */
 
 import type { Comment } from '../../../schemas/comment.js';
 import type { siteComments, sitePosts } from '../../../schemas/content-tools.js';
@@ -6,10 +6,10 @@ import type { PostItem } from '../../../schemas/post.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 
-/** Longest text of a comment in a list, in characters. */
+/** Maximum length of a comment's text in a list, in characters. */
 const LONGEST = 400;
 
-/** Sites without any are left out. */
+/** Sites without items are left out. */
 function bySite<T extends { website_id: number }>(data: Readonly<Record<string, readonly T[]>>) {
   return Object.entries(data).flatMap(([url, items]) =>
     items[0] === undefined ? [] : [{ site_id: items[0].website_id, url, items }],
@@ -52,7 +52,7 @@ export function commentEntries(
   }));
 }
 
-/** Filters of the tools in the words of the verbs. */
+/** Translates the tools' filters to those of the verbs. */
 export function contentChoice(asked: {
   site_ids_or_domains: readonly (string | number)[];
   tags: readonly string[];
@@ -61,7 +61,7 @@ export function contentChoice(asked: {
   return { websites: asked.site_ids_or_domains, groups: asked.tags, clients: asked.client_ids };
 }
 
-/** Distinct ids; throws `svc_invalid_input` for none, and for more than `most`. */
+/** Distinct ids; throws `svc_invalid_input` if there are none, or more than `most`. */
 export function requireIds(ids: readonly number[], field: string, most: number): number[] {
   const distinct = [...new Set(ids)];
   if (distinct.length > 0 && distinct.length <= most) return distinct;

@@ -1,4 +1,7 @@
-/** Content that is read and written on the child sites while the caller waits: which sites, how many at once, and what failed. */
+/**
+ * Reads and writes content on the child sites while the caller waits: chooses sites, limits concurrency, and collects
+ * failures.
+ */
 
 import { ChildFailure } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -25,7 +28,7 @@ export interface LiveFilter {
   clients: readonly number[];
 }
 
-/** A site, or a name of one, that contributed nothing. */
+/** A site, or the reference to one, that contributed nothing. */
 export interface LiveError {
   site_id?: number;
   code: string;
@@ -35,11 +38,11 @@ export interface LiveError {
 export interface LiveSelection {
   sites: SiteRow[];
   errors: LiveError[];
-  /** False: the call is about the whole fleet. */
+  /** False: the call covers the whole fleet. */
   named?: boolean;
 }
 
-/** Throws `website_not_found` when a filter was given and names no site the caller may use. */
+/** Throws `website_not_found` if a filter was given and matches no site the caller may use. */
 export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<LiveSelection> {
   if (choice.websites.length + choice.groups.length + choice.clients.length === 0)
     return { sites: await allSites(ctx), errors: [], named: false };
@@ -65,10 +68,10 @@ export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<Li
   });
 }
 
-/** Text of one answer at most, characters: what is held in memory and sent for one call. */
+/** Maximum text of one answer, in characters: held in memory and sent for one call. */
 const MAX_ANSWER = 16_000_000;
 
-/** Asks one site; `weight` is the text in the answer, characters. */
+/** Queries one site; `weight` is the amount of text in the answer, in characters. */
 export type SiteRequest<T> = (
   ctx: Ctx,
   target: LoadedSite,
@@ -76,8 +79,9 @@ export type SiteRequest<T> = (
 ) => Promise<{ value: T; weight: number }>;
 
 /**
- * Asks many sites at once, within the limits of the child connection and the time of a direct call. What failed, is suspended or
- * disconnected, or was not reached in time stands in `errors`, in the order of the sites. Throws only when the caller gave up.
+ * Queries many sites in parallel, within the limits of the child connection and the time of a direct call. Sites that
+ * failed, are suspended or disconnected, or were not reached in time are listed in `errors`, in the order of the sites.
+ * Throws only if the caller gave up.
  */
 export async function readFromSites<T>(
   ctx: Ctx,
@@ -129,7 +133,7 @@ const TOO_LATE = 'The site gave no answer within the time that one call may take
 
 async function pause(ctx: Ctx, ms: number): Promise<void> {
   if (ms === 0 || ctx.signal.aborted) return;
-  // Past the deadline the sites that are left fail one by one, each with its own entry.
+  // After the deadline the remaining sites fail one by one, each with its own entry.
   await ctx.clock.sleep(ms, ctx.signal).catch(() => undefined);
 }
 
@@ -165,7 +169,10 @@ function tooMuch(): ServiceError {
   });
 }
 
-/** Work on one site, failing by throwing; it uses the context it is given. A write holds the site for itself; it waits for a sync or update under way. */
+/**
+ * Runs work on one site; the work fails by throwing, and uses the context it is given. A write locks the site; it waits
+ * for a running sync or update.
+ */
 export async function withLiveSite<T>(
   caller: Ctx,
   siteId: number,
@@ -190,8 +197,8 @@ export async function withLiveSite<T>(
 }
 
 /**
- * Throws for a site that is suspended or was disconnected by hand (REST §5). One whose last sync failed is tried when the call
- * names it, and left alone when the call is about the whole fleet.
+ * Throws for a site that is suspended or was disconnected manually (REST §5). A site whose last sync failed is tried if
+ * the call names it, and skipped if the call covers the whole fleet.
  */
 export function requireLive({ site }: LoadedSite, named = true): void {
   if (site.status === 'connected' || (named && site.status === 'disconnected' && site.disconnected === 0)) return;
@@ -207,7 +214,7 @@ export function requireLive({ site }: LoadedSite, named = true): void {
       });
 }
 
-/** A failed live call as an error of the catalogue; what the child said stands in `data` (REST §2.3). */
+/** Converts a failed live call to a known error code; what the child said is in `data` (REST §2.3). */
 export function liveSiteError(error: unknown, siteId: number): ServiceError {
   const known = siteCallError(error, siteId, 'svc_child_error');
   if (!(error instanceof ChildFailure) || error.kind !== 'child_error') return known;

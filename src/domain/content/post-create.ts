@@ -1,4 +1,4 @@
-/** New posts. The post is read back: the child says that it added one whatever came of it (child protocol §6.4). */
+/** Creates posts. The post is read back: the child always says that it added one (child protocol §6.4). */
 
 import type { NewPost, PostRef } from '../../../schemas/post.js';
 import { ServiceError } from '../../core/errors.js';
@@ -10,7 +10,10 @@ import { withDates } from './post-dates.js';
 import { tellingFailure, withPostError } from './post-errors.js';
 import { findPost, releaseLock, shortLink } from './posts.js';
 
-/** A new post; `without_image` when the site could not get the featured image. Throws `create_post_error` when the site refuses, `rest_invalid_param` for a date that does not fit. */
+/**
+ * Creates a post; `without_image` if the site could not fetch the featured image. Throws `create_post_error` if the
+ * site refuses, `rest_invalid_param` for a date that does not fit.
+ */
 export async function createPost(
   caller: Ctx,
   site: SiteRow,
@@ -44,7 +47,7 @@ async function create(ctx: Ctx, connection: SiteConnection, siteId: number, fiel
     ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
   );
   if (id === null) throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
-  // A post that cannot be read back was not made, whatever the answer says.
+  // A post that cannot be read back was not created, regardless of the child's answer.
   const made = await findPost(ctx, connection, id);
   if (made === null)
     throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);

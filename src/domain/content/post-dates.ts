@@ -8,7 +8,7 @@ import type { Ctx } from '../context.js';
 
 type Dated = { post_date?: string | undefined; post_date_gmt?: string | undefined; post_status?: string | undefined };
 
-/** Either date is made from the other by the site's time zone; a scheduled post needs one that is yet to come. */
+/** Derives either date from the other by the site's time zone; a scheduled post needs a date in the future. */
 export function withDates<T extends Dated>(ctx: Ctx, site: SiteRecord, fields: T, before?: EditablePost): T {
   const zone = zoneOfSite(site);
   const gmt = fields.post_date_gmt ?? (fields.post_date === undefined ? undefined : toGmt(fields.post_date, zone));

@@ -1,4 +1,4 @@
-/** Changing posts. What took effect is read back: the child says SUCCESS when nothing happened (child protocol §6.4). */
+/** Edits posts. The result is read back: the child says SUCCESS when nothing happened (child protocol §6.4). */
 
 import { POST_COLUMNS, type PostChange, type PostRef } from '../../../schemas/post.js';
 import type { EditablePost } from '../../child/child.js';
@@ -11,7 +11,10 @@ import { withDates } from './post-dates.js';
 import { tellingFailure, withPostError } from './post-errors.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
-/** Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while a person edits it, `edit_post_error`, `edit_post_failed`. */
+/**
+ * Only the given fields change. Throws `post_not_exist`, `svc_rest_conflict` while someone is editing it,
+ * `edit_post_error`, `edit_post_failed`.
+ */
 export async function editPost(caller: Ctx, site: SiteRow, id: number, change: PostChange): Promise<PostRef> {
   return withLiveSite(caller, site.id, 'write', async (ctx, connection, target) => {
     const before = await readPost(ctx, connection, id);
@@ -36,7 +39,7 @@ export async function editPost(caller: Ctx, site: SiteRow, id: number, change: P
   });
 }
 
-/** WordPress' own limit: a lock that was not renewed for so long is no longer one. */
+/** WordPress' own limit: a lock that has not been renewed for this long has expired. */
 const LOCK_SECONDS = 150;
 
 function isHeld(ctx: Ctx, post: EditablePost): boolean {
@@ -70,8 +73,8 @@ async function write(ctx: Ctx, connection: SiteConnection, before: EditablePost,
 }
 
 /**
- * Categories, the featured image and the sticky mark go only through `newpost`, which makes the connected user the author and
- * takes the featured image off: both are put back.
+ * Categories, the featured image and the sticky flag can only be set through `newpost`, which makes the connected user
+ * the author and removes the featured image: both are restored.
  */
 async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePost, wanted: PostChange): Promise<void> {
   const now = await readPost(ctx, connection, before.id);
@@ -102,14 +105,17 @@ async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePos
   });
 }
 
-/** Roles that can write posts; subscribers may be many thousands. */
+/** Roles that can write posts; there may be many thousands of subscribers. */
 const WRITERS = ['administrator', 'editor', 'author', 'contributor'] as const;
 
-/** Login of the author, who is listed by nice name. Throws when it cannot be found out: the post would change hands. */
+/**
+ * Login of the author, who is listed by nice name. Throws if it cannot be determined: otherwise the post would change
+ * its author.
+ */
 async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditablePost): Promise<string> {
   const options = { signal: ctx.signal };
   const nicename = (await ctx.child.postListing(connection, post, options))?.author ?? '';
-  // The child's word for an author whose account is gone.
+  // The child's value for an author whose account was deleted.
   if (nicename === 'removed') return '';
   const users = nicename === '' ? [] : await ctx.child.users(connection, WRITERS, options);
   const login = users.find((user) => user.nicename === nicename)?.login ?? '';
@@ -125,7 +131,10 @@ async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditableP
 
 const COMPARED = [...POST_COLUMNS, 'post_tags', 'post_category'] as const;
 
-/** A field that still has its old value although another was sent did not take effect. Filters of the site may alter what was. */
+/**
+ * A field that keeps its old value although another was sent did not take effect. The site's filters may alter a value
+ * that did.
+ */
 function requireEffect(before: EditablePost, after: EditablePost, wanted: PostChange): void {
   const asText = (value: unknown) => (Array.isArray(value) ? [...value].sort().join(',') : String(value ?? ''));
   const failed = COMPARED.filter((name) => {
@@ -133,7 +142,7 @@ function requireEffect(before: EditablePost, after: EditablePost, wanted: PostCh
     if (value === undefined || asText(value) === asText(before[name])) return false;
     return asText(after[name]) === asText(before[name]);
   });
-  // WordPress itself turns a scheduled post whose time has come into a published one, and back.
+  // WordPress itself publishes a scheduled post when its time has come, and the reverse.
   const real = failed.filter((name) => name !== 'post_status' || !isScheduling(before.post_status, wanted.post_status));
   if (real.length === 0) return;
   throw new ServiceError('edit_post_failed', `The site reported success, but did not change ${real.join(', ')}.`, {

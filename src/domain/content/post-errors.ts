@@ -1,4 +1,4 @@
-/** Refusals of a site in the words of the posts routes. */
+/** Errors of a site with the codes of the posts routes. */
 
 import { ChildFailure } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -6,7 +6,7 @@ import type { EventFacts } from '../../core/events.js';
 import type { Ctx } from '../context.js';
 import { liveSiteError } from './live-content.js';
 
-/** A refusal of the site gets the code of the route; that it could not be reached keeps its own (REST §6.12). */
+/** A refusal by the site gets the code of the route; an unreachable site keeps its own code (REST §6.12). */
 export async function withPostError<T>(code: ErrorCode, siteId: number, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
@@ -22,7 +22,10 @@ export async function withPostError<T>(code: ErrorCode, siteId: number, work: ()
   }
 }
 
-/** Changes a post; that the site failed is told as an event. What is refused before the site was asked to change anything is not. */
+/**
+ * Changes a post and emits an event if the site failed. A refusal before the site was asked to change anything emits
+ * none.
+ */
 export async function tellingFailure<T>(
   ctx: Ctx,
   siteId: number,

@@ -1,4 +1,4 @@
-/** Steps between the states of a post, and its end (child protocol §6.4, REST §6.12). */
+/** Changes the status of posts, and deletes them (child protocol §6.4, REST §6.12). */
 
 import type { PostStep } from '../../../schemas/post.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -8,11 +8,11 @@ import { withLiveSite } from './live-content.js';
 import { tellingFailure, withPostError } from './post-errors.js';
 import { findPost, postNotFound, readPost, releaseLock } from './posts.js';
 
-/** `deleted` is gone for good. */
+/** `deleted`: permanently. */
 export interface StatusChange {
   post_id: number;
   post_status: string;
-  /** False when the post was in the wanted state already. */
+  /** False if the post was already in the wanted state. */
   changed: boolean;
 }
 
@@ -21,7 +21,9 @@ export function changePostStatus(ctx: Ctx, site: SiteRow, id: number, step: Post
   return take(ctx, site, id, step, 'update_post_status_error');
 }
 
-/** Into the trash, or with `force` for good. A post in the trash stays there unless forced. */
+/**
+ * Moves the post to the trash, or with `force` deletes it permanently. A post in the trash stays there unless forced.
+ */
 export function deletePost(ctx: Ctx, site: SiteRow, id: number, force: boolean): Promise<StatusChange> {
   return take(ctx, site, id, force ? 'delete' : 'trash', 'delete_post_error');
 }
@@ -74,12 +76,12 @@ function requireFit(id: number, before: string, step: PostStep): void {
   }
 }
 
-/** Takes the step and answers the state afterwards, null when the post is gone. */
+/** Performs the step and returns the state afterwards, null if the post is gone. */
 async function run(ctx: Ctx, connection: SiteConnection, id: number, step: PostStep): Promise<string | null> {
   const former = step === 'restore' ? await statusBeforeTrash(ctx, connection, id) : '';
   const action = step === 'approve' ? 'publish' : step;
   await ctx.child.actOnPost(connection, id, action, { signal: ctx.signal });
-  // WordPress restores as a draft; where the post came from is in its notes.
+  // WordPress restores as a draft; the original state is in the post's meta data.
   const restorable = RESTORABLE.find((status) => status === former);
   if (restorable !== undefined)
     await ctx.child.updatePost(connection, id, { post_status: restorable }, { signal: ctx.signal });
@@ -98,7 +100,7 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
   switch (step) {
     case 'delete':
       return after === null;
-    // A site without a trash deletes at once.
+    // A site without a trash deletes permanently.
     case 'trash':
       return after === null || after === 'trash';
     case 'restore':
@@ -110,11 +112,11 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
   }
 }
 
-/** Status and title of the post, null when the site has none of this id. */
+/** Status and title of the post, null if the site has no post with this id. */
 async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promise<PostState | null> {
   const listed = await ctx.child.postStatus(connection, id, { signal: ctx.signal });
   if (listed !== null) return listed;
-  // Types that are kept out of searches are not among "any".
+  // "any" does not include types that are excluded from searches.
   const post = await findPost(ctx, connection, id);
   if (post === null) return null;
   await releaseLock(ctx, connection, id, post.edit_lock);

@@ -14,16 +14,16 @@ export interface PostQuery extends Partial<DayRange> {
   /** Substring of title, text or both; blank = no filter. */
   search?: string | undefined;
   search_on: SearchOn;
-  /** Empty = every state but the trash. */
+  /** Empty = every state except the trash. */
   status: readonly PostStatus[];
   post_type: string;
-  /** Posts per site at most. */
+  /** Maximum number of posts per site. */
   maximum: number;
 }
 
 const ALL_BUT_TRASH: readonly PostStatus[] = ['publish', 'pending', 'private', 'future', 'draft'];
 
-/** Posts of many sites, newest first in each. A site that failed stands in `errors`. */
+/** Posts of many sites, newest first in each. A failed site is listed in `errors`. */
 export async function listPosts(ctx: Ctx, choice: LiveFilter, query: PostQuery): Promise<ContentAnswer<PostItem>> {
   requireRange(query);
   const selection = await resolveLiveSites(ctx, choice);
@@ -59,7 +59,7 @@ async function postsOf(
     .slice(0, query.maximum);
 }
 
-/** One post whole. Throws `post_not_exist` 404. */
+/** One complete post. Throws `post_not_exist` 404. */
 export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<PostDetail> {
   return withLiveSite(caller, site.id, 'read', async (ctx, connection) => {
     const post = await readPost(ctx, connection, id);
@@ -72,14 +72,14 @@ export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<P
   });
 }
 
-/** The post as an editor opens it. Reading puts our user's edit lock on it: `releaseLock` takes it off. */
+/** The post as an editor opens it. Reading sets our user's edit lock on it: `releaseLock` removes it. */
 export async function readPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost> {
   const post = await findPost(ctx, connection, id);
   if (post === null) throw postNotFound(id);
   return post;
 }
 
-/** The same; null when the site has no such post. */
+/** The same; null if the site has no such post. */
 export function findPost(ctx: Ctx, connection: SiteConnection, id: number): Promise<EditablePost | null> {
   return ctx.child.postForEditing(connection, id, { signal: ctx.signal });
 }
@@ -96,12 +96,12 @@ export async function releaseLock(ctx: Ctx, connection: SiteConnection, id: numb
   try {
     await ctx.child.setEditLock(connection, id, before, { signal: ctx.signal });
   } catch (error) {
-    // It falls off by itself after 150 s.
+    // The lock expires after 150 s anyway.
     ctx.log.debug({ err: error, site_id: connection.site_id }, 'the edit lock of a post could not be taken off');
   }
 }
 
-/** Address, author and last change, which only a list tells. */
+/** URL, author and last change, which only a list contains. */
 export async function listFacts(
   ctx: Ctx,
   site: SiteRow,
@@ -118,7 +118,7 @@ export async function listFacts(
   };
 }
 
-/** WordPress answers it with a redirect to the address of the post, whatever its type. */
+/** WordPress redirects it to the URL of the post, for any type. */
 export function shortLink(site: SiteRow, id: number): string {
   return `${site.url}?p=${id}`;
 }

@@ -1,4 +1,4 @@
-/** Costs: the shares of sites and clients (operations §5.9). Records stand in cost-records.ts. */
+/** Costs: the shares of sites and clients (operations §5.9). Records are in records.ts. */
 
 import type { RenewalType } from '../../../schemas/cost.js';
 import type { CoveringCost } from '../../store/costs/shares.js';
@@ -54,12 +54,12 @@ export async function clientCosts(ctx: Ctx, ref: ClientRef) {
   return {
     ...clientHead(client),
     costs: entries.sort(bySiteName),
-    // One product per cost instead of one sum per row: thousands of rows stay cheap.
+    // One product per cost instead of one sum per row, so that thousands of rows stay cheap.
     ...totals([...shares.values()].map((known) => times(known.yearly, known.sites))),
   };
 }
 
-/** What one covered site bears of a cost: as shown, and exactly per year (0 unless an active subscription). */
+/** The share of a cost borne by one covered site: as shown, and exactly per year (0 unless an active subscription). */
 function share(cost: CoveringCost, today: string): { entry: CostEntry; yearly: Fraction } {
   const price = decimal(cost.price);
   const amount = cost.covered_sites === null ? price : over(price, cost.covered_sites);
@@ -77,7 +77,7 @@ function share(cost: CoveringCost, today: string): { entry: CostEntry; yearly: F
   };
 }
 
-/** Next renewal on or after today; null for one-time and inactive costs, and when no renewal is known. */
+/** Next renewal on or after today; null for one-time and inactive costs, and if no renewal is known. */
 export function nextDue(
   cost: Pick<CoveringCost, 'type' | 'cost_status' | 'renewal_type' | 'last_renewal'>,
   today: string,

@@ -1,4 +1,4 @@
-/** Product types and payment methods of costs: the built-in ones, and those that were added (REST §6.10.5). */
+/** Product types and payment methods of costs: the built-in ones and added ones (REST §6.10.5). */
 
 import { ServiceError } from '../../core/errors.js';
 import { slugOf } from '../common/slugs.js';
@@ -78,7 +78,7 @@ export async function addProductType(ctx: Ctx, input: TypeChange & { title: stri
   return { [slug]: type };
 }
 
-/** The slug stays. Of a built-in type colour and icon may change, not the title; null goes back to the standard. */
+/** The slug stays. A built-in type can change its color and icon but not its title; null restores the default. */
 export async function editProductType(ctx: Ctx, slug: string, change: TypeChange) {
   requireModule(ctx, 'cost-tracker');
   const all = await productTypes(ctx);
@@ -99,7 +99,7 @@ export async function editProductType(ctx: Ctx, slug: string, change: TypeChange
   return { [slug]: type };
 }
 
-/** Throws `invalid_slug` 404, or `svc_rest_conflict` 409 for a built-in type and for one that a cost names. */
+/** Throws `invalid_slug` 404, or `svc_rest_conflict` 409 for a built-in type and for one in use by a cost. */
 export function deleteProductType(ctx: Ctx, slug: string): Promise<void> {
   return remove(ctx, TYPES, 'product type', 'product_type', Object.hasOwn(BUILT_IN_TYPES, slug), slug);
 }
@@ -172,7 +172,7 @@ function requireUnused(title: string, all: Listed, except: string): void {
   });
 }
 
-/** The slug of a title; a free one, should titles differ only in what a slug drops. */
+/** The slug for a title; an unused one if titles differ only in what a slug drops. */
 function newSlug(title: string, all: Listed): string {
   requireUnused(title, all, '');
   if (all.filter((entry) => entry.slug !== '').length >= MAX_OWN)

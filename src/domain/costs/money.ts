@@ -8,7 +8,7 @@ export interface Fraction {
 
 export const ZERO: Fraction = { n: 0n, d: 1n };
 
-/** Decimal text such as `12.50` as the number it says. Throws RangeError for anything else. */
+/** Parses decimal text such as `12.50`. Throws RangeError for anything else. */
 export function decimal(text: string): Fraction {
   const match = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text);
   if (match === null) throw new RangeError('Not a decimal number.');
@@ -31,7 +31,7 @@ export function over(a: Fraction, divisor: number): Fraction {
   return reduced(a.n, a.d * BigInt(divisor));
 }
 
-/** To 2 decimals, half away from zero, as the JSON number that prints so. */
+/** Rounds to 2 decimals, half away from zero, to the JSON number that prints so. */
 export function rounded(a: Fraction): number {
   const size = a.n < 0n ? -a.n : a.n;
   const cents = (size * 200n + a.d) / (2n * a.d);

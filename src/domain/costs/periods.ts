@@ -11,19 +11,19 @@ const PERIOD: Record<RenewalType, { days: number } | { months: number }> = {
   yearly: { months: 12 },
 };
 
-/** The UTC date of a moment in milliseconds. */
+/** The UTC date of an instant in milliseconds. */
 export function dateOf(ms: number): string {
   return new Date(ms).toISOString().slice(0, 10);
 }
 
-/** A moment in milliseconds as ISO 8601 UTC in whole seconds, `2025-12-03T10:00:00Z` (operations §5.3). */
+/** An instant in milliseconds as ISO 8601 UTC in whole seconds, `2025-12-03T10:00:00Z` (operations §5.3). */
 export function timestampOf(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}Z`;
 }
 
 /**
- * First renewal after `last` that is on or after `today`. Periods are counted from `last` itself, so that the 31st comes
- * back after a shorter month. A `last` in the future is itself the next renewal.
+ * First renewal after `last` that is on or after `today`. Periods are counted from `last` itself, so that the 31st
+ * returns after a shorter month. A `last` in the future is itself the next renewal.
  */
 export function nextRenewal(last: string, every: RenewalType, today: string): string {
   if (last > today) return last;
@@ -44,7 +44,7 @@ export function nextRenewal(last: string, every: RenewalType, today: string): st
 /** The same day `months` later, or the last day of that month when it is shorter. */
 export function plusMonths(date: string, months: number): string {
   const { year, month, day } = parts(date);
-  // Date.UTC takes the years 0 to 99 for those of the 20th century.
+  // Date.UTC interprets the years 0 to 99 as 1900 to 1999.
   const target = new Date(0);
   target.setUTCFullYear(year, month + months, 1);
   const last = new Date(target);

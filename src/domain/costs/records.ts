@@ -23,7 +23,7 @@ export async function listCosts(ctx: Ctx, page: number, perPage: number) {
   return { items: items.map((cost) => costView(ctx, cost)), page, per_page: perPage, total };
 }
 
-/** Undefined when there is no such cost. */
+/** Undefined if there is no such cost. */
 export async function getCost(ctx: Ctx, id: number): Promise<CostView | undefined> {
   requireModule(ctx, 'cost-tracker');
   const cost = await ctx.store.costs.find(id, ctx.actor.denied_sites);
@@ -55,7 +55,10 @@ export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
   return costView(ctx, cost);
 }
 
-/** Only the given fields change; given targets replace. Undefined when there is no such cost. Throws as `addCost`. */
+/**
+ * Only the given fields change; given targets replace the previous ones. Undefined if there is no such cost. Throws as
+ * `addCost`.
+ */
 export async function updateCost(ctx: Ctx, id: number, change: CostChange): Promise<CostView | undefined> {
   requireModule(ctx, 'cost-tracker');
   const { fields, targets } = parts(change);
@@ -63,7 +66,7 @@ export async function updateCost(ctx: Ctx, id: number, change: CostChange): Prom
   if (known === undefined) return undefined;
   if (Object.keys(fields).length + Object.keys(targets).length === 0) return costView(ctx, known);
   const settled = consistent({ ...known, ...fields });
-  // What stands there already may have left its list: only a fresh choice is judged.
+  // A stored value may have been removed from its list since: only new choices are validated.
   await requireListed(ctx, fields);
   requireAccess(ctx, targets.sites ?? [], 'sites');
   const write = await changing('The cost was not changed.', () =>
@@ -75,7 +78,7 @@ export async function updateCost(ctx: Ctx, id: number, change: CostChange): Prom
   return costView(ctx, cost);
 }
 
-/** Answers the deleted record; undefined when there is no such cost. */
+/** Returns the deleted record; undefined if there is no such cost. */
 export async function deleteCost(ctx: Ctx, id: number): Promise<CostView | undefined> {
   const cost = await getCost(ctx, id);
   if (cost === undefined) return undefined;
@@ -89,7 +92,7 @@ function changing<T>(message: string, work: () => Promise<T>): Promise<T> {
   return withStorageError('svc_operation_failed', `${message} Nothing changed.`, work);
 }
 
-/** The given members, apart: columns and targets. */
+/** Splits the given members into columns and targets. */
 function parts(input: NewCost | CostChange): { fields: Partial<CostFields>; targets: Partial<CostTargets> } {
   const given = Object.entries(input).filter(([, value]) => value !== undefined);
   const isTarget = (name: string) => name === 'sites' || name === 'groups' || name === 'clients';
@@ -99,7 +102,7 @@ function parts(input: NewCost | CostChange): { fields: Partial<CostFields>; targ
   };
 }
 
-/** A lifetime cost has no renewals; a subscription needs to say how often it renews. */
+/** A lifetime cost has no renewals; a subscription must say how often it renews. */
 function consistent(fields: CostFields): CostFields {
   if (fields.name === '') throw invalid('name', 'name is blank', 'Send a name with at least one visible character.');
   if (fields.type === 'lifetime') return { ...fields, renewal_type: null };
@@ -113,7 +116,7 @@ function consistent(fields: CostFields): CostFields {
   return fields;
 }
 
-/** A product type or payment method that is on no list would be shown nowhere. Blank means none. */
+/** A product type or payment method that is on no list would not be shown anywhere. Blank means none. */
 async function requireListed(ctx: Ctx, { product_type = '', payment_method = '' }: Partial<CostFields>): Promise<void> {
   if (product_type !== '') requireSlug('product_type', product_type, await productTypes(ctx));
   if (payment_method !== '') requireSlug('payment_method', payment_method, await paymentMethods(ctx));
@@ -139,7 +142,7 @@ const NOT_FOUND = {
   clients: { code: 'svc_client_not_found', what: 'client' },
 } as const satisfies Record<TargetField, unknown>;
 
-/** The cost of a write that succeeded; undefined when it had been deleted. */
+/** The cost of a successful write; undefined if it had been deleted. */
 function stored(write: CostWrite, targets: Partial<CostTargets>): CostRow | undefined {
   if (write.outcome === 'stored') return write.cost;
   if (write.outcome === 'no_cost') return undefined;

@@ -1,4 +1,4 @@
-/** The costs of a site as whole records, each with the share of the site (REST §6.3 R35). */
+/** The costs of a site as complete records, each with the share of the site (REST §6.3 R35). */
 
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';

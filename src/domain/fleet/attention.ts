@@ -1,4 +1,4 @@
-/** What needs a person now, as records: the brief of the fleet for pages and programs, worst first. */
+/** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
 import { SEVERITIES, type Severity } from '../../../schemas/vulnerability.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
@@ -11,7 +11,7 @@ import { briefData } from './brief.js';
 import { reasonCell } from './search-cells.js';
 
 const DAY_MS = 86_400_000;
-/** How long an update that broke a site is told. */
+/** How many days an update that broke a site is listed. */
 const BROKEN_DAYS = 7;
 
 export const ATTENTION = [
@@ -32,11 +32,11 @@ export interface AttentionCase {
   site_id: number | null;
   site_name: string | null;
   site_url: string | null;
-  /** Since when it is so, when it ends, or when it happened; of a site that is not synced the last sync. Null = unknown. */
+  /** Since when, until when, or when it happened; for a site that is not synced, its last sync. Null = unknown. */
   at: string | null;
   http_status?: number | null;
   reason?: string | null;
-  /** The update before it, which may be the cause. */
+  /** The preceding update, which may be the cause. */
   suspect?: { type: string; slug: string; name: string; old_version: string; new_version: string };
   change_id?: string;
   item?: string;
@@ -44,7 +44,7 @@ export interface AttentionCase {
   new_version?: string;
   seen?: string[];
   severity?: Severity | null;
-  /** Of one of its vulnerabilities no fixed version is known. */
+  /** For one of its vulnerabilities no fixed version is known. */
   unfixed?: boolean;
   acknowledged_at?: string | null;
   job_id?: string;
@@ -114,7 +114,7 @@ function brokenCase(row: BrokenRow): AttentionCase {
   };
 }
 
-/** Counts of the fleet, matters that need a person with their first cases, and what was done in the last day. */
+/** Counts of the fleet, matters that need attention with their first cases, and what was done in the last day. */
 export async function fleetAttention(ctx: Ctx, cases: number) {
   const now = ctx.clock.now();
   const { store, actor } = ctx;

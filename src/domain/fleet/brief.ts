@@ -1,4 +1,4 @@
-/** The brief of the fleet: what needs a person now, worst first, then what was done. Small for a fleet of any size. */
+/** The fleet brief: what needs attention now, most urgent first, then what was done. Small for a fleet of any size. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
@@ -18,13 +18,13 @@ const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
 
-/** Cases of a matter that are listed. */
+/** Maximum number of cases listed per matter. */
 const CASES = 4;
-/** Longest text of a case, in estimated tokens. */
+/** Maximum text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
-/** The whole, in estimated tokens; beyond it cases are left out, matters and their counts never. */
+/** Maximum size of the whole, in estimated tokens; beyond it cases are left out, but never matters or their counts. */
 const MAX_TOKENS = 1300;
-/** Kinds of work that are listed. */
+/** Maximum number of kinds of work listed. */
 const DONE = 8;
 
 export interface Brief {
@@ -37,7 +37,7 @@ export interface Brief {
   not_known: string[];
 }
 
-/** @param since ISO 8601; a day ago when left out */
+/** @param since ISO 8601; a day ago if omitted */
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : startOf(since, now);
@@ -45,7 +45,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
   return withinBudget(briefOf(data, feed, now, from));
 }
 
-/** What a brief is made of, with so many cases of each matter. */
+/** The data of a brief, with up to this many cases per matter. */
 export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<BriefData> {
   const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
   return ctx.store.fleetBrief.read(
@@ -118,7 +118,7 @@ interface Line {
   matter: string;
   /** The call that shows all cases. */
   next(first: Matter['first']): string;
-  /** One case in words. */
+  /** Describes one case. */
   tell(row: Matter['first'][number]): string;
 }
 
@@ -128,7 +128,7 @@ const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(in
 const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
   `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
-/** In the order of urgency. */
+/** In order of urgency. */
 const LINES: readonly Line[] = [
   {
     name: 'after_update',
@@ -183,7 +183,7 @@ function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] 
   return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 
-/** As sites are named everywhere: without scheme. */
+/** Sites are named without scheme, as everywhere. */
 function host(url: unknown): string {
   return withRealDomains(String(url))
     .replace(/^https?:\/\/(www\.)?/, '')
@@ -191,7 +191,7 @@ function host(url: unknown): string {
     .slice(0, 70);
 }
 
-/** Tokens of a text, estimated high: outside of ASCII a character may be more than one. */
+/** Tokens of a text, a high estimate: outside ASCII a character may be more than one. */
 function tokensOf(text: string): number {
   let tokens = 0;
   for (const char of text) tokens += char <= '~' ? 1 / 3 : 1.5;

@@ -1,4 +1,4 @@
-/** Levels of updates as they are stored: 0 patch, 1 minor, 2 major. */
+/** Update levels as stored: 0 patch, 1 minor, 2 major. */
 
 import { LEVELS, type Level } from '../../../schemas/search.js';
 

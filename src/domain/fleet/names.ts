@@ -1,8 +1,11 @@
-/** What plugins and themes are called: by slug, by the folder or file that begins the slug, or by name, in any case. */
+/**
+ * Matches plugins and themes by what people call them: the slug, the folder or file at its start, or the name, ignoring
+ * case.
+ */
 
 import { fold } from '../../../schemas/fold.js';
 
-/** Whether an item is called so. */
+/** Whether an item is known by this name. */
 export function isCalled({ slug, name }: { slug: string; name: string }, term: string): boolean {
   const wanted = fold(term.trim());
   return fold(name) === wanted || fold(slug) === wanted || stem(fold(slug)) === wanted;

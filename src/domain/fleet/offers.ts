@@ -1,4 +1,4 @@
-/** Updates on offer by item: how many sites each would reach, and what protects them. */
+/** Available updates by item: how many sites each would reach, and how they are protected. */
 
 import { LEVELS, type Level } from '../../../schemas/search.js';
 import type { Ctx } from '../context.js';
@@ -18,13 +18,13 @@ const numberOf = (type: UpdateType) => UPDATE_TYPES.indexOf(type);
 const TRANSLATION = numberOf('translation');
 const levelOf = (level: number | null) => (level === null ? null : (LEVELS[level] ?? null));
 
-/** Newest first; versions that are not known are left out. */
+/** Newest first; unknown versions are left out. */
 function versionsOf(json: string): string[] {
   const versions = (JSON.parse(json) as string[]).filter((version) => version !== '');
   return versions.sort((a, b) => compareVersions(b, a));
 }
 
-/** One page of items, each with all versions that its sites have and are offered, newest first. */
+/** One page of items, each with all installed and offered versions of its sites, newest first. */
 export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, perPage: number) {
   const filter = {
     types: query.types.map(numberOf),
@@ -56,7 +56,10 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
 
 const FIXES = 5;
 
-/** Which known vulnerabilities the update of an item fixes, and on how many sites. Without a feed that is not known: null. */
+/**
+ * Which known vulnerabilities the update of an item fixes, and on how many sites. Null without a feed, because that is
+ * unknown.
+ */
 async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[]) {
   const { known } = await feedState(ctx);
   const steps = known ? await ctx.store.fleetOffers.steps(items, ctx.actor.denied_sites) : [];
@@ -75,7 +78,10 @@ async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[
   };
 }
 
-/** One page of the sites on which an item has an update. `guarded` null: its guard was never looked for, or was silent. */
+/**
+ * One page of the sites on which an item has an update. `guarded` null: its guard was never checked, or did not
+ * respond.
+ */
 export async function offeredSites(ctx: Ctx, type: UpdateType, slug: string, page: number, perPage: number) {
   const found = await ctx.store.fleetOffers.sites(numberOf(type), slug, ctx.actor.denied_sites, page, perPage);
   const items = found.items.map(({ guard, held, level, current_version, ...row }) => ({

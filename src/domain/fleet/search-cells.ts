@@ -1,4 +1,4 @@
-/** The cells of a found row, as they are answered. */
+/** Formats the cells of search results. */
 
 import { LEVELS, type SearchField } from '../../../schemas/search.js';
 import type { SearchColumn } from '../../store/fleet/search.js';
@@ -9,7 +9,7 @@ import { isoTime } from '../sites/times.js';
 export type Cell = string | number | boolean | null;
 type Stored = Readonly<Record<string, unknown>>;
 
-/** Longest text in a cell: a page of rows must stay small. */
+/** Maximum text length in a cell: a page of rows must stay small. */
 const MAX_TEXT = 160;
 
 const STATE = [
@@ -21,19 +21,19 @@ const STATE = [
   'suspended_client',
 ] as const;
 const HEALTH = ['health_good', 'health_recommended', 'health_critical'] as const;
-/** Fields that are made of other columns than the one of their name. */
+/** Fields that are derived from columns with other names. */
 const SOURCES: Partial<Record<SearchField, readonly SearchColumn[]>> = {
   reason: STATE,
   health: HEALTH,
   monitor: ['monitor_status', 'monitor_active', 'suspended'],
 };
 
-/** The stored columns that these fields are made of. */
+/** The stored columns from which these fields are derived. */
 export function columnsOf(fields: readonly SearchField[]): SearchColumn[] {
   return [...new Set(fields.flatMap((field) => SOURCES[field] ?? [field]))];
 }
 
-/** @param monitored whether sites are monitored that have no switch of their own */
+/** @param monitored whether sites without their own switch are monitored */
 export function cellsOf(row: Stored, fields: readonly SearchField[], monitored: boolean): Cell[] {
   return fields.map((field) => cellOf(row, field, monitored));
 }
@@ -63,7 +63,7 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
   }
 }
 
-/** Why a site is not connected; null when it is. */
+/** Why a site is not connected; null if it is. */
 export function reasonCell(row: Stored): string | null {
   const reason = reasonOf(row as unknown as Parameters<typeof reasonOf>[0]);
   return reason === '' ? null : short(reason);

@@ -1,4 +1,4 @@
-/** The search over the fleet: filters that combine, chosen columns, or counts by a value. */
+/** The fleet search: combinable filters, selectable columns, or counts by a value. */
 
 import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
 import { ServiceError } from '../../core/errors.js';
@@ -14,7 +14,7 @@ import { levelNumbers } from './levels.js';
 import { packagesCalled } from './packages.js';
 import { cellsOf, columnsOf } from './search-cells.js';
 
-/** A search as it is asked for. Empty lists and texts filter nothing. */
+/** A search as requested. Empty lists and texts filter nothing. */
 interface FleetSearch {
   search: string;
   status: SiteStatus | 'any';
@@ -44,7 +44,7 @@ interface FleetSearch {
 
 const DAY_MS = 86_400_000;
 
-/** Answers one page of rows, or of groups. Rows of sites come by address, or in the order that is asked for. */
+/** Returns one page of rows or groups. Rows of sites are sorted by address, or as requested. */
 export async function searchFleet(ctx: Ctx, asked: FleetSearch, order?: SiteOrder) {
   requireItem(asked);
   const vulnerabilities = await vulnerabilitiesAsked(ctx, asked);
@@ -76,7 +76,7 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order?: SiteOrde
   };
 }
 
-/** What is known of vulnerabilities, where they are asked about. */
+/** The state of vulnerability data, if the search involves it. */
 async function vulnerabilitiesAsked(ctx: Ctx, { vulnerable, fields }: FleetSearch): Promise<FeedState | undefined> {
   return vulnerable === undefined && !fields.includes('vulnerabilities') ? undefined : feedState(ctx);
 }
@@ -85,7 +85,9 @@ function known(unknown: number | null): { unknown?: number } {
   return unknown === null || unknown === 0 ? {} : { unknown };
 }
 
-/** What only makes sense of a plugin or theme is refused without one: left out of account, it would widen the answer. */
+/**
+ * Refuses filters that only make sense with a plugin or theme if none is given: ignoring them would widen the answer.
+ */
 function requireItem(asked: FleetSearch): void {
   if (asked.plugin !== undefined || asked.theme !== undefined) return;
   const named = (['item_state', 'version_below', 'version_from'] as const).find((name) => asked[name] !== undefined);
@@ -139,19 +141,19 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
   };
 }
 
-/** The kind of the item that rows show; null without one. */
+/** The kind of item that rows show; null without an item. */
 function shownKind(asked: FleetSearch): 'plugins' | 'themes' | null {
   return asked.plugin !== undefined ? 'plugins' : asked.theme !== undefined ? 'themes' : null;
 }
 
-/** Whether an update of the shown item itself is asked for: `has_update` of its kind, or a level alone. */
+/** Whether the search asks for an update of the shown item itself: `has_update` of its kind, or a level alone. */
 function asksItemUpdate(asked: FleetSearch): boolean {
   const kind = shownKind(asked);
   if (kind === null || (asked.has_update.length === 0 && asked.level.length === 0)) return false;
   return asked.has_update.length === 0 || (asked.has_update.length === 1 && asked.has_update[0] === kind);
 }
 
-/** Offers of the site as a whole. */
+/** Filters on any updates of the site. */
 function offersOf(asked: FleetSearch): OfferFilter[] | undefined {
   if (asked.has_update.length === 0 && asked.level.length === 0) return undefined;
   if (asksItemUpdate(asked)) return undefined;
@@ -191,7 +193,7 @@ async function shownItem(ctx: Ctx, asked: FleetSearch, kind: number, packages: r
 const STANDARD = 6;
 const ITEM_STANDARD: readonly SearchField[] = ['id', 'url', 'slug', 'version', 'active', 'update'];
 
-/** The columns asked for; else six: what the filters are about, filled up with what is asked most. */
+/** The requested columns; otherwise six: those of the filters, completed with the most common ones. */
 function fieldsOf(asked: FleetSearch): SearchField[] {
   if (asked.fields.length > 0) return [...new Set(asked.fields)];
   if (shownKind(asked) !== null)

@@ -1,4 +1,4 @@
-/** Logins of hosting providers for backups (REST §6.10.6). Write-only secrets, sealed in storage. */
+/** Credentials of hosting providers for backups (REST §6.10.6). Write-only secrets, sealed in storage. */
 
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
@@ -7,7 +7,7 @@ import { wrongField } from './settings.js';
 interface Provider {
   label: string;
   options: readonly string[];
-  /** Where its secret stands in a body and in an answer. */
+  /** The member that holds its secret in bodies and answers. */
   secret: 'api_key' | 'password';
 }
 
@@ -66,7 +66,7 @@ async function viewOf(ctx: Ctx, slug: string): Promise<BackupView> {
   };
 }
 
-/** A short secret shows nothing of itself. */
+/** A short secret is masked completely. */
 function masked(secret: string): string {
   return `****${secret.length >= 12 ? secret.slice(-4) : ''}`;
 }
@@ -79,7 +79,10 @@ function secretKey(slug: string): string {
   return `api-backups-secret.${slug}`;
 }
 
-/** Absent keeps, null clears; a masked secret that is sent back is left alone. Unknown providers and fields are refused by name. */
+/**
+ * An absent member stays unchanged, null clears it; a masked secret that is sent back is ignored. Unknown providers and
+ * fields are refused by name.
+ */
 export async function editBackup(ctx: Ctx, slug: string, change: BackupChange): Promise<BackupView> {
   const provider = Object.hasOwn(PROVIDERS, slug) ? PROVIDERS[slug] : undefined;
   if (provider === undefined) {

@@ -1,4 +1,4 @@
-/** What the stored settings mean for the rest of the service. Plain getters; each reads what is stored now. */
+/** The effects of the stored settings on the rest of the service. Plain getters; each reads the current value. */
 
 import type { JobType } from '../../../schemas/job.js';
 import { MONITORING } from '../../../schemas/monitoring.js';
@@ -29,14 +29,14 @@ export type GroupValues<G extends Group> = ValuesOf<(typeof GROUPS)[G]>;
 
 type Source = Pick<Ctx, 'store' | 'config'>;
 
-/** The values of a group, the standard where nothing is stored. `owner` is whose personal values are meant. */
+/** The values of a group, with defaults for those not stored. `owner` selects whose personal values. */
 export async function groupValues<G extends Group>(ctx: Source, group: G, owner = ''): Promise<GroupValues<G>> {
   const stored = await ctx.store.settings.group(`${group}.`);
   const surroundings = surroundingsOf(ctx.config);
   const values = Object.entries(GROUPS[group] as Fields).map(([name, { schema, standard, personal }]) => {
     const found = stored.get(personal === true ? `${name}@${owner}` : name);
     const parsed = found === undefined ? undefined : schema().safeParse(found);
-    // A value of an older version that is no longer allowed gives way to the standard.
+    // A value of an older version that is no longer allowed is replaced by the default.
     const normal = standard(surroundings);
     if (parsed === undefined || !parsed.success) return [name, normal];
     return [name, isMap(parsed.data) && isMap(normal) ? { ...normal, ...parsed.data } : parsed.data];
@@ -72,18 +72,19 @@ function storedOrStandard<G extends Group, K extends keyof GroupValues<G> & stri
   return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
 }
 
-/** Time zone of the dashboard, as `zones.ts` takes it. */
+/** Time zone of the dashboard, as `time-zones.ts` takes it. */
 export function dashboardZone(ctx: Source): Promise<string> {
   return settingOf(ctx, 'general', 'timezone_string');
 }
 
-/** Whether the timetable may work on sites of its own accord. */
+/** Whether the timetable may work on sites unasked. */
 export async function isScheduleOn(ctx: Source): Promise<boolean> {
   return (await settingOf(ctx, 'advanced', 'svc_wp_cron')) === 1;
 }
 
 /**
- * Sites that were not looked at since then are due for their sync. Without a start time the syncs are spread over the day; with one, a round begins then, and the other rounds of the day evenly after it.
+ * Sites not synced since this time are due for their sync. Without a start time the syncs are spread over the day; with
+ * one, a round begins then, and the day's other rounds follow at equal intervals.
  */
 export async function syncDueSince(ctx: Source, now: number): Promise<{ since: number; per_day: number }> {
   const general = await groupValues(ctx, 'general');
@@ -96,7 +97,7 @@ export async function syncDueSince(ctx: Source, now: number): Promise<{ since: n
   const today = momentOf({ ...date, hour, minute, second: 0 }, zone);
   const yesterday = momentOf({ ...date, day: date.day - 1, hour, minute, second: 0 }, zone);
   const first = today <= now ? today : yesterday;
-  // The day that ends summer time has 25 hours, but no round more.
+  // The day on which summer time ends has 25 hours, but no additional round.
   const round = Math.min(per_day - 1, Math.floor((now - first) / between));
   return { since: first + round * between, per_day };
 }
@@ -105,18 +106,18 @@ const DAY_MS = 24 * 3600_000;
 
 const ABANDONED_AFTER = 'numberdays_outdate_plugin_theme';
 
-/** Days without a release after which a plugin or theme is abandoned. */
+/** Days without a release after which a plugin or theme counts as abandoned. */
 export function abandonedAfterDays(ctx: Source): Promise<number> {
   return settingOf(ctx, 'general', ABANDONED_AFTER);
 }
 
 export interface HealthRule {
   notify: boolean;
-  /** Bad health begins below this score. */
+  /** Scores below this are bad health. */
   threshold: number;
 }
 
-/** Whether bad site health raises alerts, and below which score, for sites without a rule of their own. */
+/** Whether bad site health raises alerts, and below which score, for sites without their own rule. */
 export async function healthRule(ctx: Source): Promise<HealthRule> {
   const values = await groupValues(ctx, 'monitoring');
   return { notify: values.svc_disable_sites_health_monitoring !== 1, threshold: values.svc_sitehealth_threshold };
@@ -127,10 +128,10 @@ export async function checksAfterUpdate(ctx: Source): Promise<boolean> {
   return (await settingOf(ctx, 'general', 'check_http_response')) === 1;
 }
 
-/** What a child is asked for in a sync, read in one statement: each site reads it. */
+/** What a sync requests from a child, read in one statement, because every site's sync reads it. */
 export async function syncSettings(ctx: Source): Promise<{
   abandonedAfterDays: number;
-  /** Parts that differ from what this service asks for anyway (child protocol §5.2). */
+  /** Parts that differ from what this service requests anyway (child protocol §5.2). */
   parts: Record<string, boolean>;
 }> {
   const stored = await ctx.store.settings.several([`general.${ABANDONED_AFTER}`, 'advanced.sync_data']);
@@ -149,7 +150,10 @@ export async function fanOutPace(ctx: Source): Promise<{ chunk: number; pause_ms
   return { chunk: await settingOf(ctx, 'advanced', 'svc_chunksitesnumber'), pause_ms: pause * 1000 };
 }
 
-/** What a monitor without settings of its own does (REST §6.11.2). Minutes, seconds (0 = no limit), retries before down. */
+/**
+ * The defaults of a monitor without its own settings (REST §6.11.2). Minutes, seconds (0 = no limit), retries before
+ * down.
+ */
 export interface MonitoringDefaults {
   active: boolean;
   interval: number;
@@ -159,7 +163,7 @@ export interface MonitoringDefaults {
   maxretries: number;
   expected_status: readonly number[];
   keyword: string;
-  /** Checks at once. */
+  /** Concurrent checks. */
   concurrency: number;
 }
 
@@ -171,7 +175,7 @@ export async function monitoringDefaults(ctx: Source): Promise<MonitoringDefault
     active: values.svc_uptime_monitoring_active === 1,
     interval: values.svc_uptime_monitoring_interval,
     type,
-    // A head request has no page to look for a word in.
+    // A HEAD request has no page in which to look for a keyword.
     method: type === 'keyword' && method === 'head' ? 'get' : method,
     timeout: values.svc_uptime_monitoring_timeout,
     maxretries: values.svc_uptime_monitoring_down_confirmation_check,
@@ -181,13 +185,13 @@ export async function monitoringDefaults(ctx: Source): Promise<MonitoringDefault
   };
 }
 
-/** Calls to child sites that are allowed at once, in all and by kind. */
+/** How many concurrent calls to child sites are allowed, in total and by kind. */
 async function callLimits(ctx: Source): Promise<{ concurrency: number; maxSyncs: number; maxUpdates: number }> {
   const values = await groupValues(ctx, 'advanced');
   const stored = await ctx.store.settings.group('advanced.');
   const { concurrency } = ctx.config;
   return {
-    // Without a stored setting the environment's number holds, even one beyond the range of the setting.
+    // Without a stored setting the environment's number applies, even one beyond the range of the setting.
     concurrency: stored.has('svc_maximum_requests') ? values.svc_maximum_requests : concurrency,
     maxSyncs: stored.has('svc_maximum_sync_requests')
       ? values.svc_maximum_sync_requests
@@ -202,7 +206,7 @@ export async function callsAtOnce(ctx: Source, type: JobType): Promise<number> {
   return Math.min(concurrency, type === 'sync' ? maxSyncs : type === 'update' ? maxUpdates : concurrency);
 }
 
-/** Tells the connection to the child sites how fast it may go and what it must check. At start, and after every change. */
+/** Applies the limits and checks to the connection to the child sites. At start, and after every change. */
 export async function applyConnectionSettings(ctx: Pick<Ctx, 'store' | 'config' | 'child'>): Promise<void> {
   const values = await groupValues(ctx, 'advanced');
   const stored = await ctx.store.settings.group('advanced.');

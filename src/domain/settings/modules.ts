@@ -1,4 +1,4 @@
-/** Optional parts of the product: a verb that needs one asks here (operations §1.10). */
+/** Optional parts of the product: a verb that needs one checks here (operations §1.10). */
 
 import type { ModuleName } from '../../config/types.js';
 import { ServiceError } from '../../core/errors.js';

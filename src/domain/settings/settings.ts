@@ -1,4 +1,4 @@
-/** Reading and changing the settings (REST §6.10). What they mean for the service is in settings-effect.ts. */
+/** Reads and changes the settings (REST §6.10). Their effects on the service are in effects.ts. */
 
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { Fields } from '../../../schemas/settings.js';
@@ -9,10 +9,10 @@ import type { Ctx } from '../context.js';
 import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues } from './effects.js';
 import { requireModule } from './modules.js';
 
-/** Values of a group as they are answered, with why some change nothing here. */
+/** Values of a group as returned, with the reasons why some have no effect here. */
 export interface GroupView {
   values: Record<string, unknown>;
-  /** By field: why its value changes nothing in this service. */
+  /** By field: why its value has no effect in this service. */
   notes: Record<string, string>;
 }
 
@@ -25,7 +25,7 @@ export async function readSettings(ctx: Ctx, group: Group): Promise<GroupView> {
   return { values: shown(group, values), notes: Object.fromEntries(notes) };
 }
 
-/** Answers that say more than what is stored. */
+/** Adds derived values to the stored ones. */
 function shown(group: Group, values: Record<string, unknown>): Record<string, unknown> {
   if (group === 'general') {
     const value = values.svc_primary_backup;
@@ -43,8 +43,8 @@ function shown(group: Group, values: Record<string, unknown>): Record<string, un
 }
 
 /**
- * Changes the given fields, which the group's schema has parsed: absent keeps, null goes back to the standard. Nothing is
- * stored when one of them does not fit the others. Answers the group afterwards.
+ * Changes the given fields, which the group's schema has parsed: an absent field stays unchanged, null restores the
+ * default. Nothing is stored if one of them conflicts with the others. Returns the group afterwards.
  */
 export async function editSettings<G extends Group>(
   ctx: Ctx,
@@ -77,7 +77,7 @@ function merged(before: unknown, value: unknown): unknown {
   return isMap(before) && isMap(value) ? { ...before, ...value } : value;
 }
 
-/** Whose personal settings a caller sees: those of the user, also through a key of the user. */
+/** Whose personal settings a caller sees: those of the user, including through a key of the user. */
 async function ownerOf({ actor, store }: Ctx): Promise<string> {
   if (actor.type === 'key' && actor.id !== null) {
     const user = await store.settings.ownerOfKey(actor.id);
@@ -86,7 +86,7 @@ async function ownerOf({ actor, store }: Ctx): Promise<string> {
   return actor.type === 'user' && actor.id !== null ? `user:${actor.id}` : 'local';
 }
 
-/** A wrong field with its own inner code (REST §6.10). `reason` follows the name: "must …". */
+/** An invalid field with its own inner code (REST §6.10). `reason` follows the name: "must …". */
 export function wrongField(name: string, code: string, reason: string, advice: string): ServiceError {
   return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
     field: name,

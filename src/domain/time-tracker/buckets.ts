@@ -1,4 +1,4 @@
-/** Buckets of hours (REST §6.9.1): what of them is used in the current period, and who may draw on them. */
+/** Buckets of hours (REST §6.9.1): their use in the current period, and which clients may draw on them. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
@@ -43,7 +43,7 @@ const MONTHS: Record<Exclude<Recurrence, 'none' | 'weekly'>, number> = { monthly
 const WEEK_MS = 7 * 86_400_000;
 
 interface Period {
-  /** Days as `YYYY-MM-DD`, both inclusive; null = without end. */
+  /** Days as `YYYY-MM-DD`, both inclusive; null = unlimited. */
   start: string | null;
   end: string | null;
   /** The same in ms, `to` exclusive. */
@@ -51,12 +51,12 @@ interface Period {
   to: number;
 }
 
-/** The period that holds `today`. Before the first day it is the first one. */
+/** The period that contains `today`. Before the first day it is the first one. */
 export function periodOf(startsOn: string, every: Recurrence, today: string, zone: string): Period {
   if (every === 'none') return { start: null, end: null, from: 0, to: Number.MAX_SAFE_INTEGER };
   let start = startsOn;
   let next = begin(startsOn, every, 1);
-  // Counted from the first day, so that the 31st comes back after a shorter month.
+  // Counted from the first day, so that the 31st returns after a shorter month.
   for (let n = skipped(startsOn, every, today); next <= today; n++) {
     start = begin(startsOn, every, n);
     next = begin(startsOn, every, n + 1);
@@ -70,14 +70,14 @@ function begin(startsOn: string, every: Exclude<Recurrence, 'none'>, n: number):
   return new Date(Date.parse(startsOn) + n * WEEK_MS).toISOString().slice(0, 10);
 }
 
-/** Periods that are over for certain: a bucket of ten years ago is not walked through week by week. */
+/** Number of periods that are certainly over: a bucket of ten years ago need not be walked through week by week. */
 function skipped(startsOn: string, every: Exclude<Recurrence, 'none'>, today: string): number {
   const days = (Date.parse(today) - Date.parse(startsOn)) / 86_400_000;
   const longest = every === 'weekly' ? 7 : MONTHS[every] * 31;
   return Math.max(0, Math.floor(days / longest) - 1);
 }
 
-/** The day it is on the dashboard's calendar. */
+/** The current day on the dashboard's calendar. */
 function todayIn(now: number, zone: string): string {
   return wordpressTime(now, zone).slice(0, 10);
 }

@@ -1,4 +1,4 @@
-/** Clients as the time tracker sees them: what was worked for each, and what of it is billed (REST §6.9.1). */
+/** Clients in the time tracker: hours worked for each, and how much of it is billed (REST §6.9.1). */
 
 import type { ClientFilter, ClientItemRow } from '../../store/clients/rows.js';
 import type { PriceGroup } from '../../store/time-tracker/tasks.js';
@@ -25,7 +25,7 @@ export interface TrackerClient {
 
 /** Not sent to the client yet. */
 const UNBILLED: ReadonlySet<string> = new Set(['unbilled', 'draft']);
-/** Given up: neither billed nor to be billed. */
+/** Abandoned: neither billed nor to be billed. */
 const DROPPED: ReadonlySet<string> = new Set(['canceled', 'refunded', 'write_off']);
 
 export async function listTrackerClients(ctx: Ctx, filter: ClientFilter, page: number, perPage: number) {

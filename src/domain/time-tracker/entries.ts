@@ -1,4 +1,4 @@
-/** Tasks as assistants get them. */
+/** Tasks as returned to assistants. */
 
 import type { timeTask } from '../../../schemas/time-tools.js';
 import type { z } from '../../../schemas/zod.js';

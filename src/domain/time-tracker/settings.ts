@@ -10,7 +10,7 @@ export interface TimeSettingsView extends Omit<TimeSettings, 'hourly_price'> {
   source: 'global' | 'client';
 }
 
-/** What is in force globally (`null`) or for a client. */
+/** The effective settings, globally (`null`) or for a client. */
 export async function timeSettings(ctx: Ctx, clientId: number | null): Promise<TimeSettingsView> {
   const { settings, own } = await ctx.store.timeSettings.effective(clientId);
   return { ...settings, hourly_price: Number(settings.hourly_price), source: own ? 'client' : 'global' };
@@ -26,7 +26,7 @@ export async function changeTimeSettings(
     ctx.store.timeSettings.effective(clientId),
     ctx.store.timeSettings.behind(clientId),
   ]);
-  // What is cleared is judged by what takes its place.
+  // A cleared value is checked by the value that takes its place.
   const after = (name: 'thousand_separator' | 'decimal_separator') =>
     change[name] === undefined ? settings[name] : (change[name] ?? behind[name]);
   if (after('thousand_separator') === after('decimal_separator')) {

@@ -1,4 +1,6 @@
-/** Tasks of the time tracker: lists, records, and what may be changed when (REST §6.9). The timer stands in timer.ts. */
+/**
+ * Tasks of the time tracker: lists, records, and which changes each state allows (REST §6.9). The timer is in timer.ts.
+ */
 
 import { ServiceError } from '../../core/errors.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
@@ -40,7 +42,10 @@ async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
   return { items: await taskViews(ctx, items), total, page: at.page, per_page: at.perPage, summary: summaryOf(groups) };
 }
 
-/** Tasks with time between two days of the dashboard's calendar, when there are any. Throws for half a range, as `requireRange`. */
+/**
+ * Tasks with time between two days of the dashboard's calendar, if days are given. Throws for half a range, as
+ * `requireRange`.
+ */
 export async function listTasksOfDays(
   ctx: Ctx,
   filter: Omit<TaskFilter, 'from' | 'to'>,
@@ -80,8 +85,9 @@ export async function findTask(ctx: Ctx, id: number): Promise<TaskRow> {
 }
 
 /**
- * A new task; `duration_seconds` is time worked already, and makes it a paused one. Throws `svc_client_not_found`,
- * `svc_site_not_found`, `svc_access_denied`, `svc_time_tracker_bucket_not_found`, `…_bucket_client_mismatch`.
+ * Creates a task; `duration_seconds` is time already worked, which makes it a paused one. Throws
+ * `svc_client_not_found`, `svc_site_not_found`, `svc_access_denied`, `svc_time_tracker_bucket_not_found`,
+ * `…_bucket_client_mismatch`.
  */
 export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): Promise<TaskRow> {
   const siteIds = input.site_ids ?? [];
@@ -107,13 +113,16 @@ export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): P
   );
 }
 
-/** What may still change, by state (REST §6.9.2). */
+/** Fields that can no longer change, by state (REST §6.9.2). */
 const FIXED: Partial<Record<TaskStatus, readonly (keyof TaskInput)[]>> = {
   running: ['timer_mode', 'bucket_id'],
   completed: ['client_id', 'site_ids', 'bucket_id', 'timer_mode', 'duration_seconds'],
 };
 
-/** Only the given fields change. Throws as `addTask`, and `svc_time_tracker_invalid_transition` for a field that is fixed by now. */
+/**
+ * Only the given fields change. Throws as `addTask`, and `svc_time_tracker_invalid_transition` for a field that can no
+ * longer change.
+ */
 export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promise<TaskRow> {
   const task = await findTask(ctx, id);
   const fixed = FIXED[task.status]?.find((field) => change[field] !== undefined);
@@ -154,7 +163,7 @@ export async function deleteTask(ctx: Ctx, id: number): Promise<void> {
   if (!removed) throw taskNotFound(id);
 }
 
-/** A count_down needs something to count down from; as a mere default it gives way. */
+/** A count_down needs something to count down from; a default count_down gives way to another mode. */
 function modeOf(asked: TaskFields['timer_mode'] | undefined, standard: TaskFields['timer_mode'], hasBucket: boolean) {
   if (asked === 'count_down' && !hasBucket) {
     throw new ServiceError(

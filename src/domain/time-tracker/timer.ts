@@ -1,4 +1,4 @@
-/** The timer's state machine (REST §6.9.2). All marks are the server's time; all state is in the database. */
+/** The timer's state machine (REST §6.9.2). All times are the server's; all state is in the database. */
 
 import type { TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { withStorageError } from '../common/storage-messages.js';
@@ -14,7 +14,7 @@ const FROM: Record<TimerStep, readonly TaskStatus[]> = {
   stop: ['running', 'paused'],
 };
 
-/** Takes the step or throws `svc_time_tracker_invalid_transition` with `data.status_from`. */
+/** Performs the step or throws `svc_time_tracker_invalid_transition` with `data.status_from`. */
 export async function stepTimer(ctx: Ctx, id: number, step: TimerStep): Promise<TaskRow> {
   const task = await findTask(ctx, id);
   if (!FROM[step].includes(task.status)) throw refused(step, task.status);
@@ -26,7 +26,7 @@ export async function stepTimer(ctx: Ctx, id: number, step: TimerStep): Promise<
       : ctx.store.timeTasks.halt(id, FROM[step], step === 'pause' ? 'paused' : 'completed', now),
   );
   const after = await findTask(ctx, id);
-  // Someone else was faster: the step is judged by what they made of it.
+  // Another call was faster: the step is judged by the state it left.
   if (!done) throw refused(step, after.status);
   ctx.events.emit({ name: `task.${NAME[step]}`, facts: { task_id: id, title: after.title } });
   return after;
@@ -35,8 +35,8 @@ export async function stepTimer(ctx: Ctx, id: number, step: TimerStep): Promise<
 const NAME = { start: 'started', pause: 'paused', stop: 'completed' } as const satisfies Record<TimerStep, string>;
 
 /**
- * What a count_down starts from. Time logged on the task before its first start has left the bucket already, and
- * `remaining` takes it off again, so it is given back here.
+ * The start value of a count_down. Time logged on the task before its first start was already deducted from the bucket,
+ * and `remaining` deducts it again, so it is added here.
  */
 async function allowanceOf(ctx: Ctx, task: TaskRow): Promise<number | null> {
   if (task.timer_mode !== 'count_down' || task.allowance !== null || task.bucket_id === null) return null;

@@ -1,4 +1,4 @@
-/** Tasks as they are shown, and what they come to. */
+/** Formats tasks and their totals. */
 
 import type { PriceGroup, TaskFields, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import type { Ctx } from '../context.js';
@@ -36,7 +36,7 @@ export function summaryOf(groups: readonly PriceGroup[]) {
   };
 }
 
-/** What the hours of some groups come to, rounded once. */
+/** The price of the hours of some groups, rounded once. */
 export function priceOf(groups: readonly PriceGroup[]): number {
   const parts = groups.map((group) => over(times(decimal(group.hourly_price), group.billable_seconds), 3600));
   return rounded(parts.reduce(plus, ZERO));

@@ -1,4 +1,4 @@
-/** Which known vulnerabilities an update fixes. */
+/** Determines which known vulnerabilities an update fixes. */
 
 import { SEVERITIES, type VersionRange } from '../../../schemas/vulnerability.js';
 import type { Ctx } from '../context.js';
@@ -11,12 +11,12 @@ interface Offer {
   new_version: string;
 }
 
-/** Vulnerabilities that are told of one update. */
+/** Maximum number of vulnerabilities listed for one update. */
 const MOST = 5;
 
 /**
- * By the position of the offer, what its new version no longer has: `CVE-2026-12345 (high)`. Empty without a feed, and for
- * versions that the feed does not name: that no fix is told does not mean that there is none.
+ * By the index of the offer, the vulnerabilities that its new version no longer has: `CVE-2026-12345 (high)`. Empty
+ * without a feed, and for versions that the feed does not name: no listed fix does not mean that there is none.
  */
 export async function fixesOf(ctx: Ctx, offers: readonly Offer[]): Promise<Map<number, string[]>> {
   if (ctx.config.vulnerability_feed === null || offers.length === 0) return new Map();

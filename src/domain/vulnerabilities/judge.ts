@@ -1,4 +1,4 @@
-/** Holds versions that are installed against what the feed says of them, under PHP's order of versions. */
+/** Matches installed versions with the ranges of the feed, by PHP's version order. */
 
 import type { VersionRange } from '../../../schemas/vulnerability.js';
 import type { Finding } from '../../store/vulnerabilities/judgements.js';
@@ -9,8 +9,8 @@ import { compareVersions } from '../updates/versions.js';
 const CHUNK = 200;
 
 /**
- * Judges versions that wait: those that are new to the fleet, and those of which the feed says something new.
- * @param most stops after about so many; the others wait for the next time
+ * Judges pending versions: those that are new to the fleet, and those whose feed entries changed.
+ * @param most stops after about this many; the others wait for the next time
  * @returns how many it judged
  */
 export async function judgeVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): Promise<number> {
@@ -31,7 +31,7 @@ export async function judgeVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): 
   }
 }
 
-/** Whether a version is in any of the ranges. One that is not known is only in a range without bounds. */
+/** Whether a version is in any of the ranges. An unknown version is only in a range without bounds. */
 export function isAffected(version: string, ranges: readonly VersionRange[]): boolean {
   return ranges.some(([from, fromInclusive, to, toInclusive]) => {
     if (from === null && to === null) return true;
@@ -46,7 +46,7 @@ function isWithin(lower: string | null, upper: string | null, inclusive: boolean
   return order < 0 || (order === 0 && inclusive);
 }
 
-/** The lowest fixed version above this one; null when none is known. */
+/** The lowest fixed version above this one; null if none is known. */
 function firstFix(version: string, ranges: readonly VersionRange[], fixes: readonly string[]): string | null {
   const later = fixes.filter((fix) => compareVersions(fix, version) > 0 && !isAffected(fix, ranges));
   return later.sort(compareVersions)[0] ?? null;

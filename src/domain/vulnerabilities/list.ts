@@ -28,11 +28,11 @@ interface Asked {
   per_page: number;
 }
 
-/** Versions and sites that are told of one. */
+/** Maximum number of versions listed per vulnerability, and of sites. */
 const VERSIONS = 5;
 const SITES = 3;
 
-/** The worst first, then those on most sites. */
+/** The most severe first, then those on most sites. */
 export async function listVulnerabilities(ctx: Ctx, asked: Asked) {
   const { page, per_page } = asked;
   // Tags and clients that do not exist are refused.
@@ -71,7 +71,7 @@ function factsOf({ known, checked_at, note }: FeedState, sites: number, unknown:
   };
 }
 
-/** Packages that are called so; 0 stands for WordPress itself. */
+/** Packages known by this name; 0 stands for WordPress itself. */
 async function packagesOf(ctx: Ctx, term: string): Promise<number[]> {
   const word = term.trim().toLowerCase();
   if (word === CORE_FEED_SLUG || word === 'core' || word === 'platform') return [0];
@@ -91,7 +91,7 @@ async function packagesOf(ctx: Ctx, term: string): Promise<number[]> {
 function view(row: VulnerabilityRow) {
   const { versions } = row;
   const sorted = versions.map(([version]) => version).sort(compareVersions);
-  // The version that is fixed for every site; none when some site has no fix.
+  // The version that fixes every site; none if some site has no fix.
   const fixes = versions.map(([, fix]) => fix);
   const fixed_in = fixes.includes(null) ? null : ((fixes as string[]).sort(compareVersions).at(-1) ?? null);
   return {
@@ -123,7 +123,7 @@ function bySeverity(counts: readonly { severity: number | null; n: number }[]) {
   };
 }
 
-/** Parties whose text stands in several notices are named once. */
+/** A party whose text appears in several notices is named once. */
 function first(one: Notice, at: number, all: readonly Notice[]): boolean {
   return all.findIndex((other) => other.notice === one.notice && other.license === one.license) === at;
 }

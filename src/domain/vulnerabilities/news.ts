@@ -1,6 +1,7 @@
 /**
- * Alerts of vulnerabilities that became known: one for each plugin, theme or core of a connected site, or one that sums up many. They
- * link to the entry and quote nothing of it: where its text is shown, the terms of the feed demand their own beside it.
+ * Alerts for newly known vulnerabilities: one for each plugin, theme or core of a connected site, or one summary for
+ * many. They link to the entry without quoting it: where its text is shown, the feed's terms require a notice beside
+ * it.
  */
 
 import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
@@ -8,12 +9,12 @@ import { type Alert, emitAlerts } from '../../core/events.js';
 import type { SiteNews } from '../../store/vulnerabilities/news.js';
 import type { Ctx } from '../context.js';
 
-/** More are summed up: who gets hundreds of alerts reads none. */
+/** More than this many are summarized: hundreds of alerts would not be read. */
 const MOST_SINGLE = 20;
 
 /**
- * Tells of what was not known at the last look, also of what sites have installed since.
- * @param first nothing was known before: all of it is summed up
+ * Raises alerts for what was unknown at the last run, including items that sites have installed since.
+ * @param first nothing was known before: everything is summarized
  */
 export async function tellNews(ctx: Ctx, first: boolean): Promise<void> {
   const { vulnerabilityNews } = ctx.store;

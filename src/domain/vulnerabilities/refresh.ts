@@ -1,4 +1,7 @@
-/** Reads the vulnerability feed: when it is due, whole or not at all. What broke off, or lost much of itself, replaces nothing. */
+/**
+ * Reads the vulnerability feed when it is due, completely or not at all. A copy that breaks off, or has lost much of
+ * its content, replaces nothing.
+ */
 
 import { createHash } from 'node:crypto';
 import { readFeedEntry } from '../../../schemas/vulnerability.js';
@@ -10,31 +13,31 @@ import { tellNews } from './news.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
-/** The feed's terms allow one look in half an hour. */
+/** The feed's terms allow one request per half hour. */
 const RETRY_MS = HOUR_MS;
 const LEASE = 'vulnerability-feed';
 const LEASE_MS = 5 * 60_000;
-/** Entries that are written at once. */
+/** Entries written at once. */
 const STAGE = 200;
-/** A copy with a smaller share of the entries of the last one is taken for damaged. */
+/** A copy with a smaller share of the previous copy's entries is considered damaged. */
 const LEAST_SHARE = 0.9;
-/** So many of the entries may be unreadable. */
+/** Share of entries that may be unreadable. */
 const MOST_UNREADABLE = 0.02;
 
 export interface RefreshOptions {
-  /** Also when it is not due. */
+  /** Even if it is not due. */
   force?: boolean;
-  /** Also when the feed has become much shorter. */
+  /** Even if the feed has become much shorter. */
   accept_shorter?: boolean;
 }
 
 export interface Refreshed {
   outcome: 'off' | 'not_due' | 'busy' | 'unchanged' | 'read' | 'failed';
-  /** In words. */
+  /** The outcome in words. */
   message: string;
 }
 
-/** Part of the timetable, and of the shell. */
+/** Used by the timetable and the shell. */
 export async function refreshVulnerabilities(ctx: Ctx, options: RefreshOptions = {}): Promise<Refreshed> {
   await judgeVersions(ctx);
   const { source } = ctx.vulnerabilities;
@@ -85,7 +88,7 @@ async function look(
   renew: () => Promise<boolean>,
 ): Promise<Refreshed> {
   const feeds = ctx.store.vulnerabilityFeeds;
-  // A copy that was refused for its length is asked for again, when it is to be accepted now.
+  // A copy that was refused for its length is requested again if it is to be accepted now.
   const known = state?.read_at == null ? null : { etag: state.etag, last_modified: state.last_modified };
   const copy = await ctx.vulnerabilities.open(known, ctx.signal);
   if (!copy.changed) {
@@ -120,7 +123,10 @@ async function look(
   };
 }
 
-/** Of an entry as it arrived. The number stands for what is kept of one: when that changes, all are read again. */
+/**
+ * Digest of an entry as it arrived. The number stands for the format in which entries are kept: when that changes, all
+ * are read again.
+ */
 function digestOf(raw: unknown): string {
   return createHash('sha256')
     .update(`1 ${JSON.stringify(raw)}`)
@@ -128,7 +134,7 @@ function digestOf(raw: unknown): string {
     .slice(0, 22);
 }
 
-/** Stages what is new or changed, while the feed arrives. */
+/** Stages new and changed entries while the feed arrives. */
 async function stage(ctx: Ctx, copy: Extract<FeedCopy, { changed: true }>, renew: () => Promise<boolean>) {
   const feeds = ctx.store.vulnerabilityFeeds;
   await feeds.clearStaged();
@@ -148,7 +154,7 @@ async function stage(ctx: Ctx, copy: Extract<FeedCopy, { changed: true }>, renew
     for (const raw of batch) {
       const digest = digestOf(raw);
       const uid = (raw as { id?: unknown } | null)?.id;
-      // Nearly all entries are as they were: reading them again would be most of the work.
+      // Nearly all entries are unchanged: parsing them again would be most of the work.
       if (typeof uid === 'string' && known.get(uid) === digest) {
         seen.add(uid);
         continue;

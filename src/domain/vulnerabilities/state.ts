@@ -1,19 +1,22 @@
-/** What is known of vulnerabilities at all: since when, and why not more. Without a feed nothing is known, which is not "none". */
+/**
+ * The state of vulnerability data: since when it is known, and why it may be incomplete. Without a feed nothing is
+ * known, which is not "none".
+ */
 
 import type { FeedRow } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/times.js';
 
 const DAY_MS = 86_400_000;
-/** A look is made each day: a feed that was not reached for so long is told of. */
+/** The feed is read daily: after this many days without success it is reported as old. */
 const OLD_DAYS = 3;
 
 export interface FeedState {
-  /** Whether anything is known. */
+  /** Whether any data is known. */
   known: boolean;
-  /** Last successful look; null = never. */
+  /** Time of the last successful read; null = never. */
   checked_at: string | null;
-  /** What keeps the answer from being whole; null = nothing. */
+  /** Why the data may be incomplete; null = it is complete. */
   note: string | null;
 }
 
