@@ -1,4 +1,6 @@
-/** Connecting the sites of a CSV list: each is registered by its administrator's password, as when it is added by hand. */
+/**
+ * Connects the sites of a CSV list: each is registered with its administrator's password, as when it is added manually.
+ */
 
 import { fold } from '../../../schemas/fold.js';
 import { ServiceError } from '../../core/errors.js';
@@ -16,7 +18,10 @@ import type { Outcome } from './site.js';
 
 export type RowsReport = Pick<ImportReport, 'dry_run' | 'imported' | 'exists' | 'unreachable' | 'invalid' | 'pending'>;
 
-/** Every row ends in exactly one list. Sites that could not be connected are not stored: the list is simply imported again. */
+/**
+ * Every row ends up in exactly one list. Sites that could not be connected are not stored: the list can be imported
+ * again.
+ */
 export async function addRows(
   ctx: Ctx,
   { rows, invalid }: { rows: readonly SiteRow[]; invalid: readonly Invalid[] },
@@ -36,7 +41,7 @@ export async function addRows(
     report.imported = fresh.map(({ url, name }) => ({ site_id: null, url, name }));
     return report;
   }
-  // One after the other, before anything else is printed: a person may have to type them.
+  // One after the other, before anything else is printed: a user may have to type them.
   const asked: { row: SiteRow; password: string }[] = [];
   for (const row of fresh) asked.push({ row, password: await passwordOf(row) });
   const tags = await tagIds(ctx, [...new Set(fresh.flatMap((row) => row.tags))]);
@@ -57,7 +62,7 @@ export async function addRows(
   return report;
 }
 
-/** Sorts out rows with wrong or repeated addresses, and sites that are stored already. */
+/** Separates rows with wrong or repeated addresses, and sites that are already stored. */
 async function sift(ctx: Ctx, rows: readonly SiteRow[], report: RowsReport): Promise<SiteRow[]> {
   const byKey = new Map<string, SiteRow>();
   for (const row of rows) {

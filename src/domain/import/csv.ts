@@ -1,7 +1,7 @@
-/** CSV as spreadsheets write it: quoted cells, doubled quotes, any line end. Pure. */
+/** Parses CSV as spreadsheets write it: quoted cells, doubled quotes, any line end. Pure. */
 
 export interface CsvRow {
-  /** Where it begins, counted from 1. */
+  /** The line it begins on, counted from 1. */
   line: number;
   cells: string[];
 }
@@ -11,7 +11,7 @@ export interface CsvProblem {
   message: string;
 }
 
-/** Rows with the line each begins on. Blank lines and lines that begin with `#` are left out. */
+/** Rows with the line each begins on. Blank lines and lines that begin with `#` are skipped. */
 export function parseCsv(text: string): { rows: CsvRow[]; problem: CsvProblem | null } {
   const source = text.replace(/^\uFEFF/, '');
   const rows: CsvRow[] = [];
@@ -25,7 +25,7 @@ export function parseCsv(text: string): { rows: CsvRow[]; problem: CsvProblem | 
     }
     const row: CsvRow = { line, cells: [] };
     for (;;) {
-      // A blank between the comma and a quote is no part of the cell.
+      // A blank between the comma and a quote is not part of the cell.
       const blanks = /[ \t]*(?=")/y;
       blanks.lastIndex = at;
       at += blanks.exec(source)?.[0].length ?? 0;
@@ -48,7 +48,7 @@ export function parseCsv(text: string): { rows: CsvRow[]; problem: CsvProblem | 
   return { rows, problem: null };
 }
 
-/** One line of CSV; cells are quoted where they must be. */
+/** One line of CSV; cells are quoted where necessary. */
 export function csvLine(cells: readonly string[]): string {
   const written = cells.map((text) =>
     /[",\r\n]|^[ \t#]|[ \t]$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,

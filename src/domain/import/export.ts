@@ -1,4 +1,7 @@
-/** The whole fleet as records of a fleet file, and as a list of sites in CSV: for another Sitefleet, or for leaving. */
+/**
+ * Exports the whole fleet as records of a fleet file, or as a list of sites in CSV: for another Sitefleet, or for
+ * leaving.
+ */
 
 import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
 import type { IgnoredItem, MonitorColumns } from '../../store/sites/import.js';
@@ -62,7 +65,7 @@ async function* siteRecords(ctx: Ctx) {
       const connection = connections.get(record.id);
       const { tags = [], ignored = [] } = parts.get(record.id) ?? {};
       const monitor = monitors.get(record.id);
-      // Removed while the file is written.
+      // Removed while the file is being written.
       if (connection === undefined || monitor === undefined) continue;
       yield siteOf(
         record,

@@ -1,4 +1,7 @@
-/** One-time keys of imports: the public half goes into the exporter, the private half waits here, sealed, for its file. */
+/**
+ * One-time keys of imports: the public half goes into the exporter, the private half is stored here, sealed, until its
+ * file arrives.
+ */
 
 import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
@@ -7,7 +10,7 @@ import type { Ctx } from '../context.js';
 
 /** How long a file can be opened after its exporter was printed. */
 const KEY_DAYS = 7;
-/** Keys that wait at once; the oldest make room. */
+/** Maximum number of pending keys; the oldest are dropped. */
 const MAX_KEYS = 20;
 const PREFIX = 'import_key.';
 
@@ -21,7 +24,7 @@ export interface ImportKey {
 
 const generate = promisify(generateKeyPair);
 
-/** Makes a key and keeps its private half. */
+/** Creates a key and stores its private half. */
 export async function makeImportKey(ctx: Ctx): Promise<ImportKey> {
   const pair = await generate('rsa', {
     modulusLength: 3072,
@@ -36,7 +39,7 @@ export async function makeImportKey(ctx: Ctx): Promise<ImportKey> {
   return { id, public_key: pair.publicKey, expires_at };
 }
 
-/** The private half. Throws `svc_invalid_input` when it was never here or its time is over. */
+/** The private half. Throws `svc_invalid_input` if it is unknown or has expired. */
 export async function importKey(ctx: Ctx, id: string): Promise<KeyObject> {
   await dropImportKeys(ctx, MAX_KEYS);
   const found = (await waiting(ctx)).find((key) => key.id === id);
@@ -52,7 +55,7 @@ export async function importKey(ctx: Ctx, id: string): Promise<KeyObject> {
   );
 }
 
-/** Throws away the keys whose time is over, and the oldest beyond `most`. */
+/** Deletes expired keys, and the oldest beyond `most`. */
 export async function dropImportKeys(ctx: Pick<Ctx, 'store' | 'clock'>, most = MAX_KEYS): Promise<void> {
   const now = ctx.clock.now();
   const keys = (await waiting(ctx)).sort((a, b) => b.expires_at - a.expires_at);

@@ -1,4 +1,4 @@
-/** Tags, clients, costs and ignored updates of a fleet: what exists is used as it is, what is missing is made. */
+/** Tags, clients, costs and ignored updates of a fleet: existing ones are used, missing ones are created. */
 
 import type { FleetCost, FleetIgnored } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
@@ -12,13 +12,13 @@ import { addTag } from '../sites/tags.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import type { Fleet } from './read.js';
 
-/** How many were made, and how many were there. */
+/** How many were created, and how many existed. */
 export interface Count {
   added: number;
   exists: number;
 }
 
-/** Ids by which sites and costs find what belongs to them. */
+/** Ids by which sites and costs find related records. */
 export interface Links {
   /** By folded name. */
   tags: ReadonlyMap<string, number>;
@@ -28,14 +28,14 @@ export interface Links {
   counts: { tags: Count; clients: Count };
 }
 
-/** Finds or makes the tags and clients of a fleet; in a dry run only finds. */
+/** Finds or creates the tags and clients of a fleet; in a dry run only finds. */
 export async function linkFleet(ctx: Ctx, fleet: Fleet, dryRun: boolean): Promise<Links> {
   const tags = await linkTags(ctx, fleet, dryRun);
   const clients = await linkClients(ctx, fleet, dryRun);
   return { ...tags, clients: clients.ids, counts: { tags: tags.count, clients: clients.count } };
 }
 
-/** Tags of these names, made where they are missing. */
+/** Tags with these names, created if missing. */
 export async function tagIds(ctx: Ctx, names: readonly string[]): Promise<Map<string, number>> {
   const known = await ctx.store.siteImport.tags(names);
   for (const name of names) if (!known.has(fold(name))) known.set(fold(name), await oneTag(ctx, name, null));
@@ -65,7 +65,7 @@ async function oneTag(ctx: Ctx, name: string, color: string | null): Promise<num
     return (await addTag(ctx, { name, color })).id;
   } catch (error) {
     const found = (await ctx.store.siteImport.tags([name])).get(fold(name));
-    // Somebody else made it at the same moment.
+    // Another call created it at the same moment.
     if (found !== undefined && error instanceof ServiceError && error.code === 'svc_already_exists') return found;
     throw error;
   }
@@ -98,8 +98,8 @@ export function ignoredRows(items: readonly FleetIgnored[]): IgnoredItem[] {
 }
 
 /**
- * Makes the costs that are missing, and adds targets to those that are there: a run that was cut off, or that found some
- * sites unreachable, is completed by the next one. Alike costs are told apart by their order.
+ * Creates missing costs, and adds targets to existing ones: a run that was interrupted, or that found some sites
+ * unreachable, is completed by the next one. Identical costs are distinguished by their order.
  */
 export async function linkCosts(
   ctx: Ctx,

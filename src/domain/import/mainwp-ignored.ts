@@ -1,4 +1,4 @@
-/** Ignore lists of a MainWP Dashboard: JSON texts in two generations. Pure. */
+/** Converts ignore lists of a MainWP Dashboard: JSON texts in two formats. Pure. */
 
 import type { FleetIgnored } from '../../../schemas/fleet.js';
 
@@ -44,7 +44,7 @@ function asObject(value: unknown): Record<string, unknown> {
   return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {};
 }
 
-/** Slugs of plugins come percent-encoded from some versions: `folder%2Ffile.php`. */
+/** Some versions percent-encode plugin slugs: `folder%2Ffile.php`. */
 function unescaped(slug: string): string {
   try {
     return /%2f/i.test(slug) ? decodeURIComponent(slug) : slug;

@@ -1,4 +1,4 @@
-/** Uptime monitors of a MainWP Dashboard. Pure. */
+/** Converts uptime monitors of a MainWP Dashboard. Pure. */
 
 import { type FleetMonitor, fleetMonitor } from '../../../schemas/fleet.js';
 
@@ -6,7 +6,7 @@ import { type FleetMonitor, fleetMonitor } from '../../../schemas/fleet.js';
 export type MainwpMonitor = Readonly<Record<string, unknown>>;
 
 export interface Globals {
-  /** Sites that follow the global setting are signed to with SHA-1. */
+  /** Sites that follow the global setting use SHA-1 signatures. */
   sha1: boolean;
   verify: boolean;
   ipv4: boolean;
@@ -24,7 +24,7 @@ const NONE: FleetMonitor = {
   keyword: null,
 };
 
-/** Its fields there, the value that means "as the global setting says", and its field here. */
+/** The dashboard's field, its value for "use the global setting", and our field. */
 const FIELDS = [
   ['active', -1, 'active'],
   ['interval', -1, 'interval'],
@@ -36,8 +36,8 @@ const FIELDS = [
 ] as const;
 
 /**
- * The settings of a site's own monitor. What follows the global setting over there gets that value here, so that a watched
- * site stays watched; values that this service does not know follow its own global setting.
+ * The settings of a site's own monitor. What follows the dashboard's global setting gets that value here, so that a
+ * monitored site stays monitored; values unknown to this service follow its own global setting.
  */
 export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): FleetMonitor {
   const own = rows.find((row) => Number(row.issub ?? 0) === 0);
@@ -52,12 +52,12 @@ export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor)
   }
   const keyword = fleetMonitor().shape.keyword.safeParse(own.keyword);
   const word = keyword.success && keyword.data !== '' ? keyword.data : null;
-  // A monitor of this type without a word could not judge anything.
+  // A monitor of this type without a keyword could not judge anything.
   const type = given.type === 'keyword' && word === null ? null : given.type;
   return { ...NONE, ...given, type, keyword: word } as FleetMonitor;
 }
 
-/** Monitors of pages below the site's own. */
+/** Monitors of subpages. */
 export function subMonitors(rows: readonly MainwpMonitor[]): number {
   return rows.filter((row) => Number(row.issub ?? 0) === 1).length;
 }

@@ -1,4 +1,4 @@
-/** Records of a MainWP Dashboard, as its exporter writes them, in the words of a fleet file. Pure. */
+/** Converts records of a MainWP Dashboard, as its exporter writes them, to those of a fleet file. Pure. */
 
 import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
@@ -11,7 +11,7 @@ import { type RawRecord, sentence } from './record.js';
 const text = once(() =>
   z.preprocess((value) => (value === null || value === undefined ? '' : String(value)), z.string()),
 );
-/** A number of PHP's: often text. Anything else is 0. */
+/** A number from PHP: often text. Anything else is 0. */
 const whole = once(() =>
   z.preprocess((value) => {
     const number = Number(value);
@@ -20,7 +20,7 @@ const whole = once(() =>
 );
 
 const row = once(() => z.record(z.unknown()).catch({}));
-/** PHP writes an empty map as a list; what is no map at all holds nothing. */
+/** PHP writes an empty map as a list; a value that is not a map counts as empty. */
 const map = once(() => z.preprocess((value) => (Array.isArray(value) ? {} : value), z.record(z.unknown())).catch({}));
 const refs = once(() => z.array(z.union([z.string(), z.number()])).catch([]));
 
@@ -60,7 +60,7 @@ const siteRow = once(() =>
   }),
 );
 
-/** What holds for all sites of the dashboard; read before its sites. */
+/** Settings for all sites of the dashboard; read before its sites. */
 export function readGlobals(record: unknown): Globals {
   const parsed = z
     .object({ signature_algo: z.unknown(), verify: z.unknown(), ipv4: z.unknown(), monitoring: map() })
@@ -75,7 +75,7 @@ export function readGlobals(record: unknown): Globals {
 }
 
 const SHA1 = 1;
-/** "As the global setting says." */
+/** "Use the global setting." */
 const GLOBAL_ALGORITHM = 9999;
 
 const OBSTACLE =
@@ -132,7 +132,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
   return { site, warnings: lost.map((what) => `${sentence(of.url)}: ${what}`) };
 }
 
-/** A tag; a colour that is no #RRGGBB is left out. */
+/** A tag; a color other than #RRGGBB is left out. */
 export function readTag(record: RawRecord): unknown {
   const of = z.object({ id: text(), name: text(), color: text() }).parse(row().parse(record.row));
   return { key: `tag:${of.id}`, name: plainName(of.name), color: /^#[0-9a-f]{6}$/i.test(of.color) ? of.color : null };
@@ -159,7 +159,7 @@ const clientRow = once(() =>
   }),
 );
 
-/** A client. Contacts, social profiles and fields of one's own, which have no place here, become lines of its note. */
+/** A client. Contacts, social profiles and custom fields, which have no counterpart here, become lines of its note. */
 export function readClient(record: RawRecord): unknown {
   const { client_id, client_facebook, client_twitter, client_instagram, client_linkedin, suspended, ...of } =
     clientRow().parse(row().parse(record.row));
@@ -210,7 +210,7 @@ const costRow = once(() =>
   }),
 );
 
-/** A cost with what it covers: by the lookup table of newer dashboards, by lists in its own row in older ones. */
+/** A cost with its targets: from the lookup table of newer dashboards, from lists in its own row in older ones. */
 export function readCost(record: RawRecord): unknown {
   const { id, sites, groups, clients, last_renewal, renewal_type, ...of } = costRow().parse(row().parse(record.row));
   const targets = map().parse(record.targets);
@@ -229,7 +229,7 @@ export function readCost(record: RawRecord): unknown {
   };
 }
 
-/** What is ignored on every site. */
+/** Entries ignored on every site. */
 export function readIgnored(record: RawRecord): unknown[] {
   const of = z
     .object({ ignored_plugins: text(), ignored_themes: text(), ignored_wp_upgrades: text() })
@@ -245,7 +245,7 @@ function among(value: number, allowed: readonly number[], otherwise: number): nu
   return allowed.includes(value) ? value : otherwise;
 }
 
-/** The addresses of a comma-separated list that are addresses. */
+/** The valid addresses of a comma-separated list. */
 function emails(list: string): string {
   return list
     .split(',')

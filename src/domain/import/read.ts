@@ -1,4 +1,6 @@
-/** The records of a fleet file as one checked whole. What cannot be used is named and left out; nothing is guessed. Pure. */
+/**
+ * Validates the records of a fleet file as a whole. Unusable records are named and left out; nothing is guessed. Pure.
+ */
 
 import {
   type FleetClient,
@@ -22,11 +24,11 @@ import type { Globals } from './mainwp-monitor.js';
 import { type RawRecord, sentence } from './record.js';
 import { unusable } from './sealed.js';
 
-/** A record that cannot be used, and why. */
+/** An unusable record, and the reason. */
 export interface Invalid {
-  /** Where it stands: `site 12` by the id of the other dashboard, `line 3, column 2 (url)` of a list. */
+  /** Its position: `site 12` by the id of the other dashboard, `line 3, column 2 (url)` of a list. */
   where: string;
-  /** Address of the site, '' for other records and where it has none. */
+  /** Address of the site, '' for other records and if it has none. */
   url: string;
   message: string;
 }
@@ -45,7 +47,7 @@ export interface Fleet {
 const SIGNS_WITH_SHA256: Globals = { sha1: false, verify: true, ipv4: false, monitoring: {} };
 const anyRecord = once(() => z.record(z.unknown()));
 
-/** Throws `svc_invalid_input` when the file says of itself that it is not whole. */
+/** Throws `svc_invalid_input` if the file itself states that it is incomplete. */
 export function readFleet(records: readonly unknown[]): Fleet {
   const fleet: Fleet = {
     source: { product: 'mainwp', version: '', url: '' },
@@ -95,7 +97,7 @@ function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: num
   const parsed = fleetSite().safeParse(site);
   fleet.warnings.push(...warnings);
   if (parsed.success) {
-    // Tags are known by key until all of them were read.
+    // Tags are referenced by key until all of them have been read.
     const keys = foreign ? (site as { tag_keys: string[] }).tag_keys : [];
     fleet.sites.push(foreign ? { ...parsed.data, tags: keys } : parsed.data);
     return;
@@ -108,12 +110,12 @@ function takeSite(fleet: Fleet, record: RawRecord, globals: Globals, number: num
   });
 }
 
-/** `site:12` as people read it: the id that the other dashboard shows. */
+/** `site:12` in readable form: the id that the other dashboard shows. */
 export function placeOf(key: string): string {
   return sentence(key.replace(':', ' '));
 }
 
-/** Everything beside the sites is worth less than they are: what cannot be used is told and left out. */
+/** Other records matter less than sites: unusable ones are reported and left out. */
 function takeOther(fleet: Fleet, record: RawRecord): void {
   const foreign = fleet.source.product === 'mainwp';
   const keep = <T extends z.ZodTypeAny>(what: string, schema: T, value: unknown, list: z.output<T>[]) => {
@@ -137,17 +139,17 @@ function takeOther(fleet: Fleet, record: RawRecord): void {
       break;
     }
     default:
-      // Of a newer version: what it is for cannot be known here.
+      // From a newer version: its purpose is unknown here.
       fleet.warnings.push(`Records of the kind ${JSON.stringify(sentence(String(record.type)))} are not known here.`);
   }
 }
 
-/** A cost without targets covers nothing; absent lists are empty ones. */
+/** A cost without targets covers nothing; absent lists count as empty. */
 function withoutKeys(cost: unknown): unknown {
   return { sites: [], tags: [], clients: [], ...(anyRecord().safeParse(cost).data ?? {}) };
 }
 
-/** Sites name their tags by name from here on, so that two of one name become one. */
+/** From here on sites refer to tags by name, so that two with one name become one. */
 function nameTags(fleet: Fleet): void {
   if (fleet.source.product !== 'mainwp') return;
   const names = new Map(fleet.tags.map((tag) => [tag.key, tag.name]));
@@ -162,7 +164,7 @@ function nameOf(value: unknown): string {
   return typeof name === 'string' && name !== '' ? ` (${sentence(name)})` : '';
 }
 
-/** The first thing that is wrong, with its field. Values are not quoted: they may be secret. */
+/** The first problem, with its field. Values are not quoted: they may be secret. */
 function issueText(error: z.ZodError): string {
   const [issue] = error.issues;
   if (issue === undefined) return 'cannot be used.';

@@ -1,6 +1,6 @@
 /**
- * Lists of sites in CSV: with a header row that names the columns, or the ten columns of the original's own import in their
- * order. What is wrong is named by line and column, and does not keep the other rows. Pure.
+ * Parses lists of sites in CSV: with a header row that names the columns, or with the ten columns of the original's own
+ * import in their order. Errors name line and column, and do not affect other rows. Pure.
  */
 
 import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
@@ -39,7 +39,7 @@ export const ORIGINAL_HEADINGS = [
   'SSL Version',
 ] as const;
 
-/** Rows of one list at most. */
+/** Maximum rows of one list. */
 const MAX_ROWS = 20_000;
 
 const VERIFY: Readonly<Record<string, boolean>> = {
@@ -51,7 +51,7 @@ const VERIFY: Readonly<Record<string, boolean>> = {
   false: false,
   no: false,
 };
-/** The original's own letters, which it reads this way round. */
+/** The original's own letters, with its own meaning. */
 const ORIGINAL_VERIFY: Readonly<Record<string, boolean>> = { ...VERIFY, t: true, y: false };
 const TLS: Readonly<Record<string, 0 | 6 | 7>> = {
   '': 0,
@@ -66,7 +66,7 @@ const TLS: Readonly<Record<string, 0 | 6 | 7>> = {
   '1.3': 7,
 };
 
-/** Throws `svc_invalid_input` when the text as a whole is no such list. */
+/** Throws `svc_invalid_input` if the text as a whole is not such a list. */
 export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } {
   const { rows: lines, problem } = parseCsv(text);
   if (problem !== null) throw unusable(`Line ${problem.line}: ${problem.message}`);
@@ -108,7 +108,7 @@ function rowOf(values: Values, ssl_verify: boolean, ssl_version: 0 | 6 | 7) {
     ...values,
     ssl_verify,
     ssl_version,
-    // The list of the original carries addresses without a scheme, too.
+    // The original's list also contains addresses without a scheme.
     url: values.url === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(values.url) ? values.url : `https://${values.url}`,
     tags: values.tags.split(/[;,]/).flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
     http_user: values.http_user === '' ? null : values.http_user,
@@ -116,13 +116,13 @@ function rowOf(values: Values, ssl_verify: boolean, ssl_version: 0 | 6 | 7) {
   };
 }
 
-/** Where a column stands in the file, so that it is found in a spreadsheet as well as in an editor. */
+/** The position of a column, as both a spreadsheet and an editor show it. */
 function placeOf(line: number, columns: readonly Column[], name: Column): string {
   const index = columns.indexOf(name);
   return index < 0 ? `line ${line} (${name})` : `line ${line}, column ${index + 1} (${name})`;
 }
 
-/** The columns by a header row, or those of the original when the first row is none. */
+/** The columns of a header row, or the original's if the first row is not one. */
 function columnsOf(cells: readonly string[]): { columns: Column[]; original: boolean; header: boolean } {
   const names = cells.map((cell) => cell.toLowerCase());
   const headings = ORIGINAL_HEADINGS.map((heading) => heading.toLowerCase());

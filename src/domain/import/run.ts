@@ -1,4 +1,4 @@
-/** Taking over a fleet: every site ends in exactly one list, and running it again completes what was left. */
+/** Imports a fleet: every site ends up in exactly one list, and running it again completes the rest. */
 
 import { ServiceError } from '../../core/errors.js';
 import { pooled } from '../common/pool.js';
@@ -11,7 +11,7 @@ type Of<L extends Outcome['list']> = Omit<Extract<Outcome, { list: L }>, 'list'>
 
 export interface ImportReport {
   dry_run: boolean;
-  /** The sites are on trial: read here, changed by the other dashboard. */
+  /** The sites are on trial: read here, still changed by the other dashboard. */
   parallel: boolean;
   source: Fleet['source'];
   /** `site_id` null in a dry run. */
@@ -19,7 +19,7 @@ export interface ImportReport {
   exists: Of<'exists'>[];
   unreachable: Of<'unreachable'>[];
   invalid: Invalid[];
-  /** Not reached because the run was ended. */
+  /** Not reached because the run was ended early. */
   pending: Of<'pending'>[];
   tags: Count;
   clients: Count;
@@ -35,8 +35,8 @@ export interface ImportOptions {
 }
 
 /**
- * Takes over a fleet: tags and clients first, then the sites, many at once within the limits of the child connection, then
- * the costs, which name sites. In a dry run nothing is written and no site is contacted.
+ * Imports a fleet: tags and clients first, then the sites, in parallel within the limits of the child connection, then
+ * the costs, which refer to sites. In a dry run nothing is written and no site is contacted.
  */
 export async function importFleet(ctx: Ctx, fleet: Fleet, { dryRun, parallel }: ImportOptions): Promise<ImportReport> {
   const { ready, invalid } = prepareAll(fleet);
@@ -95,7 +95,7 @@ export async function importFleet(ctx: Ctx, fleet: Fleet, { dryRun, parallel }: 
   };
 }
 
-/** Addresses and keys in stored form. Of two records of one address the first counts. */
+/** Addresses and keys in stored form. If two records have one address, the first counts. */
 function prepareAll(fleet: Fleet): { ready: Prepared[]; invalid: Invalid[] } {
   const invalid = [...fleet.invalid];
   const ready = new Map<string, Prepared>();

@@ -1,6 +1,7 @@
 /**
- * Fleet files: records sealed in pages, each a JWE (RFC 7516), to a public key or by a passphrase. Every page names the run
- * that wrote it, its number and whether it is the last, so that pages of two files, or a part of one, are not taken for a whole.
+ * Fleet files: records sealed in pages, each a JWE (RFC 7516), for a public key or with a passphrase. Every page names
+ * the run that wrote it, its number and whether it is the last, so that a mix of two files, or an incomplete file, is
+ * detected.
  */
 
 import { createPublicKey, type KeyObject, randomBytes, scrypt } from 'node:crypto';
@@ -10,9 +11,9 @@ import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { once } from '../../core/once.js';
 
-/** Characters of a file at most; 100,000 sites have about a third of it. */
+/** Maximum characters of a file; 100,000 sites take about a third of it. */
 const MAX_FILE = 500_000_000;
-/** Records of one page when we write. */
+/** Records per page when writing. */
 const PAGE = 100;
 
 const cost = once(() =>
@@ -27,9 +28,9 @@ const sealedFile = once(() =>
   z.object({
     sitefleet_fleet: z.literal(1),
     from: z.enum(['mainwp', 'sitefleet']),
-    /** Id of the key it is sealed to. */
+    /** Id of the key that it is sealed for. */
     key: z.string().max(100).optional(),
-    /** How its key is made of a passphrase. */
+    /** How the key is derived from a passphrase. */
     scrypt: cost().optional(),
     sealed: z.array(z.string()).min(1),
   }),
@@ -37,15 +38,18 @@ const sealedFile = once(() =>
 export type SealedFile = z.output<ReturnType<typeof sealedFile>>;
 
 type Cost = z.output<ReturnType<typeof cost>>;
-/** 64 MB and about 0.3 s a try. */
+/** 64 MB and about 0.3 s per attempt. */
 const COST = { n: 65_536, r: 8, p: 2 };
 
-/** Whether a text is meant to be a fleet file, as against CSV. */
+/** Whether a text is meant to be a fleet file rather than CSV. */
 export function isFleetFile(text: string): boolean {
   return text.includes('"sitefleet_fleet"');
 }
 
-/** Throws `svc_invalid_input` for anything but a whole fleet file. Text before its first brace, such as notices of PHP, is passed over. */
+/**
+ * Throws `svc_invalid_input` for anything but a complete fleet file. Text before its first brace, such as PHP notices,
+ * is skipped.
+ */
 export function parseFile(text: string): SealedFile {
   if (text.length > MAX_FILE) throw unusable('It is larger than 500 MB.');
   const start = text.indexOf('{"sitefleet_fleet"');
@@ -53,18 +57,20 @@ export function parseFile(text: string): SealedFile {
     const parsed = sealedFile().safeParse(JSON.parse(start < 0 ? '' : text.slice(start)));
     if (parsed.success) return parsed.data;
   } catch {
-    // Told below: the parser's own words may quote the file.
+    // Reported below: the parser's own message may quote the file.
   }
   throw unusable('It was cut off, or it is no fleet file.');
 }
 
-/** A key of a passphrase; slow on purpose. */
+/** Derives a key from a passphrase; slow on purpose. */
 export async function passphraseKey(passphrase: string, { n, r, p, salt }: Cost): Promise<Uint8Array> {
   const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
   return derive(passphrase.normalize('NFC'), Buffer.from(salt, 'base64url'), 32, { N: n, r, p, maxmem: 2 ** 31 });
 }
 
-/** The records of a file in order. Throws `svc_invalid_input` when the key does not fit or a page is missing or changed. */
+/**
+ * The records of a file in order. Throws `svc_invalid_input` if the key does not fit, or a page is missing or altered.
+ */
 export async function openFile(file: SealedFile, key: KeyObject | Uint8Array): Promise<unknown[]> {
   const records: unknown[] = [];
   let run: unknown;
@@ -94,7 +100,7 @@ export function recipientKey(pem: string): { public_key: KeyObject; key_id: stri
   try {
     public_key = createPublicKey(pem);
   } catch {
-    // Told below.
+    // Reported below.
   }
   if (public_key?.asymmetricKeyType !== 'rsa' || (public_key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) {
     throw new ServiceError(
@@ -109,7 +115,7 @@ export function recipientKey(pem: string): { public_key: KeyObject; key_id: stri
   return { public_key, key_id: /^Key-Id: (\S{1,100})$/m.exec(pem)?.[1] ?? '' };
 }
 
-/** Writes a fleet file piece by piece. */
+/** Writes a fleet file in chunks. */
 export async function* sealFile(records: AsyncIterable<unknown>, to: Recipient): AsyncGenerator<string> {
   const open = 'passphrase' in to;
   const setup: Cost = { ...COST, salt: randomBytes(16).toString('base64url') };

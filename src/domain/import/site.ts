@@ -1,4 +1,7 @@
-/** One site of a fleet file: proven by one signed read with the key that came along, then stored whole or not at all. */
+/**
+ * Imports one site of a fleet file: verified by one signed read with the included key, then stored completely or not at
+ * all.
+ */
 
 import { createPrivateKey } from 'node:crypto';
 import type { FleetMonitor, FleetSite } from '../../../schemas/fleet.js';
@@ -17,7 +20,7 @@ import { ignoredRows, type Links } from './links.js';
 export type Outcome =
   | { list: 'imported'; site_id: number; url: string; name: string }
   | { list: 'exists'; site_id: number; url: string; name: string }
-  /** `site_id` null = not stored, the file has to be imported again. */
+  /** `site_id` null = not stored; the file has to be imported again. */
   | { list: 'unreachable'; site_id: number | null; url: string; code: string; message: string; advice: string }
   | { list: 'invalid'; url: string; message: string }
   /** The run was ended before its turn. */
@@ -26,7 +29,7 @@ export type Outcome =
 /** A site of a file, ready to be stored. */
 export type Prepared = FleetSite & { address: StoredUrl };
 
-/** A site with its address and key in the forms that are stored. Throws `svc_invalid_url` or `svc_invalid_input`. */
+/** A site with its address and key in stored form. Throws `svc_invalid_url` or `svc_invalid_input`. */
 export function prepare(site: FleetSite): Prepared {
   return { ...site, address: storedUrl(site.url), private_key: pkcs8(site.private_key) };
 }
@@ -36,7 +39,7 @@ function pkcs8(pem: string): string {
     const key = createPrivateKey(pem);
     if (key.asymmetricKeyType === 'rsa') return key.export({ type: 'pkcs8', format: 'pem' }).toString();
   } catch {
-    // The parser's own words may quote the key.
+    // The parser's own message may quote the key.
   }
   throw new ServiceError('svc_invalid_input', 'private_key is no readable RSA private key.', {
     field: 'private_key',
@@ -54,7 +57,7 @@ export async function importSite(
   if (known !== undefined) return again(ctx, site, known);
   const { url } = site.address;
   if (trial && site.trial_obstacle !== '') return unreachable(null, url, obstacle(site));
-  // A suspended site is never contacted: it comes as it is.
+  // A suspended site is never contacted: it is stored unverified.
   if (site.suspended) return add(ctx, site, links, trial, null, null);
   try {
     return await add(ctx, site, links, trial, await read(ctx, site, trial), null);
@@ -91,7 +94,10 @@ async function read(ctx: Ctx, site: Prepared, trial: boolean): Promise<Snapshot>
   );
 }
 
-/** Stores a site with everything that belongs to it, in one transaction. One that did not answer waits with its reason for the next sync. */
+/**
+ * Stores a site with everything that belongs to it, in one transaction. One that did not answer is stored with the
+ * reason, for the next sync.
+ */
 async function add(
   ctx: Ctx,
   site: Prepared,
@@ -141,8 +147,8 @@ async function add(
 }
 
 /**
- * A site that is stored: left as it is, except one whose last sync failed, or that never answered. The key of the file may be
- * newer than ours, so it is tried, and kept when it works.
+ * A site that is already stored is left unchanged, unless its last sync failed or it never answered. The key of the
+ * file may be newer than ours, so it is tried, and kept if it works.
  */
 async function again(ctx: Ctx, site: Prepared, known: KnownSite): Promise<Outcome> {
   const { id, url, name } = known;

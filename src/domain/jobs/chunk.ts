@@ -1,4 +1,4 @@
-/** Running jobs, chunk by chunk, under a lease that other processes respect. */
+/** Runs jobs, chunk by chunk, under a lease that other processes respect. */
 
 import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Origin } from '../../core/events.js';
@@ -12,15 +12,15 @@ import { withEarlier } from './outcomes.js';
 
 /** A process that does not renew its lease for this long loses the job to another one. */
 export const LEASE_MS = 60_000;
-/** Renewals within one lease: two may be missed. */
+/** Renewals per lease time: two may be missed. */
 const BEATS = 4;
 
-/** A job without a pause is given back after this long, so that no other one that is due waits for its end. */
+/** A job without a pause is released after this long, so that other due jobs need not wait for its end. */
 const TURN_MS = 15_000;
 
 /**
- * Claims one due job and runs its next chunk; without a pause between chunks, those after it as well, for a turn. False when
- * nothing was due.
+ * Claims one due job and runs its next chunk; without a pause between chunks, also the following ones, for one turn.
+ * False if nothing was due.
  * @param claimed called once a job was claimed
  */
 export async function runNextChunk(
@@ -53,14 +53,14 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
   try {
     if (!(await ctx.store.jobs.heartbeat(job, ctx.clock.now() + leaseMs))) lost.abort();
   } catch (error) {
-    // A missed beat is survivable: the lease is long enough for the next.
+    // A missed renewal is survivable: the lease lasts until the next ones.
     ctx.log.warn({ err: error, job_id: job.id }, 'the lease of a job could not be renewed');
   }
 }
 
 /**
- * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are under
- * way: as soon as fewer of the job's sites are than calls are allowed at once.
+ * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
+ * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
  */
 async function runChunks(ctx: Ctx, job: JobRow): Promise<void> {
   const handler = handlerOf(job.type);
@@ -99,7 +99,7 @@ async function runChunks(ctx: Ctx, job: JobRow): Promise<void> {
       }
     } while (goesOn());
   } finally {
-    // All sites end before the lease is released, also when a result cannot be stored.
+    // All sites finish before the lease is released, even if a result cannot be stored.
     await Promise.all(under);
   }
   if (failures.length > 0) throw failures[0];
@@ -114,7 +114,7 @@ async function runAndStore(
   site: LoadedSite | undefined,
 ): Promise<void> {
   const outcome = await runSite(ctx, handler, site, params, entry);
-  // A site that was cut off stays "started": the next turn resumes it.
+  // An interrupted site stays "started": the next turn resumes it.
   if (outcome === null) return;
   await retryWhileUnavailable(ctx, async () => {
     const { position, resumed } = entry;

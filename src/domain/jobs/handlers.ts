@@ -1,4 +1,7 @@
-/** Job handlers: what each kind of job does to one site. A direct call and the queue run the same one (operations §6, §11.20). */
+/**
+ * Job handlers: what each kind of job does on one site. A direct call and the queue run the same handler
+ * (operations §6, §11.20).
+ */
 
 import type { JobType } from '../../../schemas/job.js';
 import type { ErrorCode } from '../../core/errors.js';
@@ -33,23 +36,26 @@ import { LONGEST, saidOfItem } from './outcomes.js';
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
   type: JobType;
-  /** Error code of a failure that has none of its own. */
+  /** Error code for a failure that has none. */
   failure: ErrorCode;
   /** Throws ServiceError when the work failed as a whole. */
   run(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
-  /** True for a partial result: the call's time ran out in the middle. */
+  /** True for a partial result: the call ran out of time. */
   interrupted?(result: R): boolean;
-  /** In place of a run whose predecessor was cut off and may have taken effect: looks at the site, then does what is left. */
+  /**
+   * Runs instead of `run` if a previous run was interrupted and may have taken effect: checks the site, then does the
+   * rest.
+   */
   resume?(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
-  /** What a result means to a job; without it the site has succeeded. */
+  /** What a result means for a job; without it the site has succeeded. */
   outcomeOf?(result: R): SiteOutcome;
 }
 
-/** How a job's work on one site ended. */
+/** The outcome of a job on one site. */
 export interface SiteOutcome {
   /** The site counts as failed. */
   failed: boolean;
-  /** What went wrong, also on a site that succeeded; '' = nothing. */
+  /** The error, possibly on a site that succeeded; '' = none. */
   code: ErrorCode | '';
   message: string;
   /** What was done and what was not, for the status of the job. */
@@ -63,21 +69,21 @@ export interface UpdateParams {
   types: number[];
   /** Exact slugs; empty = all. */
   specific_items: string[];
-  /** Filters on the offers; absent in jobs of earlier versions. */
+  /** Filters on the updates; absent in jobs of earlier versions. */
   limits?: OfferLimits;
-  /** Also offers on an ignore list: the caller named them. */
+  /** Includes updates on an ignore list, because the caller named them. */
   even_ignored?: boolean;
-  /** The rest of a call of `safe-update-site`, to be done as that does it. */
+  /** Settings of a call of `safe-update-site` that this job continues. */
   safe?: SafeUpdateSettings;
 }
 
 export interface SyncParams {
-  /** Also sync a site that is disconnected or down: an answer brings it back (REST §5). */
+  /** Also syncs a site that is disconnected or down: an answer brings it back (REST §5). */
   even_disconnected?: boolean;
 }
 
 export interface DisconnectParams {
-  /** Also ask the child to forget this dashboard, as REST does; the operation only marks the site (REST §6.3 R29). */
+  /** Also asks the child to forget this dashboard, as REST does; the operation only marks the site (REST §6.3 R29). */
   tell_child?: boolean;
 }
 
@@ -86,7 +92,7 @@ export const syncHandler: JobHandler<SyncParams, void> = {
   failure: 'svc_sync_failed',
   run: (ctx, target, { even_disconnected }) =>
     ctx.locks.local(target.site.id, ctx.signal, async (waited) => {
-      // After a wait for another sync the loaded record is outdated, and this snapshot is newer in any case.
+      // After waiting for another sync the loaded record is outdated, and this snapshot is newer in any case.
       const since = waited ? undefined : { last_attempt: target.site.last_attempt };
       if (even_disconnected !== true) return syncSite(ctx, target, since);
       requireNotSuspended(target);
@@ -116,14 +122,14 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   },
 };
 
-/** Sets marks of a site. A mark that could not be stored is a failure of its own, never a success (operations §11.12). */
+/** Sets the state of a site. A state that could not be stored is a failure, never a success (operations §11.12). */
 function mark(code: ErrorCode, ctx: Ctx, siteId: number, marks: SiteMarks) {
   return withStorageError(code, `Site ${siteId} could not be marked. Nothing changed.`, () =>
     ctx.store.sites.mark([siteId], marks, ctx.clock.now()),
   );
 }
 
-/** True when the child was asked and confirmed. The mark is set whatever the child answers. */
+/** True if the child was asked and confirmed. The site is marked regardless of the child's answer. */
 export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   type: 'disconnect',
   failure: 'svc_disconnect_failed',
@@ -154,7 +160,7 @@ export const unsuspendHandler: JobHandler<NoParams, void> = {
   },
 };
 
-/** Matching offers as they are stored now: a job may have waited since they were asked for, or have run before. */
+/** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
 async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
   const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
   return offers.filter(
@@ -164,7 +170,10 @@ async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): P
   );
 }
 
-/** All matching offers of one site: state, version, then core, plugins, themes, translations (operations §8.4 U2). */
+/**
+ * All matching updates of one site, after checking its state and version; core, plugins, themes, then translations
+ * (operations §8.4 U2).
+ */
 export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
@@ -182,15 +191,16 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   },
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params) {
-    // As they were offered when the run was cut off: settling reads the site, and what was done would be on offer no more.
+    // As available when the run was interrupted: settling syncs the site, after which completed updates are no longer
+    // available.
     const asked = await offersOf(ctx, target, params);
-    // A site that an update has broken must be put right before it can be read.
+    // A site that an update has broken must be repaired before it can be synced.
     await settleBeforeResume(ctx, target);
     requireContactable(target);
     const before = asked.length === 0 ? null : await finishCutOff(ctx, target, asked);
     if (before?.silent === true) return before;
     const rest = await this.run(ctx, target, params).catch((error: unknown) => {
-      // What the run before has done is told all the same.
+      // Results of the previous run are still reported.
       if (before === null || before.updated.length === 0 || isCancelled(error)) throw error;
       const { code, message } = siteCallError(error, target.site.id, 'svc_update_failed');
       return { updated: [], errors: [failed(target, 'site', '', code, message)] };

@@ -19,7 +19,7 @@ export interface QueuedAnswer {
 }
 
 /**
- * Stores the job and its sites; `svc_queue_failed` when that did not work, and then nothing was started.
+ * Stores the job and its sites; throws `svc_queue_failed` if that failed, in which case nothing was started.
  * @param options `begun` = the sites were started already, and `before` is what was done there, by site
  */
 export async function queueJob(
@@ -76,12 +76,12 @@ export async function queueJob(
   };
 }
 
-/** Where the status of a job is served. */
+/** The URL that serves the status of a job. */
 export function statusUrl(ctx: Pick<Ctx, 'base_url'>, id: string): string {
   return `${ctx.base_url}/v2/jobs/${id}`;
 }
 
-/** The pause between chunks, shortened when pauses alone would eat more than half of the job's time limit. */
+/** The pause between chunks, shortened if pauses alone would take more than half of the job's time limit. */
 function fittingDelay(
   sites: number,
   chunk: number,
@@ -132,7 +132,7 @@ export const TIMED_OUT = 'The job ran longer than its time limit. Sites that wer
 
 /** Status of a job with one page of its items (operations §7.3). Throws `svc_job_not_found`. */
 export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: number): Promise<JobView> {
-  // A NUL cannot be bound, and no id holds one.
+  // A NUL cannot be bound, and no id contains one.
   const [job, errors, list] = id.includes('\0')
     ? []
     : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id), ctx.store.jobs.items(id, page, perPage)]);
@@ -170,7 +170,7 @@ const CANCELLED =
   'The job was cancelled before this site was finished. If it was under way, it may still finish: sync it.';
 
 /**
- * Ends a job; what it did stays. Sites that were not finished are told as failed with `svc_cancelled`. Throws
+ * Ends a job; what it did stays. Unfinished sites are reported as failed with `svc_cancelled`. Throws
  * `svc_job_not_found`, and `svc_rest_conflict` for a job that has ended.
  */
 export async function cancelJob(ctx: Ctx, id: string): Promise<JobView> {
@@ -184,7 +184,7 @@ export async function cancelJob(ctx: Ctx, id: string): Promise<JobView> {
   return jobStatus(ctx, id, 1, 50);
 }
 
-/** Kinds of jobs that tell what they did item by item. */
+/** Kinds of jobs that report items one by one. */
 const ITEMIZED: ReadonlySet<JobType> = new Set(['update', 'extension', 'check']);
 
 function itemsView(

@@ -1,4 +1,4 @@
-/** The list of jobs, running and ended, with those of the tools. */
+/** The list of running and ended jobs, including those of the tools. */
 
 import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Origin } from '../../core/events.js';

@@ -1,6 +1,6 @@
 /**
- * Tools that run over all sites in the background: end logins, renew connections, disconnect (REST §6.10.8). Their state is
- * stored, so a job outlives the process that started it.
+ * Tools that run on all sites in the background: end sessions, renew connections, disconnect (REST §6.10.8). Their
+ * state is stored, so a job outlives the process that started it.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -16,11 +16,11 @@ import { type LoadedSite, loadSites, requireConnection, requireNotOnTrial } from
 import { allSites, isoTime } from '../sites/sites.js';
 
 interface Tool {
-  /** Member of the start answer that carries the id, and last part of the status path. */
+  /** Member of the start answer that contains the id, and last part of the status path. */
   id_name: string;
   path: string;
   missing: ErrorCode;
-  /** Throws when the site's part failed. */
+  /** Throws if the work on the site failed. */
   run(ctx: Ctx, target: LoadedSite): Promise<void>;
 }
 
@@ -45,7 +45,7 @@ const TOOLS: Record<ToolKind, Tool> = {
   },
 };
 
-/** Starts the tool on all sites but suspended ones, or answers the run under way. Throws `no_website_found`. */
+/** Starts the tool on all sites except suspended ones, or returns the running job. Throws `no_website_found`. */
 export async function startTool(ctx: Ctx, kind: ToolKind) {
   const sites = await allSites(ctx, { status: ['connected', 'disconnected'] });
   if (sites.length === 0) {
@@ -69,7 +69,7 @@ export async function startTool(ctx: Ctx, kind: ToolKind) {
 
 const SHOWN_ERRORS = 10;
 
-/** How far a run has come. Throws the tool's own 404 code. */
+/** The progress of a run. Throws the tool's own 404 code. */
 export async function toolStatus(ctx: Ctx, kind: ToolKind, id: string) {
   const job = await ctx.store.toolJobs.find(kind, id);
   if (job === undefined) {
@@ -97,7 +97,7 @@ const STEP_PAUSE_MS = 3000;
 const LEASE_MS = 120_000;
 const KEPT_MS = 24 * 3600_000;
 
-/** Runs every tools job that no other process holds, step by step. Called when one is started, and by the schedule. */
+/** Runs every tool job that no other process holds, step by step. Called when one is started, and by the schedule. */
 export async function runToolJobs(ctx: Ctx): Promise<string> {
   await ctx.store.toolJobs.expire(ctx.clock.now() - KEPT_MS);
   const owner = randomUUID();
@@ -138,7 +138,7 @@ async function workOff(ctx: Ctx, id: string, kind: ToolKind, owner: string): Pro
   ctx.events.emit({ name: 'tool_job.completed', facts: { job_id: id, kind } });
 }
 
-/** What went wrong on one site; '' = nothing. */
+/** The error on one site; '' = none. */
 async function onOne(ctx: Ctx, kind: ToolKind, target: LoadedSite | undefined, siteId: number): Promise<string> {
   if (target === undefined) return 'The site was removed before its turn came.';
   try {
@@ -156,7 +156,7 @@ async function onOne(ctx: Ctx, kind: ToolKind, target: LoadedSite | undefined, s
   }
 }
 
-/** Administrators of one site that are gone through at most. */
+/** Maximum number of administrators processed per site. */
 const MAX_ADMINS = 100;
 
 /** Ends the logins of all administrators: the child ends those of the user it is called as, and only lets administrators in. */

@@ -1,10 +1,12 @@
-/** Whether this process has to run the schedule: no other one does, and something waits for it. */
+/** Whether this process has to run the schedule: no other process does, and some work is waiting. */
 
 import type { Ctx } from '../context.js';
 import { isScheduleOn, syncDueSince } from '../settings/effects.js';
 import { ABANDONED_EVERY_MS } from '../sites/abandoned.js';
 
-/** Reads only. What a stopped process left, what its own jobs queue, and what is due by the clock count; housekeeping does not. */
+/**
+ * Read-only. Counts work left by a stopped process, jobs of this process, and due scheduled work, but not housekeeping.
+ */
 export async function isScheduleNeeded(ctx: Ctx): Promise<boolean> {
   const { store, clock } = ctx;
   const now = clock.now();

@@ -1,9 +1,9 @@
-/** Where each activity segment finds its events, and what the words of a child mean to it (REST §6.8.2). */
+/** Maps each activity segment to its event sources and the child's action words (REST §6.8.2). */
 
 import type { Segment } from '../../../schemas/report.js';
 import type { Source } from './events.js';
 
-/** The child's word for an action is mostly ours already. */
+/** The child's word for an action is mostly the same as ours. */
 function same(...words: string[]): Record<string, string> {
   return Object.fromEntries(words.map((word) => [word, word]));
 }
@@ -29,7 +29,7 @@ const EXTENSION_WORDS = {
 };
 
 export interface Activity extends Source {
-  /** Rows have a slug, and those of updates versions. */
+  /** Rows have a slug; rows of updates also have versions. */
   versions: boolean;
   /** First part of the tokens. */
   token: string;

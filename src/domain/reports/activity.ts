@@ -1,4 +1,4 @@
-/** Activity segments: what was done to plugins, themes, WordPress itself, and to the content (REST §6.8.2). */
+/** Activity segments: changes to plugins, themes, WordPress itself, and content (REST §6.8.2). */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
@@ -11,7 +11,7 @@ import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Secti
 export async function activityFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const activity = ACTIVITIES[question.segment] as Activity;
   const childTells = ctx.config.modules.includes('logs');
-  // What people did to content is known from the child's log alone: a report without it would claim that nothing happened.
+  // Changes to content are known from the child's log alone: a report without it would claim that nothing happened.
   if (!activity.versions) requireModule(ctx, 'logs');
   const [{ events, counts, truncated }, present] = await Promise.all([
     eventsOf(ctx, question, activity, childTells),
@@ -37,10 +37,13 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest): Promi
   };
 }
 
-/** Most that one note names. */
+/** Maximum number of names in one note. */
 const MAX_NAMED = 20;
 
-/** Said apart from the rows: among other changes of users, one that makes an administrator is easily overlooked. */
+/**
+ * Mentioned separately from the rows: a user who became an administrator is easily overlooked among other changes of
+ * users.
+ */
 function promotionsOf(events: readonly SiteEvent[]): string[] {
   const promoted = events.filter((event) => event.promoted);
   if (promoted.length === 0) return [];
@@ -103,7 +106,7 @@ function actionSection(activity: Activity, action: string, events: readonly Site
   };
 }
 
-/** `pending` and `abandoned`: what is, beside what happened. */
+/** `pending` and `abandoned`: the current state, besides the events. */
 async function presentSections(
   ctx: Ctx,
   { site, segment, actions }: ReportRequest,

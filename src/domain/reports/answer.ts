@@ -1,4 +1,4 @@
-/** A report in the form that was asked for, and several segments as one report. */
+/** A report in the requested format, and several segments combined into one report. */
 
 import type { ReportFormat, Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../core/errors.js';
@@ -60,15 +60,18 @@ export interface Skipped {
   message: string;
 }
 
-/** Reports on several segments, at least one. Segments that nothing feeds are left out and named; any other error ends it. */
+/**
+ * Reports on several segments, at least one. Segments without a data source are left out and named; any other error is
+ * thrown.
+ */
 export async function reportsOf(
   ctx: Ctx,
   site: SiteRow,
   { segments, ...query }: Omit<ReportQuery, 'segment'> & { segments: readonly Segment[] },
 ): Promise<{ reports: [Report, ...Report[]]; errors: Skipped[] }> {
-  // All at once: what they read leaves together, which on a libSQL server is one round trip.
+  // In parallel: their reads are sent together, which is one round trip on a libSQL server.
   const basis = reportBasis(ctx, site);
-  // Segments that are refused before they need it leave its failure to others.
+  // A segment that is refused before it needs the basis must not leave its failure unhandled.
   basis.catch(() => undefined);
   const outcomes = await Promise.all(
     segments.map((segment) =>

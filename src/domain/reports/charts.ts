@@ -1,4 +1,4 @@
-/** Charts as inline SVG: no script, no font, no request; they print as they look. Pure. */
+/** Charts as inline SVG: no scripts, fonts or requests, so they print as shown. Pure. */
 
 import { escapeHtml } from '../common/escape-html.js';
 import type { ChartPoint } from './types.js';
@@ -7,7 +7,7 @@ export interface Chart {
   title: string;
   value: readonly ChartPoint[];
   unit: string;
-  /** Upper end of the scale; null = from the values. */
+  /** Upper end of the scale; null = derived from the values. */
   max: number | null;
 }
 
@@ -44,7 +44,10 @@ function niceMax(value: number): number {
   return ([1, 2, 5, 10].find((step) => step * power >= value) ?? 10) * power;
 }
 
-/** Per cents near a hundred differ by parts of one: from 0 they would all look the same. The scale says where it begins. */
+/**
+ * Percentages near a hundred differ by fractions: on a scale from 0 they would all look the same. The axis shows where
+ * the scale begins.
+ */
 function floorOf({ unit }: Chart, known: readonly number[]): number {
   if (unit !== '%' || known.length === 0) return 0;
   const lowest = Math.min(...known);
@@ -75,7 +78,7 @@ function bars(points: readonly ChartPoint[], y: (value: number) => number, unit:
     .join('\n');
 }
 
-/** Breaks where there is no value: a gap is not a zero. */
+/** Interrupted where there is no value: a gap is not a zero. */
 function line(points: readonly ChartPoint[], y: (value: number) => number): string {
   const step = INNER_W / Math.max(1, points.length - 1);
   let drawing = false;
@@ -93,7 +96,7 @@ function line(points: readonly ChartPoint[], y: (value: number) => number): stri
   return `<path d="${path}" fill="none" stroke="#2563eb" stroke-width="2" stroke-linejoin="round"/>`;
 }
 
-/** As many dates as fit, the first and the last among them. */
+/** As many dates as fit, including the first and the last. */
 function dates(points: readonly ChartPoint[]): string {
   const shown = Math.min(7, points.length);
   const step = INNER_W / Math.max(1, points.length);

@@ -1,4 +1,4 @@
-/** A report as CSV (RFC 4180): its rows, or, where a segment has figures only, those. */
+/** A report as CSV (RFC 4180): its rows, or its figures if a segment has no rows. */
 
 import type { Report } from './report.js';
 import { normalRow } from './shapes.js';
@@ -29,7 +29,7 @@ function csv(head: readonly string[], rows: readonly (readonly Scalar[])[]): str
   return `${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
 }
 
-/** Text that a spreadsheet would run as a formula is made text: it comes from child sites. */
+/** Text that a spreadsheet would run as a formula is escaped: it comes from child sites. */
 function cell(value: Scalar): string {
   const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;

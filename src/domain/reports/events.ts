@@ -1,4 +1,4 @@
-/** What happened on a site, from our own history and from its child's logs, as one list without duplicates. */
+/** Events on a site, merged from our own history and the child's logs without duplicates. */
 
 import { PROMOTED } from '../../child/child.js';
 import type { Ctx } from '../context.js';
@@ -13,34 +13,34 @@ export interface SiteEvent {
   author: string;
   old_version: string;
   current_version: string;
-  /** Of a user, after it. */
+  /** The user's new role. */
   role: string;
-  /** What became of it, beyond the action. */
+  /** The outcome, beyond the action. */
   detail: string;
   /** A user became an administrator. */
   promoted: boolean;
 }
 
-/** Where a segment finds its events, and what the words of a child mean to it. */
+/** The event sources of a segment, and the meaning of the child's words. */
 export interface Source {
-  /** The contexts of our own log of actions. */
+  /** Contexts of our own action log. */
   done: readonly string[];
   /** The child's contexts, lower case. */
   contexts: readonly string[];
-  /** The child's action words → actions of the segment. Other words are not of the segment. */
+  /** The child's action words → actions of the segment. Other words do not belong to the segment. */
   words: Readonly<Record<string, string>>;
 }
 
 export interface Events {
   events: SiteEvent[];
-  /** By action, of the whole range. */
+  /** By action, over the whole range. */
   counts: Map<string, number>;
   truncated: boolean;
 }
 
-/** Who did what the service did. */
+/** The actor of what the service did. */
 const OURSELVES = 'Sitefleet';
-/** The two logs of a child, and ours, tell the same event within this. */
+/** The two logs of a child and ours record the same event within this time. */
 const SAME_MS = 60_000;
 
 /** Newest first, at most `MAX_ROWS`. `withChild` false leaves out the child's logs (their module is off). */
@@ -104,7 +104,7 @@ export async function eventsOf(ctx: Ctx, question: ReportRequest, source: Source
 }
 
 interface Ranked {
-  /** 0 our own, 1 and 2 the child's two logs: the lower one knows more. */
+  /** 0 for our own log, 1 and 2 for the child's two logs: the lower one has more detail. */
   rank: number;
   event: SiteEvent;
 }

@@ -1,4 +1,4 @@
-/** A report as a page that prints: no script, nothing fetched, charts drawn inside. */
+/** A report as a printable page: no scripts, no requests, inline charts. */
 
 import { withRealDomains } from '../../core/real-domains.js';
 import { escapeHtml } from '../common/escape-html.js';
@@ -118,7 +118,7 @@ function body(report: Report, style: DateStyle, level = 2): string {
   const { sections, values, notes, truncated } = report.findings;
   const filled = sections.filter((section) => section.rows.length > 0);
   return [
-    // Where there are figures, the count of rows is one of them.
+    // If there are figures, the number of rows is one of them.
     values.length === 0 ? counts(level === 2 ? sections : sections.filter(({ count }) => count > 0)) : '',
     figures(values, style),
     ...values.flatMap((value) => block(value, level)),
@@ -136,10 +136,10 @@ function counts(sections: readonly Section[]): string {
   return boxes.length === 0 ? '' : `<dl class="counts">${boxes.join('')}</dl>`;
 }
 
-/** Said above already. */
+/** Already shown in the header. */
 const IN_HEADER: ReadonlySet<string> = new Set(['startdate', 'enddate', 'report_daterange']);
 
-/** Single figures as boxes; what is unknown is a dash. */
+/** Single figures as boxes; unknown values are a dash. */
 function figures(values: readonly ReportValue[], style: DateStyle): string {
   const boxes = values.flatMap((value) => {
     if (value.kind === 'list' || value.kind === 'chart' || IN_HEADER.has(value.key)) return [];
@@ -180,7 +180,7 @@ function table(section: Section, style: DateStyle, level: number): string {
   const timed = section.rows.some(({ at }) => at !== null);
   const used = (key: string) => section.rows.some(({ fields }) => (fields[key] ?? '') !== '');
   const columns = [...new Set(section.rows.flatMap(({ fields }) => Object.keys(fields)))].filter(used).filter(
-    // A reader knows things by their names.
+    // Readers identify items by name.
     (column) => column !== 'slug' || !used('name'),
   );
   const rows = section.rows.map((row) => [

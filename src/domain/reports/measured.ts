@@ -56,10 +56,10 @@ export async function domainFindings(ctx: Ctx, { site }: ReportRequest): Promise
 }
 
 const SCREENS = ['desktop', 'mobile'] as const;
-/** Audits of one range that a chart is drawn from. */
+/** Maximum number of audits in one range that a chart is drawn from. */
 const MAX_SCORES = 2000;
 
-/** The last audit of each screen within the range, and the scores over it. */
+/** The last audit of each strategy within the range, and the scores over it. */
 export async function auditFindings(ctx: Ctx, { site, from, to, zone }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'perf-audit');
   const [scores, newest] = await Promise.all([
@@ -125,7 +125,7 @@ function findingsOf(json: string | undefined): { title: string; display_value: s
   return items.map(({ title, display_value }) => ({ title, display_value }));
 }
 
-/** One point a day, oldest first; of several the last of the day. `points` are newest first. */
+/** One point a day, oldest first; the last one of each day. `points` are newest first. */
 function daily(points: readonly { at: number; value: number | null }[], zone: string): ChartPoint[] {
   const byDay = new Map<string, number | null>();
   for (const { at, value } of points) {

@@ -1,4 +1,7 @@
-/** Segments about what is, not what happened: pending updates, abandoned items, the website, the client (REST §6.8.2). */
+/**
+ * Segments about the current state rather than events: pending updates, abandoned items, the website, the client
+ * (REST §6.8.2).
+ */
 
 import { findClient } from '../clients/records.js';
 import { wordpressTime } from '../common/time-zones.js';
@@ -12,7 +15,7 @@ import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from '.
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 type Type = (typeof TYPES)[number];
 
-/** Open offers, ignored ones left out. */
+/** Available updates, without ignored ones. */
 export async function pendingRows(ctx: Ctx, site: { id: number }, types: readonly Type[]): Promise<ReportRow[]> {
   const offers = await ctx.store.updates.ofSites(
     [site.id],
@@ -129,7 +132,7 @@ export async function websiteFindings(ctx: Ctx, { site }: ReportRequest): Promis
   return { sections: [], values, notes: [AS_OF], truncated: false };
 }
 
-/** Client tokens are those of the client that the site belongs to; empty when it belongs to none. */
+/** Client tokens are those of the client that the site belongs to; empty if it has none. */
 export async function miscFindings(
   ctx: Ctx,
   { site, start_date, end_date, now, zone }: ReportRequest,
@@ -154,7 +157,7 @@ export async function miscFindings(
     text('client_site_name', 'client.site.name', 'Site', site.name),
     text('client_site_url', 'client.site.url', 'Address', site.url),
     text('client_name', 'client.name', 'Client', client?.name ?? ''),
-    // A client here is one party: its company and its contact are the same name.
+    // A client here is a single party: its company and its contact share one name.
     text('client_company', 'client.company', 'Company', client?.name ?? ''),
     text('client_contact_name', 'client.contact.name', 'Contact', client?.name ?? ''),
     text('client_email', 'client.email', 'E-mail', client?.email ?? ''),

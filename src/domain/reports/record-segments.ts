@@ -1,4 +1,4 @@
-/** Segments about tools that this service does not run: which members a record of each may have (REST §6.8.2). */
+/** Segments about tools that this service does not run: the members allowed in a record of each (REST §6.8.2). */
 
 import type { Segment } from '../../../schemas/report.js';
 
@@ -13,15 +13,17 @@ export interface Member {
 
 export interface RecordSegment {
   title: string;
-  /** Members of a record with an action: a row each. */
+  /** Members of a record with an action, which becomes a row. */
   row: readonly Member[];
-  /** Figures: of the newest record of the range. */
+  /** Figures, from the latest record of the range. */
   figures: readonly Member[];
   /** Figures that are the sum of a member over the range: figure → member. */
   sums: Readonly<Record<string, string>>;
   /** First part of the tokens of its rows. */
   token: string;
-  /** Without any record ever, the tool is not there: `svc_module_not_available`. Otherwise the answer is empty. */
+  /**
+   * If no record was ever stored, the tool is not present: `svc_module_not_available`. Otherwise the answer is empty.
+   */
   thirdParty: boolean;
 }
 
@@ -29,7 +31,7 @@ function member(token: string, title: string, kind: FigureKind = 'text'): Member
   return { key: token.replaceAll('.', '_').replaceAll('-', '_'), token, title, kind };
 }
 
-/** Figures carry the name of their segment in front of the token, not in the key. */
+/** Tokens of figures start with the name of their segment; their keys do not. */
 function figures(prefix: string, list: readonly (readonly [string, string, FigureKind])[]): Member[] {
   return list.map(([token, title, kind]) => ({ ...member(token, title, kind), token: `${prefix}.${token}` }));
 }

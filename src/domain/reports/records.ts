@@ -1,4 +1,4 @@
-/** Segments about other tools: records that their owners reported to the service, and nothing else (REST §6.8.2). */
+/** Segments about other tools: only from records that their owners reported to the service (REST §6.8.2). */
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
@@ -55,7 +55,7 @@ function scalar(value: unknown): Scalar {
   return typeof value === 'string' || typeof value === 'number' ? value : null;
 }
 
-/** Figures are those of the newest record that has them; some are sums over the range. */
+/** Figures come from the latest record that has them; some are sums over the range. */
 function figuresOf(
   spec: RecordSegment,
   records: readonly { facts: Facts }[],
@@ -87,7 +87,7 @@ function figureOf({ key, token, title, kind }: Member, value: unknown): ReportVa
   return { ...named, kind, value: typeof value === 'string' ? value : null };
 }
 
-/** Tasks of the time tracker are feedback that is worked on: they answer where no feedback tool told anything. */
+/** Tasks of the time tracker count as feedback being worked on: they are used if no feedback tool reported anything. */
 async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, spec: RecordSegment): Promise<Findings> {
   if (!ctx.config.modules.includes('time-tracker')) throw notThere('feedback_tool', site.id);
   const { items, total, groups } = await ctx.store.timeTasks.list(
@@ -118,16 +118,16 @@ function notThere(segment: Segment, siteId: number): ServiceError {
 export interface NewRecord {
   segment: Segment;
   action?: string | undefined;
-  /** ISO 8601; left out = now. */
+  /** ISO 8601; omitted = now. */
   at?: string | undefined;
   values: Record<string, unknown>;
 }
 
-/** Ten years and a day either side of any honest clock. */
+/** Ten years, and a day beyond the current time for clocks that are wrong. */
 const OLDEST_MS = 10 * 366 * 86_400_000;
 const AHEAD_MS = 86_400_000;
 
-/** Takes what another tool did or found on a site. Throws `rest_invalid_param` naming the member. */
+/** Stores what another tool did or found on a site. Throws `rest_invalid_param` naming the member. */
 export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecord): Promise<{ id: number }> {
   const spec = RECORD_SEGMENTS[record.segment];
   if (spec === undefined)
@@ -147,12 +147,12 @@ export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecor
   return { id: await ctx.store.reportData.addRecord(site.id, record.segment, action, facts, at) };
 }
 
-/** Forgets all records of a segment; answers how many there were. */
+/** Deletes all records of a segment; returns how many there were. */
 export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment): Promise<number> {
   return ctx.store.reportData.removeRecords(site.id, segment);
 }
 
-/** A segment with rows has one action: it need not be named. */
+/** A segment with rows has one action, so it need not be named. */
 function actionOf({ segment, action }: NewRecord): string {
   const only = SEGMENTS[segment][0] ?? '';
   if (action === undefined || action === only) return only;

@@ -1,4 +1,4 @@
-/** One segment of a report: asked, gathered, and put into the form that was asked for (REST §6.8). */
+/** Builds one segment of a report: parses the request, gathers the data, and formats it (REST §6.8). */
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../core/errors.js';
@@ -35,7 +35,7 @@ export interface Report {
     format: ReportFormat;
     generated_at: string;
     time_zone: string;
-    /** When the site was last synced; null = never. */
+    /** Time of the site's last sync; null = never. */
     as_of: string | null;
     truncated: boolean;
     sections: { name: string; title: string; count: number }[];
@@ -43,7 +43,7 @@ export interface Report {
   };
 }
 
-/** What all segments of a site's report have in common. */
+/** Data shared by all segments of a site's report. */
 export interface ReportBasis {
   zone: string;
   record: TaggedSite;
@@ -90,8 +90,8 @@ const BUILDERS: Record<Segment, (ctx: Ctx, question: ReportRequest) => Promise<F
 
 /**
  * Throws `rest_invalid_param` (start after end, unknown action), `svc_site_suspended` (suspended sites are left out of
- * reports, REST §4.2), `svc_module_not_available` when nothing feeds the segment.
- * @param basis of the site, where several segments share it
+ * reports, REST §4.2), `svc_module_not_available` if the segment has no data source.
+ * @param basis of the site, if several segments share it
  */
 export async function buildReport(
   ctx: Ctx,

@@ -10,7 +10,7 @@ import { chartSvg } from './charts.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar, Section } from './types.js';
 
-/** How moments are written, as the general settings have it. */
+/** Date and time formats of the general settings. */
 export interface DateStyle {
   zone: string;
   date: (at: number) => string;
@@ -26,7 +26,7 @@ export async function dateStyle(ctx: Ctx, zone: string): Promise<DateStyle> {
   };
 }
 
-/** Values as texts and markup, ready to be put in place of the tokens of a report template. */
+/** Values as texts and markup, ready to replace the tokens of a report template. */
 export function rawData(report: Report, style: DateStyle) {
   const { sections, values } = report.findings;
   const others = [

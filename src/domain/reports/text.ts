@@ -1,4 +1,6 @@
-/** Reports as short texts for assistants, each with the address of the whole report; for one site or all sites of a client. */
+/**
+ * Reports as short texts for assistants, each with the URL of the full report; for one site or all sites of a client.
+ */
 
 import { SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { siteWord } from '../../../schemas/site-text.js';
@@ -18,7 +20,7 @@ import type { ReportRow, ReportValue, Scalar } from './types.js';
 export interface TextReportQuery {
   site_id_or_domain?: SiteRef | undefined;
   client_id_or_email?: ClientRef | undefined;
-  /** Days as `YYYY-MM-DD`; both or none: the last whole month. */
+  /** Days as `YYYY-MM-DD`; both, or neither for the last whole month. */
   start_date?: string | undefined;
   end_date?: string | undefined;
   segments: readonly Segment[];
@@ -26,7 +28,7 @@ export interface TextReportQuery {
   per_page: number;
 }
 
-/** Rows of a section that are told of a single site; of several only how many there are. */
+/** How many rows of a section are listed for a single site; for several sites only their number. */
 const ROWS = 15;
 
 export function reportSegments() {
@@ -39,8 +41,8 @@ export function reportSegments() {
 }
 
 /**
- * Throws `svc_invalid_input` unless exactly one of site and client is named, or for half a range; for a single site as `buildReport`.
- * Of a client, a site that cannot be reported on stands in `errors`.
+ * Throws `svc_invalid_input` unless exactly one of site and client is named, and for half a range; for a single site as
+ * `buildReport`. Sites of a client that cannot be reported on are listed in `errors`.
  */
 export async function textReports(ctx: Ctx, query: TextReportQuery) {
   requireModule(ctx, 'pro-reports');
@@ -120,7 +122,7 @@ function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
 
 const UNITS: Readonly<Record<string, string>> = { percent: ' %', ms: ' ms', days: ' days' };
 
-/** Undefined for what is not known, and for charts. */
+/** Undefined for unknown values, and for charts. */
 function figureOf({ title, kind, value }: ReportValue): string | undefined {
   if (value === null || value === '' || kind === 'chart') return undefined;
   if (kind === 'list') return value.length === 0 ? undefined : `${title}: ${value.length}`;

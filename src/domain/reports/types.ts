@@ -1,4 +1,4 @@
-/** What a report holds before it is written down in one of its formats. */
+/** The contents of a report, before it is formatted. */
 
 import type { Segment } from '../../../schemas/report.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -6,7 +6,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 export type Scalar = string | number | null;
 
 export interface ReportRow {
-  /** When it happened, ms; null for what is, rather than happened. */
+  /** When it happened, ms; null for current state. */
   at: number | null;
   /** Plain keys. */
   fields: Readonly<Record<string, Scalar>>;
@@ -17,10 +17,10 @@ export interface Section {
   /** Key of its count: the action, or the name of the list. */
   name: string;
   title: string;
-  /** Of all that happened, also beyond the rows that an answer holds. */
+  /** Of all that happened, including rows beyond the limit of an answer. */
   count: number;
   countToken: string;
-  /** Token of each plain key, without brackets; `date`, `time` and `utime` when rows have a time. */
+  /** Token of each plain key, without brackets; `date`, `time` and `utime` if rows have a time. */
   tokens: Readonly<Record<string, string>>;
   rows: readonly ReportRow[];
 }
@@ -48,20 +48,20 @@ export type ReportValue = Named &
     | { kind: 'chart'; value: readonly ChartPoint[]; unit: string; max: number | null }
   );
 
-/** What a segment brings; the rest of the answer is the same for all. */
+/** The results of a segment; the rest of the answer is the same for all. */
 export interface Findings {
   sections: Section[];
   values: ReportValue[];
-  /** What a reader must know: why something is empty, as of when it holds. */
+  /** What a reader must know: why something is empty, or how current it is. */
   notes: string[];
   truncated: boolean;
 }
 
-/** What a segment is asked. */
+/** The parameters of a segment. */
 export interface ReportRequest {
   site: SiteRow;
   segment: Segment;
-  /** Wanted actions, in the order of the segment. */
+  /** Requested actions, in the order of the segment. */
   actions: readonly string[];
   /** Days as `YYYY-MM-DD`, both inclusive. */
   start_date: string;
@@ -73,7 +73,7 @@ export interface ReportRequest {
   now: number;
 }
 
-/** Rows of one answer at most, over all sections (REST §6.8.1). */
+/** Maximum rows of one answer, over all sections (REST §6.8.1). */
 export const MAX_ROWS = 10_000;
 
 export function noFindings(...notes: string[]): Findings {

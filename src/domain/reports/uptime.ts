@@ -9,7 +9,9 @@ import { type Findings, MAX_ROWS, type ReportRequest, type ReportValue, type Sec
 const DAY_MS = 86_400_000;
 const WINDOWS = [7, 15, 30, 45, 60] as const;
 
-/** The service's own monitor: ratios that end with the range, answer times and incidents within it. */
+/**
+ * Measurements of the service's own monitor: ratios that end with the range, response times and incidents within it.
+ */
 export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   const { site, from, to, now, start_date, end_date } = question;
   const until = Math.min(to, now);
@@ -106,10 +108,10 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
   return { sections: [section], values, notes, truncated: incidents.items.length < incidents.total };
 }
 
-/** @param kept moment before which figures are forgotten; null when there were none */
+/** @param kept instant before which figures have been deleted; null if there were none */
 function notesOf(none: boolean, kept: number | null, from: number): string[] {
   const forgotten = `Figures of uptime are kept for 31 days: what was measured before ${isoTime(kept)?.slice(0, 10)} is in none of them.`;
-  // Whether there was a check that is forgotten cannot be told.
+  // It is unknown whether there were checks that have been deleted since.
   const unsure = kept !== null && from < kept;
   return [
     ...(kept === null ? [] : [forgotten]),
@@ -119,7 +121,7 @@ function notesOf(none: boolean, kept: number | null, from: number): string[] {
 
 const STATUS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
 
-/** Per cent with 6 decimals; null when nothing was measured. Time in neither state counts for neither. */
+/** Percentage with 6 decimals; null if nothing was measured. Time in neither state is not counted. */
 function ratio(up: number, down: number): number | null {
   return up + down <= 0 ? null : Math.round((up / (up + down)) * 1e8) / 1e6;
 }
