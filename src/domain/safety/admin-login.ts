@@ -1,6 +1,6 @@
 /**
- * Opens WordPress' administration in one click: the guard of a site hands out an address that logs a browser in once. The login
- * link of the child plugin is not used: it works again and again for whoever finds it in a history or a log.
+ * Opens WordPress' administration in one click: the guard of a site issues a URL that logs a browser in once. The child
+ * plugin's login link is not used: it keeps working for anyone who finds it in a history or a log.
  */
 
 import { siteSays } from '../../../schemas/site-text.js';
@@ -13,20 +13,20 @@ import { isoTime } from '../sites/sites.js';
 import { guardError } from './open-guard.js';
 import { writableSite } from './site-guard.js';
 
-/** How long the guard accepts a token that was not used. */
+/** How long the guard accepts an unused token. */
 const TOKEN_MS = 60_000;
 
 export interface AdminLogin {
-  /** A secret: the first person to open it is logged in. */
+  /** A secret: whoever opens it first is logged in. */
   url: string;
-  /** Not later than the guard holds it to be. */
+  /** Not later than the guard's own expiry. */
   expires_at: string;
   user: string;
 }
 
 /**
- * An address that logs in as this administrator of the site; by default as the one whom the site is connected by.
- * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` where there is no other way than the site's own login
+ * A URL that logs in as this administrator of the site; by default as the one who connected it.
+ * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` if only the site's own login is left
  */
 export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined): Promise<AdminLogin> {
   const target = await writableSite(ctx, ref);
@@ -75,7 +75,7 @@ function withLoginPage(
   url: string,
   field?: string,
 ): ServiceError {
-  // WordPress leads from there to its login page, wherever a plugin put that.
+  // WordPress redirects from there to its login page, even if a plugin has moved it.
   const login_page = new URL('wp-admin/', url).href;
   return new ServiceError('svc_guard_refused', message, {
     advice,

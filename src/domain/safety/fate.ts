@@ -1,4 +1,4 @@
-/** What the guard knows of an update whose answer never came. */
+/** What the guard knows of an update that was never answered. */
 
 import { ChildFailure } from '../../child/child.js';
 import { GuardFailure } from '../../guard/failure.js';
@@ -6,7 +6,7 @@ import type { GuardHello } from '../../guard/guards.js';
 import type { Fate } from '../sites/attempt.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
-/** `killed` = WordPress is in maintenance for an update that no process makes any more. */
+/** `killed` = WordPress is in maintenance mode for an update that no process is running any more. */
 export async function fateOf(run: SafeRun, { type, slug }: SafeItem): Promise<Fate> {
   const hello = await greeted(run);
   if (hello === null || hello.updating === null) return 'unknown';
@@ -14,13 +14,13 @@ export async function fateOf(run: SafeRun, { type, slug }: SafeItem): Promise<Fa
   return hello.maintenance && hello.updating.length === 0 ? 'killed' : 'unknown';
 }
 
-/** WordPress still says that an update is under way: it was killed or hangs, which is not the fault of the version. */
+/** WordPress still reports a running update: it was killed or hangs, which is not the fault of the version. */
 export async function isUnfinished(run: SafeRun): Promise<boolean> {
   return (await greeted(run))?.maintenance ?? false;
 }
 
 const LOOK_MS = 2_000;
-/** One that is still running then is taken to hang. */
+/** An update still running after this is considered to hang. */
 const LONGEST_MS = 5 * 60_000;
 
 /** Waits for an update that another process has sent, and that is known to be running. */

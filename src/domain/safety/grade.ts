@@ -1,18 +1,20 @@
-/** Compares a site with itself before an update: what is worse now, and how bad it is. Pure. */
+/** Compares a site with its state before an update: what is worse now, and how severe it is. Pure. */
 
 import type { PageFacts } from './page-facts.js';
 
-/** One look at a site. */
+/** One check of a site. */
 export interface Look {
   /** Milliseconds. */
   at: number;
   /** By path below the site's address, '' = the front page. */
   pages: Record<string, PageFacts>;
-  /** The child plugin answers; null = it was not asked. */
+  /** The child plugin responds; null = it was not asked. */
   child: boolean | null;
 }
 
-/** A site before an update: two looks, so that what differs between them is known to be the site's own noise. */
+/**
+ * A site before an update: two checks, so that differences between them are recognized as the site's normal variation.
+ */
 export interface Baseline {
   first: Look;
   second: Look;
@@ -24,16 +26,16 @@ export interface Finding {
   severity: Severity;
   /** Path, or '' for the front page; null = the site as a whole. */
   path: string | null;
-  /** One sentence of ours; words of the site only as `siteWord` gives them. */
+  /** One sentence of ours; words of the site only through `siteWord`. */
   what: string;
 }
 
-/** It always sets a cookie, to see whether the browser takes cookies. */
+/** It always sets a cookie, to test whether the browser accepts cookies. */
 const LOGIN = 'wp-login.php';
-/** A text that lost so much of its words. */
+/** A text that lost this share of its words is suspicious. */
 const LOST = 0.5;
 
-/** Whether a site is well enough to be changed at all: findings that say no. */
+/** Findings that speak against changing the site at all. */
 export function ailmentsOf(look: Look): Finding[] {
   const findings: Finding[] = Object.entries(look.pages).flatMap(([path, page]) => ailmentsOfPage(path, page));
   if (look.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
@@ -46,7 +48,7 @@ function ailmentsOfPage(path: string, page: PageFacts): Finding[] {
   return page.errors.map((mark) => broken(path, `${nameOf(path)} says "${mark}".`));
 }
 
-/** What is worse than before. A fact that differed between the two looks before is not judged. */
+/** What is worse than before. A fact that differed between the two earlier checks is not judged. */
 export function compare(before: Baseline, now: Look): Finding[] {
   const findings = Object.entries(now.pages).flatMap(([path, page]) => {
     const first = before.first.pages[path];
@@ -72,7 +74,7 @@ function comparePage(path: string, first: PageFacts, second: PageFacts, now: Pag
   if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
     return [broken(path, `${name} redirects to elsewhere than before.`)];
   if (now.status !== second.status) return [];
-  // Whatever is sent before the headers keeps WordPress from setting its cookies: nobody can log in.
+  // Output before the headers prevents WordPress from setting its cookies: no one can log in.
   if (path === LOGIN && first.cookies === true && second.cookies === true && now.cookies === false)
     return [broken(path, `${name} no longer sets cookies, so no one can log in.`)];
   if (first.whole && second.whole && !now.whole) return [broken(path, `${name} ends before its </html>.`)];
@@ -95,7 +97,7 @@ function suspicions(path: string, first: PageFacts, second: PageFacts, now: Page
   return found;
 }
 
-/** Paths of scripts and styles that a page names now and did not name before. */
+/** Paths of scripts and styles that a page includes now and did not before. */
 export function newAssets(before: Baseline, now: Look): string[] {
   const known = new Set(
     [before.first, before.second].flatMap((look) => Object.values(look.pages).flatMap(({ assets }) => assets)),

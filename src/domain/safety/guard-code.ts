@@ -1,8 +1,9 @@
 /**
- * The PHP that puts the guard onto a site, or takes it away, run by the child plugin. Each program prints
- * `<sitefleet>word</sitefleet>`. The guard goes over in parts: PHP needs a folder for temporary files to read a form of more than
- * 16 KB, which some hosts do not give it, and firewalls refuse long values. The parts are gathered beside the guard's place
- * under a name that WordPress does not load, and renamed: the guard is there whole or not at all.
+ * The PHP that installs the guard on a site, or removes it, run by the child plugin. Each program prints
+ * `<sitefleet>word</sitefleet>`. The guard is sent in parts: PHP needs a folder for temporary files to read a form of
+ * more than 16 KB, which some hosts do not provide, and firewalls refuse long values. The parts are collected next to
+ * the guard's place under a name that WordPress does not load, then renamed: the guard is installed completely or not
+ * at all.
  */
 
 import { createHash } from 'node:crypto';
@@ -10,7 +11,7 @@ import { createHash } from 'node:crypto';
 const PLACE = `$folder = defined( 'WPMU_PLUGIN_DIR' ) ? WPMU_PLUGIN_DIR : WP_CONTENT_DIR . '/mu-plugins';
 $file = $folder . '/sitefleet-guard.php';`;
 const SAY = `echo '<sitefleet>' . $said . '</sitefleet>';`;
-/** Also removes what an installation that was cut off has left. */
+/** Also removes the leftovers of an interrupted installation. */
 const PREPARE = `foreach ( (array) @glob( $folder . '/.sitefleet-guard-*.part' ) as $old ) if ( $old ) @unlink( $old );
 if ( defined( 'DISALLOW_FILE_MODS' ) && DISALLOW_FILE_MODS ) $said = 'file_mods';
 elseif ( ! extension_loaded( 'openssl' ) ) $said = 'no_openssl';
@@ -18,13 +19,13 @@ elseif ( ! is_dir( $folder ) && ! @mkdir( $folder, 0755, true ) ) $said = 'not_w
 else $said = 'next';`;
 const FORGET = `if ( function_exists( 'opcache_invalidate' ) ) @opcache_invalidate( $file, true );`;
 
-/** Bytes of the plugin in one part: encoded twice it stays under 16 KB. */
+/** Bytes of the plugin per part: encoded twice it stays under 16 KB. */
 const PART_BYTES = 9_000;
 
 /**
- * Programs to be run one after the other, each only when the one before it printed `next`; the last prints `done`.
+ * Programs to run one after the other, each only if the previous one printed `next`; the last prints `done`.
  * @param php the plugin's own text
- * @param token 16 hex digits that name this installation
+ * @param token 16 hex digits that identify this installation
  */
 export function installCode(php: string, token: string): string[] {
   const bytes = Buffer.from(php);
@@ -48,7 +49,7 @@ ${SAY}`,
   ];
 }
 
-/** For a guard that does not answer; one that does removes itself, and its copies. */
+/** For a guard that does not respond; one that does removes itself, and its copies. */
 export function removeCode(): string {
   return `${PLACE}
 $said = ! file_exists( $file ) || @unlink( $file ) ? 'done' : 'not_writable';
@@ -56,7 +57,7 @@ ${FORGET}
 ${SAY}`;
 }
 
-/** The plugin's text with logins by token allowed, or as it is. */
+/** The plugin's text with logins by token allowed, or unchanged. */
 export function withLogin(php: string, allowed: boolean): string {
   if (!allowed) return php;
   const changed = php.replace("define( 'SITEFLEET_GUARD_LOGIN', false )", "define( 'SITEFLEET_GUARD_LOGIN', true )");
@@ -64,7 +65,7 @@ export function withLogin(php: string, allowed: boolean): string {
   return changed;
 }
 
-/** The word that the code printed; '' when it printed none. */
+/** The word that the code printed; '' if it printed none. */
 export function printedWord(output: string): string {
   return /<sitefleet>([a-z_]{1,40})<\/sitefleet>/.exec(output)?.[1] ?? '';
 }

@@ -1,4 +1,4 @@
-/** Versions that broke a site are held back from all others, until a newer one is offered or a person lifts it. */
+/** Versions that broke a site are held back from all others, until a newer one is available or a user releases them. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
@@ -15,7 +15,10 @@ export interface HeldBack {
   reason: string;
 }
 
-/** Splits offers of a site into those that may be applied and those that are held back; also tells whether it has a guard. */
+/**
+ * Splits the available updates of a site into those that may be applied and those that are held back; also returns
+ * whether it has a guard.
+ */
 export async function holdBack(
   ctx: Ctx,
   siteId: number,
@@ -38,7 +41,10 @@ export async function holdBack(
   return { passed, held, guarded };
 }
 
-/** Why a version is held back, in one sentence or two. The site that suffered may be hidden from the caller: it is not named. */
+/**
+ * Why a version is held back, in one or two sentences. The affected site may be hidden from the caller: it is not
+ * named.
+ */
 function reasonOf(row: QuarantineRow): string {
   const [first = 'It broke a site.'] = JSON.parse(row.evidence) as string[];
   return `Version ${siteWord(row.version)} is held back since ${isoTime(row.created_at)?.slice(0, 16)}Z, because it broke a site of this fleet: ${first} A newer version passes; lift-quarantine-v1 lets this one pass.`;
@@ -81,13 +87,13 @@ function view(ctx: Ctx, row: QuarantineRow) {
   };
 }
 
-/** Versions that are held back, newest first. */
+/** Held-back versions, newest first. */
 export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: number, perPage: number) {
   const { items, total } = await ctx.store.quarantine.page(lifted, page, perPage);
   return { versions: items.map((row) => view(ctx, row)), page, per_page: perPage, total };
 }
 
-/** Lets a version pass again. Throws `svc_quarantine_not_found`. */
+/** Releases a version. Throws `svc_quarantine_not_found`. */
 export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());

@@ -1,4 +1,4 @@
-/** Finds the guard of a site that is to be changed. */
+/** Finds the guard of a site that is about to be changed. */
 
 import { siteSays } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
@@ -13,12 +13,12 @@ import {
   siteCallError,
 } from '../sites/load.js';
 
-/** The must-use plugin as inventories list it. */
+/** The must-use plugin's name in inventories. */
 export const GUARD_FILE = 'sitefleet-guard.php';
 
 /**
- * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may: to bring such
- * a site back is what the guard is for.
+ * Throws unless the site may be asked: not suspended, not disconnected. One that was down at its last check may be
+ * asked: repairing such a site is what the guard is for.
  */
 export function requireAskable(target: LoadedSite): void {
   requireVersion(target);
@@ -30,7 +30,9 @@ export interface OpenGuard {
   hello: GuardHello;
 }
 
-/** The guard of a site that is known to have one; null = none is known. Throws when it is known and cannot do its work. */
+/**
+ * The guard of a site that is known to have one; null = none is known. Throws if it is known but cannot do its work.
+ */
 export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard | null> {
   if (!(await ctx.store.guards.expected(target.site.id, GUARD_FILE))) return null;
   const found = await askGuard(ctx, target);
@@ -52,7 +54,10 @@ export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard
   return found;
 }
 
-/** Greets the guard and keeps what it says; null when none answers. Throws when the site cannot be reached, or the guard refuses. */
+/**
+ * Greets the guard and stores its answer; null if there is none. Throws if the site cannot be reached, or the guard
+ * refuses.
+ */
 export async function askGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard | null> {
   const guard = ctx.guards.of(requireConnection(target));
   try {
@@ -67,7 +72,7 @@ export async function askGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard 
   }
 }
 
-/** A refusal of the guard as an error of the catalogue. */
+/** Converts a refusal of the guard to a known error code. */
 export function guardError(error: GuardFailure, siteId: number): ServiceError {
   const clock = error.code === 'clock';
   const said = siteSays(error.message);

@@ -1,11 +1,11 @@
-/** The order in which items of one site are updated: what others build upon first, WordPress itself late. Pure. */
+/** The order in which items of one site are updated: dependencies first, WordPress itself late. Pure. */
 
 import type { FleetOffer } from '../../store/updates/updates.js';
 
 /** Numbers of the update types: plugins, themes, core, translations. */
 const TURN: readonly number[] = [2, 0, 1, 3];
 
-/** Plugins by what they build upon, as far as names tell: `shop` before `shop-payments`. */
+/** Sorts plugins by their dependencies, as far as names show them: `shop` before `shop-payments`. */
 export function inOrder(offers: readonly FleetOffer[]): FleetOffer[] {
   const folders = offers.filter(({ type }) => type === 1).map(({ slug }) => folderOf(slug));
   const depth = (offer: FleetOffer) =>

@@ -1,33 +1,36 @@
-/** What a page of a site tells about the site's health: facts of one answer, small enough to be stored. Pure. */
+/** What a page shows about a site's health: facts of one response, small enough to store. Pure. */
 
 import { createHash } from 'node:crypto';
 import type { Page } from '../../child/child.js';
 
 export interface PageFacts {
-  /** 0 = no answer. */
+  /** 0 = no response. */
   status: number;
   /** Why there was none: the kind of failure. */
   failure: string;
-  /** Path or address that it redirects to, '' = it does not. */
+  /** Path or address of a redirect, '' = none. */
   location: string;
   type: string;
-  /** It sets cookies; absent in what older versions stored. */
+  /** It sets cookies; absent in facts stored by older versions. */
   cookies?: boolean;
   bytes: number;
-  /** Until the headers came. */
+  /** Until the headers arrived. */
   ms: number;
   title: string;
-  /** A whole page: `</html>` stands in it. */
+  /** The page is complete: it contains `</html>`. */
   whole: boolean;
-  /** Marks of PHP or the database having failed. */
+  /** Signs of a PHP or database failure. */
   errors: string[];
   /** Paths of the site's own scripts and styles. */
   assets: string[];
-  /** Hashes of the words of its text, each once. */
+  /** Hashes of the distinct words of its text. */
   words: number[];
 }
 
-/** Marks of a failed page, as PHP and WordPress write them. Those of WordPress are its English ones; a 5xx tells the others. */
+/**
+ * Signs of a failed page, as PHP and WordPress write them. WordPress' texts are its English ones; other languages are
+ * detected by a 5xx.
+ */
 const MARKS: readonly (readonly [string, RegExp])[] = [
   ['Fatal error', /<b>Fatal error<\/b>:|^(?:PHP )?Fatal error: /m],
   ['Parse error', /<b>Parse error<\/b>:|^(?:PHP )?Parse error: /m],
@@ -37,7 +40,7 @@ const MARKS: readonly (readonly [string, RegExp])[] = [
 const MAX_ASSETS = 100;
 const MAX_WORDS = 1_000;
 
-/** The facts of an answer to a request for this page of this site. */
+/** The facts of a response to a request for this page of this site. */
 export function factsOf(page: Page, siteUrl: string): PageFacts {
   const html = page.content_type === '' || page.content_type.includes('html');
   const text = html ? page.body : '';
@@ -50,7 +53,7 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     ms: page.ms,
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
-    // What was cut off cannot be judged.
+    // A truncated page cannot be judged.
     whole: page.cut || /<\/html\s*>/i.test(text),
     errors: MARKS.filter(([, mark]) => mark.test(page.body)).map(([name]) => name),
     assets: assetsOf(text, siteUrl),
@@ -80,7 +83,7 @@ function assetsOf(text: string, siteUrl: string): string[] {
       // Versions in the query change with every update.
       if (url.origin === origin && /\.(js|css)$/i.test(url.pathname)) found.add(url.pathname);
     } catch {
-      // Not an address.
+      // Not a URL.
     }
     if (found.size >= MAX_ASSETS) break;
   }

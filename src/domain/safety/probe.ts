@@ -1,4 +1,4 @@
-/** Looks at a site from outside: its pages past caches, and whether the child plugin answers. */
+/** Checks a site from outside: its pages, bypassing caches, and whether the child plugin responds. */
 
 import { randomBytes } from 'node:crypto';
 import { parseUrl } from '../../../schemas/url.js';
@@ -8,31 +8,31 @@ import { type LoadedSite, requireConnection } from '../sites/load.js';
 import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 
-/** What is always looked at. */
+/** Always checked. */
 const PATHS = ['', 'wp-login.php'];
-/** The quick look: what costs little and shows most. */
+/** The quick check: cheap and most telling. */
 const QUICK_PATHS = [''];
 const PAUSE_MS = 3_000;
-/** A page of a site that is well. Afterwards it may take so much longer than before. */
+/** Time limit for a page of a working site. Afterwards it may take that much longer than before. */
 const PAGE_TIMEOUT_MS = 20_000;
 const SLOWER_MS = 8_000;
 /** Within the site. */
 const REDIRECTS = 3;
-/** Name of the parameter that no cache knows. */
+/** Name of a parameter that no cache knows. */
 const FRESH = 'sitefleet';
-/** New scripts and styles of which it is asked whether they are there. */
+/** Maximum number of new scripts and styles whose existence is checked. */
 const MAX_ASSETS = 20;
 
 export type Depth = 'quick' | 'full';
 
-/** Two looks, some seconds apart. */
+/** Two checks, some seconds apart. */
 export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
   const first = await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS);
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
   return { first, second: await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS) };
 }
 
-/** What is wrong with a site, whatever it was like before. A second look decides. */
+/** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
   const found = ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
   if (found.length === 0) return [];
@@ -40,7 +40,7 @@ export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]>
   return ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
 }
 
-/** One look. `paths` are further pages of a full one. */
+/** One check. `paths` are further pages of a full one. */
 async function look(
   ctx: Ctx,
   target: LoadedSite,
@@ -62,11 +62,11 @@ async function look(
 
 export interface Comparison {
   findings: Finding[];
-  /** No page answered at all: the site, or our own network, is away. */
+  /** No page responded at all: the site is down, or our own network. */
   silent: boolean;
 }
 
-/** A look held against the one before the update; with full depth also scripts and styles that a page names newly. */
+/** Compares a check with the one before the update; with full depth also checks newly included scripts and styles. */
 export async function lookAgain(
   ctx: Ctx,
   target: LoadedSite,
@@ -97,7 +97,7 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
   return findings.flat().slice(0, 1);
 }
 
-/** A page as a visitor gets to it: redirects within the site are followed. */
+/** A page as a visitor reaches it: redirects within the site are followed. */
 async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: number): Promise<PageFacts> {
   let address = new URL(fresh(path), target.site.url);
   let redirected = '';
@@ -111,7 +111,7 @@ async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: numb
   }
 }
 
-/** Where a redirect leads when it stays on the site, past caches; null when it leaves it. */
+/** The target of a redirect that stays on the site, bypassing caches; null if it leaves it. */
 function sameHost(location: string, from: URL): URL | null {
   const to = location === '' ? null : parseUrl(location, from.href);
   if (to === null) return null;
@@ -121,12 +121,12 @@ function sameHost(location: string, from: URL): URL | null {
   return to;
 }
 
-/** A parameter that no cache knows: a cached page would hide that the site is broken. */
+/** Adds a parameter that no cache knows: a cached page would hide that the site is broken. */
 function fresh(path: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${FRESH}=${randomBytes(6).toString('hex')}`;
 }
 
-/** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to answer it. */
+/** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to respond. */
 async function childAnswers(ctx: Ctx, target: LoadedSite, timeoutMs: number): Promise<boolean> {
   const connection = requireConnection(target);
   try {

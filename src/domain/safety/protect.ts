@@ -1,4 +1,6 @@
-/** What protects an item while it is updated: a copy that the guard keeps, or its package in the archive of wordpress.org. */
+/**
+ * Protects an item while it is updated: by a copy that the guard keeps, or its package in the archive of wordpress.org.
+ */
 
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
@@ -21,7 +23,7 @@ export function isWeaker(protection: Protection, than: Protection): boolean {
   return STRENGTH.indexOf(protection) < STRENGTH.indexOf(than);
 }
 
-/** The best protection there is for an item: WordPress itself and translations have none. */
+/** The best available protection of an item: WordPress itself and translations have none. */
 export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: FleetOffer): Promise<Protection> {
   const type = UPDATE_TYPES[offer.type];
   if (type !== 'plugin' && type !== 'theme') return 'none';
@@ -29,7 +31,7 @@ export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: Fle
   return (await isArchived(ctx, packageAddress(type, offer.slug, offer.current_version))) ? 'reinstall' : 'none';
 }
 
-/** Where wordpress.org keeps this version. */
+/** The URL of this version's package at wordpress.org. */
 export function packageAddress(type: 'plugin' | 'theme', slug: string, version: string): string {
   const name = slug.split('/')[0]?.replace(/\.php$/, '') ?? '';
   return `${ARCHIVE}${type}/${encodeURIComponent(name)}.${encodeURIComponent(version)}.zip`;
@@ -50,7 +52,10 @@ async function isArchived(ctx: Ctx, url: string): Promise<boolean> {
   return http_status === 200;
 }
 
-/** Has the guard keep the old version and lets it put it back by itself. Throws ServiceError, and then nothing has changed. */
+/**
+ * Has the guard keep the old version, and lets it restore it on its own. Throws ServiceError, and then nothing has
+ * changed.
+ */
 export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void> {
   const { guard, ctx } = run;
   if (guard === null || (item.type !== 'plugin' && item.type !== 'theme')) return;
@@ -79,7 +84,7 @@ function protectionError(error: unknown, siteId: number, { slug }: SafeItem): Se
   );
 }
 
-/** Ends the watchdog of an item, or of all on the site. One that cannot be reached ends by itself. */
+/** Disarms the watchdog of an item, or of all on the site. One that cannot be reached expires. */
 export async function disarm(run: SafeRun, item: SafeItem | 'all'): Promise<void> {
   if (run.guard === null || (item !== 'all' && item.snapshot === null)) return;
   try {

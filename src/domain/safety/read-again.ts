@@ -1,4 +1,4 @@
-/** Reads a site after something was put back. */
+/** Syncs a site after a restore. */
 
 import type { Snapshot } from '../../child/child.js';
 import type { Ctx } from '../context.js';
@@ -6,8 +6,8 @@ import type { LoadedSite } from '../sites/load.js';
 import { storeSnapshot } from '../sites/sync.js';
 
 /**
- * The inventory of a site, stored; null when the site did not answer. The digest of the record that was loaded before the
- * update would make the old inventory look as if it were stored still.
+ * The new inventory of a site, stored; null if the site did not respond. With the digest of the record loaded before
+ * the update, the old inventory would seem to be stored still.
  */
 export function readAgain(ctx: Ctx, { site, connection }: LoadedSite): Promise<Snapshot | null> {
   return storeSnapshot(ctx, { site: { ...site, content_hash: '' }, connection }, null);

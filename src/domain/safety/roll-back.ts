@@ -1,4 +1,4 @@
-/** Puts an earlier version of one item back on request, and the copies from which that can be done. */
+/** Rolls one item back to an earlier version on request, and lists the copies available for that. */
 
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
@@ -36,7 +36,7 @@ export interface RolledBack {
   old_version: string;
   version: string;
   protection: Protection;
-  /** Whether the site was well afterwards; what was seen when not. */
+  /** Whether the site worked afterwards; the findings if not. */
   well: boolean;
   findings: string[];
 }
@@ -47,11 +47,11 @@ interface Goal {
   slug: string;
   version: string | null;
   snapshot: string | null;
-  /** Id of the update that is undone; '' = none is known. */
+  /** Id of the update that is undone; '' = unknown. */
   change: string;
 }
 
-/** Names the change, or the site with type and slug; without `to_version` the version before the last update. */
+/** Identifies the change, or the site with type and slug; without `to_version` the version before the last update. */
 export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBack> {
   const goal = await goalOf(ctx, input);
   requireNotOnTrial(goal.target);
@@ -64,7 +64,7 @@ export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBa
 async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   if (input.change_id !== undefined) {
     const change = await ctx.store.safeChanges.find(input.change_id);
-    // A change of a site that is hidden from the caller is as unknown as one that never was.
+    // A change on a site that is hidden from the caller is reported as unknown.
     if (change === undefined || ctx.actor.denied_sites.includes(change.site_id)) throw noChange();
     const named = input.site_id_or_domain === undefined ? null : await getSite(ctx, input.site_id_or_domain);
     if (named !== null && named.id !== change.site_id) throw noChange();
@@ -213,7 +213,7 @@ async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] |
   }
 }
 
-/** Copies that the guard of a site keeps, newest first, and the updates they belong to. */
+/** Copies kept by the guard of a site, newest first, and the updates they belong to. */
 export async function siteSnapshots(ctx: Ctx, ref: SiteRef) {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);

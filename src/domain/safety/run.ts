@@ -1,6 +1,6 @@
 /**
- * Safe updates of one site: look, then for each item keep the old version, arm, update, look; at the end look at everything
- * once more and settle. `apply` is the update as it is without all this.
+ * Safe updates of one site: check, then for each item keep the old version, arm, update, check; at the end check
+ * everything once more and settle. `apply` is the plain update without all this.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -38,7 +38,7 @@ import { isBad, type Verdict } from './verdict.js';
 
 export interface SafeSettings {
   on_suspect: SuspectPolicy;
-  /** Items with a weaker protection are left as they are. `core` is for WordPress itself and translations. */
+  /** Items with weaker protection are left unchanged. `core` is for WordPress itself and translations. */
   least: { extensions: Protection; core: Protection };
   paths: readonly string[];
 }
@@ -49,12 +49,12 @@ export interface SafeResult extends ApplyResult {
 
 export type Apply = (offers: readonly FleetOffer[], sending?: Partial<Sending>) => Promise<ApplyResult>;
 
-/** What the ordinary update operations ask for. */
+/** The settings of the ordinary update operations. */
 const BY_ITSELF: SafeSettings = { on_suspect: 'keep', least: { extensions: 'guard', core: 'none' }, paths: [] };
 
 /**
- * The ordinary update of a site, made safe where it has a guard. Versions that broke another site are held back everywhere.
- * The caller holds the lock of the site.
+ * The ordinary update of a site, made safe if it has a guard. Versions that broke another site are held back
+ * everywhere. The caller holds the lock of the site.
  */
 export async function applySafely(
   ctx: Ctx,
@@ -74,10 +74,13 @@ export async function applySafely(
   return { ...result, errors: [...result.errors, ...refused] };
 }
 
-/** A site with a guard that is silent or in maintenance after the connection broke is not waited for as long: what is half done is put back. */
+/**
+ * A shorter wait for a site with a guard that is silent or in maintenance after the connection broke: half-finished
+ * updates are rolled back.
+ */
 const GUARDED_WAIT_MS = 25_000;
 
-/** Updates one item after the other, each protected. Throws when the site cannot be changed at all. */
+/** Updates one item after the other, each protected. Throws if the site cannot be changed at all. */
 export async function runSafely(
   ctx: Ctx,
   target: LoadedSite,
@@ -97,7 +100,7 @@ export async function runSafely(
   const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
   let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
   try {
-    // A second round is for items that were put back without being at fault.
+    // A second round is for items that were rolled back without being at fault.
     for (let round = inOrder(wanted), again = false; round.length > 0; again = true) {
       const part = await runRound(run, round, apply, settings);
       result = joined(result, part);
@@ -111,7 +114,7 @@ export async function runSafely(
   return { updated, errors, suspects };
 }
 
-/** Those of the offers that stand after an earlier run was settled. */
+/** Those of the offers that still exist after an earlier run was settled. */
 async function stillOffered(ctx: Ctx, target: LoadedSite, offers: readonly FleetOffer[]): Promise<FleetOffer[]> {
   const { offers: now } = await ctx.store.inventory.read(target.site.id);
   return offers.filter((offer) =>
@@ -141,7 +144,7 @@ async function runRound(
   return joined(result, await settleAll(run));
 }
 
-/** Null when the item stays open until the last look. */
+/** Null if the item stays open until the final check. */
 async function updateOne(
   run: SafeRun,
   offer: FleetOffer,
@@ -160,11 +163,11 @@ async function updateOne(
   await note(run, item, { step: 'update', updated_at: item.updated_at });
   run.open.push(item);
   const seen: Promise<Verdict>[] = [];
-  // What the guard can put back is looked at before the inventory is read: a site that hangs would not give it for a minute.
+  // The guard's snapshots are checked before the inventory is read: a hanging site would not return it for a minute.
   const isBroken = async () => {
     const look = lookAfter(run, item);
     seen.push(look);
-    // A look that fails says nothing of the update: it is told below.
+    // A failed check says nothing about the update: it is reported below.
     return look.then(isBad, () => true);
   };
   const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken, fate: () => fateOf(run, item) } : {};
@@ -185,7 +188,7 @@ async function updateOne(
   return settleBroken(run, item, switchedOff(item) ?? early ?? (await lookAfter(run, item)));
 }
 
-/** An item whose turn has come, written down before anything is done. */
+/** An item whose turn has come, recorded before anything is done. */
 async function beginItem(
   run: SafeRun,
   offer: FleetOffer,
@@ -227,7 +230,7 @@ async function beginItem(
   return item;
 }
 
-/** Null when the item is protected; otherwise the item is closed, and the site as it was. */
+/** Null if the item is protected; otherwise the item is closed, with the site unchanged. */
 async function protectedOrNot(run: SafeRun, item: SafeItem): Promise<ApplyError | null> {
   try {
     await keepOldVersion(run, item);
@@ -240,7 +243,7 @@ async function protectedOrNot(run: SafeRun, item: SafeItem): Promise<ApplyError 
   }
 }
 
-/** What was settled is told; what is open is settled by the job that goes on, or by the schedule. */
+/** Settled items are reported; open ones are settled by the job that continues, or by the schedule. */
 function interrupted(run: SafeRun, result: Settled, error: unknown): SafeResult {
   const { ctx, target } = run;
   ctx.events.emit({ name: 'update.interrupted', site_id: target.site.id, facts: { run_id: run.id } });
@@ -271,7 +274,7 @@ function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError 
   );
 }
 
-/** Why an item is left as it is: what protects it is too weak. */
+/** Why an item is left unchanged: its protection is too weak. */
 export function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protection): ApplyError {
   const what =
     protection === 'reinstall'

@@ -1,4 +1,4 @@
-/** A safe run: items of one site that are updated one by one, with all that is needed to undo each. */
+/** A safe run: items of one site that are updated one by one, with everything needed to undo each. */
 
 import type { SiteGuard } from '../../guard/guards.js';
 import type { ChangeFields, ChangeRow, Protection } from '../../store/safety/changes.js';
@@ -12,7 +12,7 @@ export type SuspectPolicy = 'keep' | 'roll_back';
 /** What another process needs to settle the run; stored as JSON. */
 export interface RunFacts {
   on_suspect: SuspectPolicy;
-  /** Further pages of the site that are looked at. */
+  /** Further pages of the site to check. */
   paths: readonly string[];
   before: Baseline;
   /** Slugs of the plugins that were active before; absent in runs of older versions. */
@@ -28,16 +28,16 @@ export interface SafeItem {
   new_version: string;
   protection: Protection;
   snapshot: string | null;
-  /** From when its fatal errors count, unix seconds by the clock of the site. */
+  /** From when fatal errors count, in unix seconds of the site's clock. */
   faults_since: number | null;
   /** Unix milliseconds. */
   updated_at: number | null;
   applied: Applied | null;
-  /** What the update itself said went wrong. */
+  /** The error reported by the update itself. */
   error: ApplyError | null;
-  /** The update was sent, and its answer never came: a process may still be at work on the site. */
+  /** The update was sent but never answered: a process may still be working on the site. */
   unanswered: boolean;
-  /** A process was stopped while it put the old version back. */
+  /** A process was stopped while it was restoring the old version. */
   restoring: boolean;
 }
 
@@ -47,30 +47,30 @@ export interface SafeRun {
   target: LoadedSite;
   facts: RunFacts;
   guard: SiteGuard | null;
-  /** Items that may have been updated and are not settled, in the order of their turn. */
+  /** Items that may have been updated and are not settled, in update order. */
   open: SafeItem[];
 }
 
-/** What is kept of how an item ended. */
+/** What is stored about how an item ended. */
 export interface Evidence {
   /** Sentences for people. */
   seen: string[];
-  /** Who put the old version back. */
+  /** Who restored the old version. */
   by: 'sitefleet' | 'guard' | null;
-  /** From the update until the site was seen to be well again. */
+  /** From the update until the site was seen to work again. */
   well_after_ms: number | null;
   suspect: string[];
 }
 
-/** How long an item is armed: longer than the longest update and its looks. Seconds. */
+/** How long an item stays armed, in seconds: longer than the longest update and its checks. */
 export const ARMED_SECONDS = 1_800;
 
-/** Writes down where an item is. Called before the step is taken. */
+/** Records the state of an item. Called before the step is taken. */
 export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promise<void> {
   return run.ctx.store.safeChanges.note(item.change, fields);
 }
 
-/** An item as it was stored. */
+/** An item from its stored row. */
 export function itemOf(row: ChangeRow): SafeItem {
   return {
     change: row.id,

@@ -1,4 +1,4 @@
-/** The operation that updates one site safely, whatever its protection: plan, or do it. */
+/** The operation that updates one site safely, with any level of protection: plans, or updates. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Protection } from '../../store/safety/changes.js';
@@ -49,9 +49,10 @@ export interface SafeUpdateAnswer {
 }
 
 /**
- * Updates what is on offer for a site. Items with less than `least_protection` are left as they are, and said so. What is not done
- * within the time of a direct call goes on as a job, which the same call finds: told in `errors`, or thrown as `svc_still_running`
- * when there is no part of a result. A plan that is not finished by then is given up.
+ * Applies the available updates of a site. Items with less than `least_protection` are left unchanged and reported.
+ * What is not done within the time of a direct call continues as a job, which the same call finds: reported in
+ * `errors`, or thrown as `svc_still_running` if there is no partial result. A plan that is not finished in time is
+ * given up.
  */
 export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
   const { types, specific_items, on_suspect, least_protection, paths, dry_run } = input;
@@ -72,7 +73,7 @@ export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateIn
   return { ...answer, errors: [...answer.errors, open] };
 }
 
-/** How a safe update is to be done; stored with the job that goes on with it. */
+/** Settings of a safe update; stored with the job that continues it. */
 export type SafeUpdateSettings = Pick<SafeUpdateInput, 'on_suspect' | 'least_protection' | 'paths'>;
 
 type SafeUpdateParams = UpdateParams & { safe: SafeUpdateSettings };
@@ -81,7 +82,7 @@ interface SafeUpdateResult extends SafeUpdateAnswer {
   interrupted?: boolean;
 }
 
-/** Its work; the handler of update jobs goes on with it. */
+/** Runs the update; the handler of update jobs continues it. */
 export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> = {
   type: 'update',
   failure: 'svc_update_failed',
@@ -95,7 +96,7 @@ export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> =
   outcomeOf: outcomeOfUpdates,
 };
 
-/** A plan changes nothing, so there is nothing to go on with when its time is up. */
+/** A plan changes nothing, so there is nothing to continue when its time is up. */
 async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<SafeUpdateAnswer> {
   const timeUp = AbortSignal.timeout(ctx.config.direct_call_ms);
   const signal = AbortSignal.any([ctx.signal, timeUp]);
@@ -125,7 +126,7 @@ async function update(
 ): Promise<SafeUpdateResult> {
   const { least_protection: least, on_suspect, paths } = params.safe;
   const plan = await planOf(ctx, target, params);
-  // What could not be asked in time would read as unprotected.
+  // A guard that could not be asked in time would look like no protection.
   ctx.signal.throwIfAborted();
   const planned = plan.wanted.map((offer) => ({
     type: UPDATE_TYPES[offer.type] ?? 'plugin',
@@ -164,14 +165,14 @@ async function update(
 
 interface Plan {
   open: OpenGuard | null;
-  /** In the order of their turn. */
+  /** In update order. */
   wanted: FleetOffer[];
   protections: Map<FleetOffer, Protection>;
-  /** What is left as it is, and why. */
+  /** Items left unchanged, and why. */
   errors: ApplyError[];
 }
 
-/** What would be done. Asks the guard and the archive, changes nothing. */
+/** Plans the update. Asks the guard and the archive, changes nothing. */
 async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
   const { types, specific_items: named } = params;
   const { least_protection: least } = params.safe;
@@ -213,7 +214,7 @@ function noticesOf(planned: readonly { protection: Protection }[], network: bool
   ];
 }
 
-/** A path below the site's own address. */
+/** Validates a path below the site's own address. */
 function requirePath(path: string, index: number): void {
   if (!/^[a-z][a-z\d+.-]*:|^\/\/|^\/|#|\\|\.\./i.test(path) && path !== '') return;
   throw new ServiceError(

@@ -1,4 +1,4 @@
-/** Ends items of a safe run: keeps what works, puts back what broke the site, and writes down how it ended. */
+/** Settles items of a safe run: keeps what works, rolls back what broke the site, and records how each ended. */
 
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import type { Snapshot } from '../../child/child.js';
@@ -26,23 +26,23 @@ export interface Settled {
   updated: Applied[];
   errors: ApplyError[];
   suspects: Suspect[];
-  /** Items that were put back without being at fault: they may be updated again. */
+  /** Items that were rolled back without being at fault: they may be updated again. */
   innocent: SafeItem[];
-  /** False = the site is not well, whatever was done: nothing more is to be changed on it. */
+  /** False = the site does not work, whatever was tried: nothing more should be changed on it. */
   well: boolean;
 }
 
 const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
 
-/** The quick look after one item. */
+/** The quick check after one item. */
 export async function lookAfter(run: SafeRun, item: SafeItem): Promise<Verdict> {
   await note(run, item, { step: 'probe' });
   return judge(run, 'quick');
 }
 
 /**
- * A plugin that its update has switched off is broken, however well the pages look; null when it has not. One whose main file has
- * another name now is still there, and a person can switch it on: that is told, not undone.
+ * A plugin that its update deactivated is broken, however well the pages look; null if it is active. One whose main
+ * file was renamed is still there, and a user can activate it: that is reported, not rolled back.
  */
 export function switchedOff({ protection, slug, error }: SafeItem): Verdict | null {
   if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
@@ -51,14 +51,14 @@ export function switchedOff({ protection, slug, error }: SafeItem): Verdict | nu
   return { broken: [{ severity: 'broken', path: null, what: error.message }], suspect: [], restored: [] };
 }
 
-/** After one item: null when the site is well so far, and the item stays open for the last look. */
+/** After one item: null if the site works so far, and the item stays open for the final check. */
 export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdict): Promise<Settled | null> {
   return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
 }
 
 /**
- * An update that failed may have left nothing, or half of a version: whatever is not the old version is replaced by it.
- * Null when the site has the old version, and the item stays open; otherwise how it ended.
+ * A failed update may have left nothing, or half of a version: anything but the old version is replaced by it. Null if
+ * the site has the old version, and the item stays open; otherwise how it ended.
  */
 export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settled | null> {
   const { guard, open } = run;
@@ -80,7 +80,7 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
   return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
 }
 
-/** The last look at a site: all that is still open is kept or put back. */
+/** The final check of a site: everything still open is kept or rolled back. */
 export async function settleAll(run: SafeRun): Promise<Settled> {
   const newest = run.open.at(-1);
   if (newest === undefined) return NOTHING;
@@ -114,10 +114,10 @@ async function putRight(
   depth: Depth,
   suspect = false,
 ): Promise<Settled> {
-  // What cannot be undone is not made better by undoing others.
+  // If this item cannot be rolled back, rolling back others does not help.
   const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
   const undone = await undo(run, candidates, verdict.restored, depth, suspect);
-  // The offers are back with the old versions. The site says which ones they are.
+  // The updates are available again with the old versions. The site reports which ones.
   const inventory = await readAgain(run.ctx, run.target);
   const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
   const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
@@ -136,7 +136,7 @@ async function putRight(
   }
   if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
   else {
-    // Before it is settled: a process that dies in between must not let the version pass.
+    // Before settling: a process that dies in between must not leave the version released.
     if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED]);
     result.errors.push(await rolledBack(run, at, undone, seen, inventory));
   }
@@ -192,7 +192,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
   return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
 }
 
-/** Keeps all that is open. */
+/** Keeps everything that is open. */
 async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settled> {
   const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
   const unknown = run.open.some(isUnclear);
@@ -206,12 +206,12 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   }
   for (const item of [...run.open]) {
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
-      // Of several that were being put back it is not known which one was at fault.
+      // If several were being restored, it is unknown which one was at fault.
       if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
       await close(run, item, 'rolled_back', { seen: [STOPPED], by: 'sitefleet', well_after_ms: null, suspect: [] });
       continue;
     }
-    // Unclear until now: the site says by now that the new version is not there.
+    // Unclear until now: the site reports by now that the new version is not installed.
     if (isUnclear(item) && inventory !== null && [null, item.old_version].includes(versionIn(inventory, item))) {
       item.error ??= failure(run, item, 'svc_update_failed', STOPPED_BEFORE, []);
       const part = await settleFailed(run, item);
@@ -241,17 +241,17 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   return result;
 }
 
-/** What the guard has found at the end, where the site could not be read after the update. */
+/** The guard's findings at the end, if the site could not be read after the update. */
 function unchanged({ old_version }: SafeItem): string {
   return `The connection broke while the update ran. The site has ${siteWord(old_version)} still, byte for byte, so the update did not take effect.`;
 }
 
-/** Items of a process that died say nothing about themselves, nor do those after which the site could not be read. */
+/** Items of a dead process have no result, nor do those after which the site could not be read. */
 function isUnclear({ applied, error }: SafeItem): boolean {
   return applied === null && (error === null || error.code === 'svc_site_offline');
 }
 
-/** Version that the site reports; null when it does not say. */
+/** The version that the site reports; null if it does not report one. */
 function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
   if (item.type === 'core') return inventory?.wp_version ?? null;
   const list = item.type === 'plugin' ? inventory?.plugins : item.type === 'theme' ? inventory?.themes : undefined;
@@ -263,14 +263,14 @@ export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome
   if (outcome === 'rolled_back') tellRolledBack(run.ctx, run.target, item, evidence.by);
 }
 
-/** For the log of actions, whoever put the old version back. */
+/** For the action log, regardless of who restored the old version. */
 export function tellRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, by: Evidence['by']): void {
   const { type, slug, old_version, new_version, change } = item;
   const facts = { slug, old_version, new_version, change_id: change, by };
   ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });
 }
 
-/** An error entry of an item of the run. */
+/** An error entry for an item of the run. */
 export function failure(
   run: SafeRun,
   item: Pick<SafeItem, 'type' | 'slug' | 'change'>,

@@ -1,4 +1,4 @@
-/** The guard of one site: what is known of it, installing it through the child plugin, and removing it. */
+/** The guard of one site: its known state, its installation through the child plugin, and its removal. */
 
 import { randomBytes } from 'node:crypto';
 import { siteWord } from '../../../schemas/site-text.js';
@@ -13,10 +13,10 @@ import { installCode, printedWord, removeCode, withLogin } from './guard-code.js
 import { askGuard, guardError, type OpenGuard, requireAskable } from './open-guard.js';
 import { readAgain } from './read-again.js';
 
-/** What a site says about its guard; null members: unknown. */
+/** What a site reports about its guard; null members: unknown. */
 export interface GuardView {
   site_id: number;
-  /** null = never looked. */
+  /** null = never checked. */
   installed: boolean | null;
   version: string | null;
   can_protect: boolean | null;
@@ -31,7 +31,7 @@ export interface GuardView {
 
 const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins manually, as docs/guard.md describes.';
 
-/** Asks the guard now, and keeps its answer. A site that cannot be reached shows what is stored. */
+/** Asks the guard now, and stores its answer. For an unreachable site, returns the stored state. */
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
@@ -40,7 +40,7 @@ export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
   return storedGuard(ctx, site.id);
 }
 
-/** What is stored of it; the site is not asked. */
+/** The stored state; the site is not contacted. */
 export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> {
   const row = await ctx.store.guards.find(siteId);
   const hello = row?.hello == null || row.present === 0 ? null : (JSON.parse(row.hello) as GuardHello);
@@ -49,7 +49,7 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
     ...(hello === null ? [] : problemsOf(hello)),
     ...(silent ? ['It did not answer the last look.'] : []),
   ];
-  // Under a running server its own files may be gone: then nothing is said of a newer guard.
+  // If a running server's own files are missing, nothing is said about a newer guard.
   const ours = hello === null ? null : await ctx.guards.plugin().catch(() => null);
   const renewal = hello === null || ours === null ? [] : renewalOf(hello, ours.version);
   return {
@@ -71,7 +71,7 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
   };
 }
 
-/** Why a guard that answers could not do its work. */
+/** Why a guard that responds could not do its work. */
 function problemsOf({ file_mods, writable }: GuardHello): string[] {
   return [
     ...(file_mods ? [] : ['The owner forbids changes of files (DISALLOW_FILE_MODS).']),
@@ -83,7 +83,7 @@ function problemsOf({ file_mods, writable }: GuardHello): string[] {
 
 const VERSIONS = new Intl.Collator('en', { numeric: true });
 
-/** An older guard protects, too, as well as it knew then. */
+/** An older guard still protects, as well as its version can. */
 function renewalOf({ guard }: GuardHello, ours: string): string[] {
   if (VERSIONS.compare(guard, ours) >= 0) return [];
   return [`Its version ${siteWord(guard)} is older than ${ours}: install-site-guard-v1 renews it.`];
@@ -95,15 +95,15 @@ export interface InstallPlan {
   installed: boolean;
   version: string;
   previous_version: string | null;
-  /** Whether logins by token are allowed then. */
+  /** Whether logins by token are allowed afterwards. */
   login_allowed: boolean;
   how: string;
   warnings: string[];
 }
 
 /**
- * Has the child plugin write the guard, and greets it. A newer version replaces an older one.
- * @param asked whether logins by token are to be allowed; undefined = as it is
+ * Has the child plugin write the guard, then greets it. A newer version replaces an older one.
+ * @param asked whether to allow logins by token; undefined = unchanged
  */
 export async function installGuard(
   ctx: Ctx,
@@ -192,7 +192,7 @@ async function runCode(
   }
 }
 
-/** A site that may be changed through its guard, or given one. */
+/** A site that may be changed through its guard, or on which one may be installed. */
 export async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
@@ -201,7 +201,7 @@ export async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> 
   return target;
 }
 
-/** What removing it would take away. */
+/** What a removal would delete. */
 export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
   const target = await writableSite(ctx, ref);
   const found = await askGuard(ctx, target);
@@ -220,7 +220,7 @@ export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
   };
 }
 
-/** Has the guard remove itself and all it keeps; one that does not answer is removed by the child plugin. */
+/** Has the guard remove itself and everything it keeps; one that does not respond is removed by the child plugin. */
 export async function removeGuard(ctx: Ctx, ref: SiteRef) {
   const target = await writableSite(ctx, ref);
   const { site } = target;
@@ -243,7 +243,7 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
       data: { site_id: site.id },
     });
   await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
-  // Its inventory lists the plugin as well.
+  // The inventory lists the guard as a plugin, too.
   await readAgain(ctx, target);
   ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
   return { site_id: site.id, removed: true };

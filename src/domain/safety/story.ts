@@ -1,4 +1,6 @@
-/** What was updated on a site under protection, step by step, also while it happens, and what is known of its guard. */
+/**
+ * The history of protected updates of a site, step by step, including running ones, and the known state of its guard.
+ */
 
 import type { ChangeOutcome, ChangeRow, ChangeStep, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
@@ -16,13 +18,13 @@ export interface SafeChangeView {
   old_version: string;
   new_version: string;
   protection: Protection;
-  /** What is under way; of an item that has ended, what was done last. */
+  /** The current step; for an item that has ended, the last one. */
   step: ChangeStep;
-  /** null = it is under way. */
+  /** null = it is in progress. */
   outcome: ChangeOutcome | null;
   seen: string[];
   suspect: string[];
-  /** Who put the old version back. */
+  /** Who restored the old version. */
   put_back_by: 'sitefleet' | 'guard' | null;
   well_after_ms: number | null;
   started_at: string | null;
@@ -53,7 +55,7 @@ function viewOf(row: ChangeRow): SafeChangeView {
   };
 }
 
-/** One page, newest first; the guard as it was last seen: the site is not asked. */
+/** One page, newest first; the guard in its stored state: the site is not contacted. */
 export async function safeUpdateStory(ctx: Ctx, siteId: number, page: number, perPage: number) {
   const [{ items, total }, guard] = await Promise.all([
     ctx.store.safeChanges.page(siteId, page, perPage),

@@ -1,4 +1,4 @@
-/** Puts old versions back, newest update first, until the site is well. */
+/** Restores old versions, newest update first, until the site works. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
@@ -13,29 +13,29 @@ import { note, type SafeItem, type SafeRun } from './safe-run.js';
 import { isWell } from './verdict.js';
 
 export interface Undone {
-  /** Items whose old version is back, in the order in which it happened. */
+  /** Items whose old version was restored, in that order. */
   items: SafeItem[];
-  /** Items that the guard had put back by itself. */
+  /** Items that the guard had restored on its own. */
   by_guard: SafeItem[];
-  /** The item after whose restore the site was well; null = none helped. */
+  /** The item after whose restore the site worked; null = none helped. */
   guilty: SafeItem | null;
-  /** Why an item could not be put back. */
+  /** Why an item could not be restored. */
   failures: { item: SafeItem; message: string }[];
 }
 
 const ATTEMPTS = 3;
 const RETRY_MS = 2_000;
-/** How long a restore waits for an update that is running. */
+/** How long a restore waits for a running update. */
 const HANGS_MS = 60_000;
-/** When what was put back is compared again, where the answer of the update never came. */
+/** When a restored version is compared again, if the update was never answered. */
 const LATE_MS = 10_000;
-/** How long an update whose answer never came may not begin any more. */
+/** How long an unanswered update is prevented from starting. */
 const REFUSED_SECONDS = 1_800;
 
 /**
- * @param candidates what may be put back, newest first
- * @param restored what the guard has put back already
- * @param suspect the site counts as well only when nothing suspicious is left either
+ * @param candidates items that may be restored, newest first
+ * @param restored items that the guard has restored already
+ * @param suspect suspicious findings count against the site, too
  */
 export async function undo(
   run: SafeRun,
@@ -61,7 +61,7 @@ export async function undo(
   return undone;
 }
 
-/** `already` = the old version was there, byte for byte. */
+/** `already` = the old version was present, byte for byte. */
 export type PutBack = 'done' | 'already' | { failed: string };
 
 export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
@@ -71,7 +71,7 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
       if (item.protection === 'reinstall') await reinstall(run, item);
       else if (guard === null || item.snapshot === null)
         return { failed: 'The guard of the site is gone, and the copy with it.' };
-      // An update that was killed leaves WordPress' maintenance page behind.
+      // A killed update leaves WordPress' maintenance page behind.
       else {
         const { active, already } = await restore(run, item, guard, item.snapshot);
         if (!active) await switchOn(run, item);
@@ -88,7 +88,7 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
   }
 }
 
-/** An update that is still running is waited for, up to a limit: to restore in the middle of it would mix two versions. */
+/** Waits for a running update, up to a limit: a restore in the middle of it would mix two versions. */
 async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<GuardRestored> {
   const began = ctx.clock.elapsed();
   const settings = { end_maintenance: true, ...(item.unanswered ? { refuse_updates: REFUSED_SECONDS } : {}) };
@@ -105,7 +105,7 @@ async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snaps
   }
 }
 
-/** What a late process wrote over the version that was put back is replaced as well. */
+/** Replaces what a late process wrote over the restored version. */
 async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<void> {
   for (let again = 0; again < ATTEMPTS; again++) {
     await run.ctx.clock.sleep(LATE_MS, run.ctx.signal);
@@ -114,19 +114,19 @@ async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snap
   }
 }
 
-/** A plugin that was active, and that its update or WordPress has switched off, is switched on again. */
+/** Reactivates a plugin that was active and was deactivated by its update or by WordPress. */
 async function switchOn({ ctx, target, facts }: SafeRun, { type, slug, change }: SafeItem): Promise<void> {
   if (type !== 'plugin' || facts.active?.includes(slug) !== true) return;
   try {
     await ctx.child.pluginAction(requireConnection(target), 'activate', [slug], { signal: ctx.signal });
   } catch (error) {
     if (ctx.signal.aborted || !(error instanceof ChildFailure)) throw error;
-    // Its files are back; that it is off shows in the inventory.
+    // Its files are restored; that it is inactive shows in the inventory.
     ctx.log.warn({ err: error, site_id: target.site.id, change }, 'a plugin could not be switched on again');
   }
 }
 
-/** Has the child install the old package again; whether it worked shows in the version that the site reports. */
+/** Has the child install the old package again; the version that the site reports shows whether it worked. */
 async function reinstall(run: SafeRun, item: SafeItem): Promise<void> {
   const { ctx, target } = run;
   if (item.type !== 'plugin' && item.type !== 'theme') return;

@@ -1,4 +1,4 @@
-/** Settles what a process left open: it died, or its caller gave up, in the middle of a safe update. */
+/** Settles what a process left open: it died, or its caller gave up, during a safe update. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteGuard } from '../../guard/guards.js';
@@ -11,11 +11,11 @@ import { disarm } from './protect.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
 import { close, settleAll } from './settle.js';
 
-/** Sites looked at in one go. */
+/** Maximum number of sites per run. */
 const SITES = 200;
-/** A site on which somebody works is left to them. */
+/** A site that is being worked on is left alone. */
 const WAIT_MS = 1_000;
-/** A site whose guard has not answered for so long is settled without it. */
+/** A site whose guard has not responded for this long is settled without it. */
 const GIVE_UP_MS = 24 * 3_600_000;
 /** Steps before the update was sent: nothing was changed. */
 const UNSENT: readonly string[] = ['snapshot', 'arm'];
@@ -64,7 +64,7 @@ async function settleRun(
   );
 }
 
-/** Settles what is open on a site before its work is begun again. */
+/** Settles what is open on a site before its work is resumed. */
 export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<void> {
   if ((await ctx.store.safeChanges.open(target.site.id)).length > 0)
     await ctx.locks.exclusive(target.site.id, ctx.signal, (held) => settleHeld(ctx, target, held));
@@ -72,20 +72,22 @@ export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<
 
 async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
   const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
-  // Such sites are not contacted. What was armed there ends by itself.
+  // Such sites are not contacted. What was armed there expires.
   if (target.site.suspended === 1 || target.site.disconnected === 1) return 0;
   const [oldest] = await own.store.safeChanges.open(target.site.id);
   if (oldest === undefined) return 0;
   const givenUp = own.clock.now() - oldest.started_at > GIVE_UP_MS;
   const open = await openGuard(own, target).catch((error: unknown) => {
-    // A guard that was taken away by hand does not come back.
+    // A guard that was removed manually does not come back.
     if (!givenUp || !(error instanceof ServiceError)) throw error;
     return null;
   });
   return settleOpen(own, target, open?.guard ?? null);
 }
 
-/** Settles what is open on any site, except where somebody is at work. Run by the schedule, and when a call is cut off. */
+/**
+ * Settles what is open on any site, except those being worked on. Run by the schedule, and when a call is interrupted.
+ */
 export async function settleInterrupted(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.safeChanges.openSites(SITES);
   const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));

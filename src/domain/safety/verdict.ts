@@ -1,6 +1,7 @@
 /**
- * Judges a site after an update: at once, and again after 5 and 15 seconds. What two of three looks see counts, or what one
- * look and a fatal error that the guard recorded agree on. Looks while our own network is away do not count.
+ * Judges a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
+ * show it, or if one check and a fatal error recorded by the guard agree. Checks while our own network is down do not
+ * count.
  */
 
 import { siteWord } from '../../../schemas/site-text.js';
@@ -15,21 +16,26 @@ import type { SafeItem, SafeRun } from './safe-run.js';
 export interface Verdict {
   broken: Finding[];
   suspect: Finding[];
-  /** Items that the guard put back by itself. */
+  /** Items that the guard restored on its own. */
   restored: SafeItem[];
 }
 
 const PAUSES_MS = [0, 5_000, 10_000] as const;
-/** Looks, with those that do not count because our own network was away. */
+/** Maximum number of checks, including those that do not count because our own network was down. */
 const MOST_LOOKS = 6;
-/** Instead of the first of them, while a fatal error is undecided: the guard waits so long after the last change of a file. */
+/**
+ * Replaces the first pause while a fatal error is undecided: the guard waits this long after the last change of a file.
+ */
 const UNDECIDED_MS = 2_500;
 /** After a restore. */
 const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
-/** Reasons of the guard for leaving an item alone that say nothing against it: the old version had it too, or it is half unpacked. */
+/**
+ * Reasons of the guard for leaving an item alone that do not speak against it: the old version had the error too, or
+ * the item is half unpacked.
+ */
 const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating'];
 
-/** A quick judgement ends with the first look that sees nothing: the full one at the end of the run looks again. */
+/** A quick judgement ends with the first check that finds nothing: the full one at the end of the run checks again. */
 export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let broken: Finding[] = [];
   let suspect: Finding[] | null = null;
@@ -40,13 +46,14 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
     const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
-    // Afterwards: what this look has set off is recorded by now, also where no page shows it.
+    // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const told = await faultsOf(run);
-    // Silence of the site says nothing while our own network is down. The guard has answered where it is not.
+    // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
     if (silent && told === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
     const faults = told ?? [];
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
-    // It may have come while the item was half copied. Nothing else on the site is begun before that is known.
+    // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
+    // known.
     undecided = faults.some(({ restored: done, waited }) => done === null && waited === 'updating');
     const seen = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
     if (seen.length > 0) broken = seen;
@@ -58,7 +65,7 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     if (seen.length === 0) suspect = agreed(suspect, found);
     if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
   }
-  // Too few looks counted: one bad one proves nothing, in either direction.
+  // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
   return { broken: [], suspect: suspect ?? [], restored: [] };
 }
@@ -67,7 +74,7 @@ export function isBad({ broken, restored }: Verdict): boolean {
   return broken.length + restored.length > 0;
 }
 
-/** Whether the site is as it was before the run. `suspect`: nothing suspicious may be left either. */
+/** Whether the site is as it was before the run. `suspect`: suspicious findings count, too. */
 export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
@@ -89,7 +96,7 @@ function isBroken({ severity }: Finding): boolean {
   return severity === 'broken';
 }
 
-/** Suspicions that this look shares with the one before it. */
+/** Suspicions that this check shares with the previous one. */
 function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
   return before === null ? [...now] : now.filter(({ path }) => before.some((finding) => finding.path === path));
 }
@@ -102,7 +109,7 @@ function findingOf({ message, file }: GuardFault): Finding {
   return { severity: 'broken', path: null, what: `PHP recorded in ${siteWord(file)}: ${siteWord(message)}.` };
 }
 
-/** Fatal errors of the items of this run since they were armed. Null when the guard cannot be asked: the looks decide. */
+/** Fatal errors of the run's items since they were armed. Null if the guard cannot be asked: then the checks decide. */
 async function faultsOf(run: SafeRun): Promise<GuardFault[] | null> {
   const since = run.open.flatMap(({ faults_since }) => (faults_since === null ? [] : [faults_since]));
   if (run.guard === null || since.length === 0) return null;
