@@ -1,4 +1,4 @@
-/** Changing plugins and themes on a site: refused, sent, read back, judged by what the site shows. */
+/** Changes plugins and themes on a site: checked, sent, read back, judged by what the site shows. */
 
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -37,7 +37,7 @@ export interface SlugError {
   slug: string;
   code: string;
   message: string;
-  /** It was sent, and what became of it is not known yet. */
+  /** It was sent, and its outcome is still unknown. */
   unknown?: true;
 }
 
@@ -46,7 +46,7 @@ export interface ActionResult {
   errors: SlugError[];
 }
 
-/** What is stored with a job. */
+/** Stored with a job. */
 export interface ExtensionParams {
   kind: ExtensionKind;
   action: ExtensionAction;
@@ -54,8 +54,9 @@ export interface ExtensionParams {
 }
 
 /**
- * Changes plugins or themes. The inventory decides: slugs are looked up before, and the state on the site is read after, because
- * the child says SUCCESS to both (child protocol §6.2). Throws `svc_cancelled` when the call ended before all was seen.
+ * Changes plugins or themes. The inventory decides: slugs are looked up before, and the state on the site is read
+ * after, because the child says SUCCESS to both (child protocol §6.2). Throws `svc_cancelled` if the call ended before
+ * all outcomes were seen.
  */
 export function actOnExtensions(
   ctx: Ctx,
@@ -68,7 +69,7 @@ export function actOnExtensions(
   return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, kind, action, slugs));
 }
 
-/** The same after a run that was cut off: what that run did counts as done, and is not sent again. */
+/** The same after an interrupted run: what that run did counts as done, and is not sent again. */
 export function finishExtensions(
   ctx: Ctx,
   target: LoadedSite,
@@ -79,7 +80,7 @@ export function finishExtensions(
   requireWritable(target);
   return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
     const fresh = { ...target, site: { ...target.site, content_hash: '' } };
-    // The site may still be at work on the call that was cut off.
+    // The site may still be at work on the interrupted call.
     const { snapshot, silence } = await readUntil(ctx, fresh, (seen) =>
       slugs.every((slug) => isDone(seen, kind, action, slug)),
     );
@@ -117,7 +118,7 @@ async function act(
   return { done, errors: slugs.flatMap((slug) => failed.get(slug) ?? []) };
 }
 
-/** Tells what became of changes that were sent, and keeps those of which it is not known yet. */
+/** Reports the outcome of changes that were sent, and stores those whose outcome is still unknown. */
 async function told(
   ctx: Ctx,
   { site }: LoadedSite,
@@ -152,7 +153,7 @@ async function told(
   return { done, errors };
 }
 
-/** As it is said of what may take effect still: never as a failure. */
+/** The error for a change that may still take effect: not reported as a failure. */
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
     code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
@@ -162,8 +163,8 @@ function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
 }
 
 /**
- * The stored inventory, refreshed once when it lacks a slug: it may have been installed since the last sync. `failure` tells
- * why it could not be refreshed; the slugs that are known can be worked on all the same.
+ * The stored inventory, refreshed once if it lacks a slug: it may have been installed since the last sync. `failure` is
+ * why it could not be refreshed; the known slugs can be worked on anyway.
  */
 async function knownSlugs(
   ctx: Ctx,
@@ -179,7 +180,7 @@ async function knownSlugs(
     await fetchSnapshot(ctx, target);
   } catch (error) {
     const failure = siteCallError(error, target.site.id, FAILURE[action]);
-    // The site answered, but not as it should: to this call that is a failed action, not a failed sync.
+    // The site answered, but not as expected: for this call that is a failed action, not a failed sync.
     if (failure.code === 'svc_sync_failed')
       return { known, failure: new ServiceError(FAILURE[action], failure.message) };
     if (failure.code === 'svc_site_offline') return { known, failure };
@@ -203,8 +204,8 @@ function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: Exte
 type Failures = ReadonlyMap<string, ServiceError>;
 
 /**
- * One call for all slugs. Where it died in the middle, as of one plugin's fatal error, those behind that one had no turn: then
- * each that is not done is sent alone.
+ * One call for all slugs. If it died in the middle, for example of one plugin's fatal error, the following ones had no
+ * turn: then each that is not done is sent alone.
  */
 async function change(
   ctx: Ctx,
@@ -260,7 +261,9 @@ async function send(
   }
 }
 
-/** The inventory in an answer may come from WordPress' cache before the change: it counts only when it shows the change. */
+/**
+ * The inventory in an answer may come from WordPress' cache before the change: it counts only if it shows the change.
+ */
 async function lookAfter(
   ctx: Ctx,
   target: LoadedSite,
@@ -296,7 +299,7 @@ function notDone(answer: ChildActionAnswer | null, action: ExtensionAction, slug
   return new ServiceError(FAILURE[action], said === '' ? NOT_DONE[action] : said);
 }
 
-/** False as well when the site did not tell. */
+/** Also false if the site did not report it. */
 function isDone(snapshot: Snapshot | null, kind: ExtensionKind, action: ExtensionAction, slug: string): boolean {
   const list = listOf(snapshot, kind);
   return list !== undefined && DONE[action](list.find((item) => item.slug === slug));

@@ -1,4 +1,4 @@
-/** Deleting plugins and themes from a site: what would go, and doing it. */
+/** Deletes plugins and themes from a site, and previews deletions. */
 
 import type { ExtensionKind } from '../../child/child.js';
 import type { Ctx } from '../context.js';
@@ -19,7 +19,7 @@ async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   return target;
 }
 
-/** The dry run: what would go, and a warning for each item that deserves one. Reads stored data only. */
+/** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
   const target = await writableTarget(ctx, ref);
   const wanted = requireSlugs(slugs);

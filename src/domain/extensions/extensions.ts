@@ -20,7 +20,7 @@ export interface ExtensionEntry {
   version: string;
   active: boolean;
   update_version: string | null;
-  /** Only of a must-use plugin: it is always active, and can neither be switched off nor deleted. */
+  /** Only for a must-use plugin: it is always active, and can be neither deactivated nor deleted. */
   must_use?: true;
 }
 
@@ -35,7 +35,7 @@ export function extensionEntry(row: ExtensionRow): ExtensionEntry {
   };
 }
 
-/** A write was asked for nothing: the list must name at least one. */
+/** A write needs at least one slug. */
 export function requireSlugs(slugs: readonly string[], field = 'slugs'): string[] {
   const unique = [...new Set(slugs.map((slug) => slug.trim()))];
   if (unique.length === 0 || unique.some((slug) => slug === '')) {
@@ -51,10 +51,10 @@ export function requireSlugs(slugs: readonly string[], field = 'slugs'): string[
   return unique;
 }
 
-/** What a call on plugins or themes came to. With a job, the rest goes on as that. */
+/** The outcome of a call on plugins or themes. With a job, the rest continues as that job. */
 export interface ActionAnswer extends ActionResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {}
 
-/** Changes plugins in one call of the child, each verified; one failure keeps the rest. */
+/** Changes plugins in one call to the child, each verified; one failure does not affect the rest. */
 export function actOnPlugins(
   ctx: Ctx,
   target: LoadedSite,
@@ -69,7 +69,10 @@ export function deleteThemes(ctx: Ctx, target: LoadedSite, slugs: readonly strin
   return actNow(ctx, target, 'theme', 'delete', slugs);
 }
 
-/** Within the time of a direct call; when that is up, each slug has an error that names the job on which the work goes on. */
+/**
+ * Runs within the time of a direct call; if that runs out, each slug has an error that names the job on which the work
+ * continues.
+ */
 async function actNow(
   ctx: Ctx,
   target: LoadedSite,
@@ -89,7 +92,10 @@ async function actNow(
   }
 }
 
-/** Switches the theme. An unknown slug is never sent: the child would really switch to one that does not exist (child protocol §6.3). */
+/**
+ * Switches the theme. An unknown slug is never sent: the child would actually switch to a theme that does not exist
+ * (child protocol §6.3).
+ */
 export async function activateTheme(
   ctx: Ctx,
   target: LoadedSite,

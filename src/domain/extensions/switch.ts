@@ -1,4 +1,4 @@
-/** Switching one plugin on or off on many sites: which sites that means, and what came of it on each. */
+/** Activates or deactivates one plugin on many sites: selects the sites, and returns the outcome of each. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -15,13 +15,13 @@ export interface SwitchQuery {
   action: 'activate' | 'deactivate';
   /** Empty = all connected sites on which it is in the other state. */
   site_ids_or_domains: readonly SiteRef[];
-  /** Both narrow further; empty filters nothing. */
+  /** Both narrow the selection further; empty filters nothing. */
   tag_ids: readonly number[];
   client_ids: readonly number[];
 }
 
 const PLUGIN = 0;
-/** Sites that a preview lists. */
+/** Maximum number of sites that a preview lists. */
 const LISTED = 200;
 
 /** What `switchPlugin` would do with the same arguments, as of the last sync of each site. */
@@ -39,8 +39,8 @@ export async function previewSwitch(ctx: Ctx, query: SwitchQuery) {
 }
 
 /**
- * Each site is read afterwards; what the site shows decides. Throws `svc_invalid_input` for a name that is no plugin of the fleet, or
- * several, and for tags and clients that are not known.
+ * Each site is read afterwards; what the site shows decides. Throws `svc_invalid_input` for a name that matches no
+ * plugin of the fleet, or several, and for unknown tags and clients.
  */
 export async function switchPlugin(ctx: Ctx, query: SwitchQuery) {
   const { plugin, selection } = await choose(ctx, query);
@@ -111,7 +111,7 @@ async function sitesWith(
   );
 }
 
-/** A part of a name is not enough here: it would switch what was not meant. */
+/** A part of a name is not enough here: it could switch other plugins than intended. */
 async function pluginCalled(ctx: Ctx, term: string): Promise<{ id: number; slug: string; name: string }> {
   const found = (await ctx.store.fleetSearch.packages(PLUGIN)).filter((item) => isCalled(item, term));
   const [plugin] = found;

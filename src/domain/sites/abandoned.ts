@@ -1,4 +1,7 @@
-/** Looking up abandoned plugins and themes: a plain sync only reads what the child found when it was told to look (child protocol §6.6). */
+/**
+ * Looks up abandoned plugins and themes: a plain sync only reads what the child found when it was last told to check
+ * (child protocol §6.6).
+ */
 
 import type { ExtensionKind, Snapshot, SnapshotAbandoned } from '../../child/child.js';
 import type { Ctx } from '../context.js';
@@ -7,17 +10,17 @@ import { type LoadedSite, loadSites, requireConnection } from './load.js';
 import { storeSnapshot } from './sync.js';
 
 const HOUR_MS = 3_600_000;
-/** As long as the child keeps what it found. */
+/** As long as the child keeps its findings. */
 export const ABANDONED_EVERY_MS = 48 * HOUR_MS;
-/** A site that was never looked at is tried again after this. */
+/** A site that was never checked is tried again after this. */
 const RETRY_MS = HOUR_MS;
-/** A run ends after this; the next one goes on. */
+/** A run ends after this; the next one continues. */
 const RUN_MS = 9 * 60_000;
-/** Items that the child asks the public directory about in one call, and the most calls for one site. */
+/** Items that the child looks up in the public directory per call, and the maximum number of calls per site. */
 const PER_CALL = 10;
 const MAX_CALLS = 20;
 
-/** Has the children of all sites that are due look, those that were never looked at first. */
+/** Has the children of all due sites check, those that were never checked first. */
 export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   const started = ctx.clock.elapsed();
   let looked = 0;
@@ -39,7 +42,7 @@ export async function refreshAbandoned(ctx: Ctx): Promise<string> {
   return looked === 0 ? 'nothing due' : `${looked - failed} refreshed, ${failed} failed`;
 }
 
-/** Whether the site could be looked at. */
+/** Whether the site could be checked. */
 async function look(ctx: Ctx, target: LoadedSite): Promise<boolean> {
   try {
     await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
@@ -54,8 +57,8 @@ async function look(ctx: Ctx, target: LoadedSite): Promise<boolean> {
 }
 
 /**
- * The child looks at ten items with each call, and starts over, with an empty list, once it is through. Its own timer takes
- * calls in between, so what any of the answers names is kept.
+ * The child checks ten items with each call, and when it is through starts over with an empty list. Its own timer runs
+ * calls in between, so items named by any of the answers are kept.
  */
 async function lookUp(ctx: Ctx, target: LoadedSite, kind: ExtensionKind): Promise<void> {
   const connection = requireConnection(target);

@@ -1,4 +1,4 @@
-/** Keeps what was done through this service: listens to events and writes those that are somebody's deed in batches. */
+/** The action log: listens to events and writes those caused by a user, in batches. */
 
 import { setImmediate } from 'node:timers/promises';
 import { cleanLine } from '../../../schemas/text.js';
@@ -13,7 +13,7 @@ const BATCH = 500;
 
 export interface ActionRecorder {
   listen(event: Event): void;
-  /** Writes what is waiting. Never rejects: a change that happened is not undone by a full disk. */
+  /** Writes pending entries. Never rejects: a full disk does not undo a change that happened. */
   flush(): Promise<void>;
 }
 
@@ -28,7 +28,7 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
     for (let i = 0; i < entries.length; i += BATCH) {
       try {
         await parts.store.actionLog.add(entries.slice(i, i + BATCH));
-        // A call may name thousands of items: others have their turn between two batches.
+        // A call may name thousands of items: other work gets a turn between two batches.
         if (entries.length >= BATCH) await setImmediate();
       } catch (error) {
         parts.log.error({ err: error, entries: entries.length - i }, 'the log of actions could not be written');
@@ -39,7 +39,7 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
   const flush = (): Promise<void> => {
     if (timer !== null) clearTimeout(timer);
     timer = null;
-    // One after the other, so that entries stay in order.
+    // Sequentially, so that entries stay in order.
     if (waiting.length > 0) writing = writing.then(write);
     return writing;
   };
@@ -65,7 +65,7 @@ function entryOf(event: Event): LogEntry | null {
   const short = (text: string) => cleanLine(text, 255);
   return {
     ...originColumns(event.origin),
-    // A deleted site has no row that an entry could point to.
+    // A deleted site has no row that an entry could refer to.
     site_id: event.name === 'site.deleted' ? null : (event.site_id ?? null),
     context,
     action,

@@ -1,4 +1,4 @@
-/** Actions on one site for REST's routes and batch: the job handlers, with the record of the site afterwards. */
+/** Actions on one site for REST's routes and batch: runs the job handlers, and returns the site's record afterwards. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -25,7 +25,7 @@ async function run<P extends object, R>(ctx: Ctx, site: SiteRow, handler: JobHan
   return (await runOnOne(ctx, handler, site, params)).result;
 }
 
-/** Throws as `syncHandler` does; a site that is disconnected is contacted all the same. */
+/** Throws as `syncHandler` does; a disconnected site is contacted, too. */
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
   await run(ctx, site, syncHandler, { even_disconnected: true });
   return loadRecord(ctx, site.id);
@@ -59,7 +59,7 @@ export async function removeOne(ctx: Ctx, site: SiteRow): Promise<{ site: SiteRo
 }
 
 /**
- * A site that a live call may be made to. Throws `svc_site_suspended`, `svc_site_disconnected` (by hand), or
+ * A site that may be called live. Throws `svc_site_suspended`, `svc_site_disconnected` (manually), or
  * `svc_site_offline` (without a key).
  */
 export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite> {
@@ -75,7 +75,10 @@ export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite>
   return target;
 }
 
-/** Runs the child's security checks now, stores them, and answers them with the findings in words (child protocol §6.5). */
+/**
+ * Runs the child's security checks now, stores the results, and returns them with the findings in words (child
+ * protocol §6.5).
+ */
 export async function scanSecurity(ctx: Ctx, site: SiteRow) {
   const target = await loadLiveSite(ctx, site);
   const checks = await ctx.child

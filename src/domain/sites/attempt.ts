@@ -1,4 +1,4 @@
-/** Sending one change to a site, and reading back what became of it, also when the connection broke in the middle. */
+/** Sends one change to a site and reads back its outcome, even if the connection broke in the middle. */
 
 import { ChildFailure, GATEWAY_LOST, type Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -6,13 +6,16 @@ import type { Ctx } from '../context.js';
 import type { LoadedSite } from './load.js';
 import { fetchSnapshot, OURS, storeSnapshot } from './sync.js';
 
-/** The answer to a change, or the failure after which it may have run all the same. */
+/** The answer to a change, or a failure after which it may still have happened. */
 export interface Attempt<T> {
   answer: T | null;
   failure: unknown;
 }
 
-/** Runs a write once. A failure after the request left is kept: the site is re-read before it is called a failure. */
+/**
+ * Runs a write once. A failure after the request was sent is kept: the site is read again before it is reported as a
+ * failure.
+ */
 export async function attempt<T>(ctx: Ctx, call: () => Promise<T>): Promise<Attempt<T>> {
   try {
     return { answer: await call(), failure: null };
@@ -26,18 +29,18 @@ export function mayHaveRun(error: unknown): boolean {
   return error instanceof ChildFailure && error.mayHaveRun;
 }
 
-/** The connection broke, so the site may still be at work; as against: the site said what went wrong. */
+/** The connection broke, so the site may still be at work; otherwise the site itself reported an error. */
 export function connectionBroke(failure: unknown): failure is ChildFailure {
   if (!(failure instanceof ChildFailure)) return false;
   const { kind, httpStatus } = failure;
   return kind === 'unreachable' || kind === 'timed_out' || (kind === 'unframed' && GATEWAY_LOST.has(httpStatus));
 }
 
-/** What a site shows after a change. */
+/** The state of a site after a change. */
 export interface Seen {
-  /** Null when it could not be read. */
+  /** Null if it could not be read. */
   snapshot: Snapshot | null;
-  /** Why it could not be read; `svc_cancelled` when the time of the call was up. */
+  /** Why it could not be read; `svc_cancelled` if the call ran out of time. */
   silence: ServiceError | null;
 }
 
@@ -45,7 +48,7 @@ export function inMaintenance(silence: ServiceError | null): boolean {
   return silence?.cause instanceof ChildFailure && silence.cause.kind === 'maintenance';
 }
 
-/** The HTTP status of the answer that said nothing; 0 = no answer. */
+/** The HTTP status of a response without an answer; 0 = no response. */
 export function statusOf(silence: ServiceError | null): number {
   return silence?.cause instanceof ChildFailure ? silence.cause.httpStatus : 0;
 }
@@ -57,14 +60,16 @@ export function sinceThen(httpStatus: number): string {
 
 const PATIENCE = 4;
 
-/** The time of a look after a change: a site that needs a minute for the change may need one for the look, too. */
+/**
+ * Time limit for reading a site after a change: a site that needs a minute for the change may need one for this, too.
+ */
 export function patienceMs(ctx: Ctx): number {
   return PATIENCE * ctx.config.site_timeout_ms;
 }
 
 /**
- * Stores the inventory that came along with an answer; without one the site is asked.
- * @param patient a slow site is waited for; otherwise for as long as a sync
+ * Stores the inventory that was returned with an answer; otherwise asks the site for it.
+ * @param patient wait for a slow site; otherwise the time limit of a sync applies
  */
 export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
@@ -79,20 +84,20 @@ export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot |
 
 const FIRST_PAUSE_MS = 1000;
 const LONGEST_PAUSE_MS = 5000;
-/** Between looks at a site that is known to be at work. */
+/** Pause between reads of a site that is known to be at work. */
 const WORKING_PAUSE_MS = 20_000;
-/** An update that is known to run is waited for, but not for ever. */
+/** An update that is known to be running is waited for, but not forever. */
 const RUNNING_MS = 5 * 60_000;
 
 /** What is known of a change whose answer was lost. */
 export type Fate = 'running' | 'killed' | 'unknown';
 
 /**
- * Reads a site until it shows what is expected, looking again for as long as `longest` (default `update_wait_ms`) while it is silent, in maintenance,
- * or `expected` says that it may still be at work. Answers the last look. Where this process has sent the change, it waits for as long
- * as the call is under way, and for nothing once the site has answered it. A change that `fateOf` knows to run is waited for longer,
- * one that was twice seen to be killed is not waited for.
- * @param longest also shortens the single look to the time of a sync
+ * Reads a site until it shows the expected state, retrying for up to `longest` (default `update_wait_ms`) while it is
+ * silent, in maintenance, or `expected` says that it may still be at work. Returns the last read. If this process sent
+ * the change, it waits for as long as the call is running, and no longer once the site has answered it. A change that
+ * `fateOf` knows to be running gets more time; one that was twice seen to be killed gets none.
+ * @param longest also limits a single read to the time of a sync
  */
 export async function readUntil(
   ctx: Ctx,
@@ -115,7 +120,7 @@ export async function readUntil(
     } else {
       const fate = await fateOf();
       const limit = fate === 'running' ? began + RUNNING_MS : end;
-      // One that has just ended is looked at once more.
+      // One that has just ended is read once more.
       const over = ctx.clock.elapsed() + pause > limit && (last !== 'running' || fate === 'running');
       if (over || (fate === 'killed' && last === 'killed')) return seen;
       last = fate;

@@ -1,4 +1,4 @@
-/** What happened on a site, as a list of sentences: changes made on the site itself, and what was done through this service. */
+/** The history of a site as sentences: changes made on the site itself, and through this service. */
 
 import type { ChangeFilter, ChangeRow, ChangeSource } from '../../store/sites/change-list.js';
 import type { Ctx } from '../context.js';
@@ -6,7 +6,7 @@ import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { isoTime } from './sites.js';
 
-/** The words of a caller for where a change was made. */
+/** A caller's names for where a change was made. */
 export const CHANGE_SOURCES = ['wpadmin', 'dashboard', 'all'] as const;
 
 /** Throws `svc_module_not_available`. */
@@ -46,7 +46,7 @@ export async function siteChanges(
   };
 }
 
-/** What a sentence calls the contexts whose word is not its own singular. */
+/** Singular forms of contexts, where they differ from the context's name. */
 const KINDS: Readonly<Record<string, string>> = {
   plugins: 'plugin',
   themes: 'theme',
@@ -55,7 +55,7 @@ const KINDS: Readonly<Record<string, string>> = {
   users: 'user',
   comments: 'comment',
   menus: 'menu',
-  // The item says it.
+  // The item itself says it.
   wordpress: '',
   core: '',
   monitor: '',

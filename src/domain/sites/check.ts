@@ -1,4 +1,4 @@
-/** Is the public site there? One visit, as a browser would make it (operations §5.12). */
+/** Checks whether the public site responds: one visit, as a browser would make it (operations §5.12). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
@@ -9,21 +9,21 @@ export interface CheckResult {
   site_url: string;
   reachable: boolean;
   response_time_ms: number;
-  /** 0 = no answer. */
+  /** 0 = no response. */
   http_status: number;
   /** WordPress' maintenance page: neither up nor down. */
   maintenance: boolean;
 }
 
-/** Up: an answer of its own, or one that sends the visitor elsewhere. Redirects within the site were followed before. */
+/** Up: a normal response, or a redirect to another site. Redirects within the site were followed before. */
 function isUp(status: number): boolean {
   return (status >= 200 && status <= 206) || (status >= 300 && status < 400);
 }
 
 /**
- * Visits the site and stores the outcome, which says nothing about the connection to the child and forbids no call to it. An
- * unreachable site is a result, not an error; `svc_check_failed` only when no visit could be made at all.
- * @param timeoutMs default: the time of a sync
+ * Visits the site and stores the outcome, which says nothing about the connection to the child and prevents no call to
+ * it. An unreachable site is a result, not an error; `svc_check_failed` only if no visit could be made at all.
+ * @param timeoutMs default: the time limit of a sync
  */
 export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite, timeoutMs?: number): Promise<CheckResult> {
   const visit = await ctx.child.visit(

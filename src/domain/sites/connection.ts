@@ -1,4 +1,4 @@
-/** Connecting, reconnecting and disconnecting a site (child protocol §3, §4). */
+/** Connects, reconnects and disconnects sites (child protocol §3, §4). */
 
 import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
@@ -20,7 +20,7 @@ export interface NewSiteInput {
   http_user?: string | undefined;
   http_pass?: string | undefined;
   ssl_verify: boolean;
-  /** Left out: as the global setting says. */
+  /** Omitted: the global setting applies. */
   ipv4_only?: boolean | undefined;
   /** Used once for the handshake, never stored. */
   admin_password?: string | undefined;
@@ -29,13 +29,13 @@ export interface NewSiteInput {
 
 /**
  * Registers with the child, proves the key by a signed call, and stores the site with its first inventory. Nothing is
- * stored unless all of it worked, within the time of a direct call: a site that has registered and is slow is stored without what
- * it has not told in time (`last_sync` null), which the next sync reads. Errors: operations §8 S4.
+ * stored unless all of it succeeded within the time of a direct call: a slow site that has registered is stored without
+ * the data that did not arrive in time (`last_sync` null), which the next sync reads. Errors: operations §8 S4.
  */
 export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteView> {
   const timeUp = AbortSignal.timeout(caller.config.direct_call_ms);
   const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, timeUp]) };
-  /** The site is slow: the time of the call is up while the caller still waits, or that of a single request. */
+  /** The site is slow: the call ran out of time while the caller still waits, or a single request timed out. */
   const isSlow = (error: unknown) => (timeUp.aborted && !caller.signal.aborted) || isLate(error);
   for (const field of ['url', 'admin'] as const) {
     if (input[field].trim() === '')
@@ -90,7 +90,7 @@ export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteVie
   return siteView(ctx, added);
 }
 
-/** Makes a value of the failure of what had no time left. */
+/** Turns a timeout into a value; other failures are thrown. */
 function unlessSlow<T>(isSlow: (error: unknown) => boolean, value: T): (error: unknown) => T {
   return (error) => {
     if (isSlow(error)) return value;
@@ -108,7 +108,7 @@ async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }):
   });
 }
 
-/** The child takes any key unseen: only a signed call shows that the connection works (child protocol §2). */
+/** The child accepts any key unverified: only a signed call shows that the connection works (child protocol §2). */
 async function handshake(
   ctx: Ctx,
   at: ChildAddress,
@@ -133,7 +133,7 @@ async function handshake(
         { abandonedAfterDays: await abandonedAfterDays(ctx), changesAfter: 0, parts: STORED_PARTS },
         options,
       )
-      // The child has our key by now: without it here, nobody could reach the site.
+      // The child has our key by now: if it were not stored here, the site would be unreachable.
       .catch(unlessSlow(isSlow, null));
     return { registered, snapshot };
   } catch (error) {
@@ -154,7 +154,7 @@ function registeredLate(error: unknown): ChildFailure {
   );
 }
 
-/** Refusals that a caller can mend by sending another login, password or id (child protocol §3.2). */
+/** Refusals that a caller can resolve by sending another login, password or id (child protocol §3.2). */
 const CREDENTIAL_CODES: Readonly<Record<string, string>> = {
   REG_ERROR3: 'unique_id',
   REG_ERROR4: 'unique_id',
@@ -197,8 +197,8 @@ function addError(error: unknown): ServiceError {
 }
 
 /**
- * Brings a connection back: a plain sync first; when the child refuses the key, a fresh key is registered with the secret of
- * the earlier registration. A suspended site stays suspended (operations §5.2).
+ * Restores a connection: a plain sync first; if the child refuses the key, registers a new key with the secret of the
+ * earlier registration. A suspended site stays suspended (operations §5.2).
  */
 export async function reconnectSite(ctx: Ctx, target: LoadedSite): Promise<void> {
   const { site } = target;
@@ -213,7 +213,10 @@ export async function reconnectSite(ctx: Ctx, target: LoadedSite): Promise<void>
   ctx.events.emit({ name: 'site.reconnected', site_id: site.id, facts: {} });
 }
 
-/** Registering straight over a stored key cannot strand the site: the old key works until the new one is in (child protocol §4). */
+/**
+ * Registering over a stored key cannot strand the site: the old key works until the new one is accepted (child
+ * protocol §4).
+ */
 export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<void> {
   requireNotOnTrial(target);
   const { site, connection } = target;
@@ -238,7 +241,7 @@ export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<v
     const register = () => ctx.child.register(connection, registration, { signal: ctx.signal });
     const registered = await register().catch(async (error: unknown) => {
       if (!(error instanceof ChildFailure) || error.childCode !== 'REG_ERROR2') throw error;
-      // A sync of another dashboard that holds the same key made that one the site's own; a sync of ours takes it back.
+      // A sync by another dashboard with the same key made that one the site's dashboard; a sync from here reverses it.
       await fetchSnapshot(ctx, target).catch(() => {
         throw error;
       });

@@ -1,14 +1,14 @@
-/** Which events are somebody's deed, and how the log of actions tells each. */
+/** Maps events to entries of the action log: which events a user caused, and how each is described. */
 
 import type { EventFacts, EventName } from '../../core/events.js';
 
-/** An entry of the log of actions, without when and by whom. */
+/** An entry of the action log, without time and actor. */
 export interface Deed {
   context: string;
   action: string;
   /** What identifies the object: a slug or an id. */
   slug?: string;
-  /** Left out where the inventory or the site's record knows it. */
+  /** Omitted if the inventory or the site's record has it. */
   name?: string;
   detail?: string;
   old_version?: string;
@@ -62,7 +62,7 @@ const ignored =
     ...(slug === '' ? { name: `all ${type}` } : {}),
   });
 
-/** The version that was put back is the new one then. */
+/** The restored version is the new one in this case. */
 const rolledBack =
   (context: UpdateType) =>
   ({ slug, old_version, new_version, by }: EventFacts['plugin.rolled_back']): Deed => ({
@@ -75,7 +75,7 @@ const rolledBack =
     ...(by === 'guard' ? { detail: `from ${new_version} to ${old_version}, by the guard of the site` } : {}),
   });
 
-/** What a step makes of a post. */
+/** The result of a step for a post. */
 const POST_STEPS: Readonly<Record<string, string>> = {
   publish: 'published',
   approve: 'published',
@@ -84,7 +84,7 @@ const POST_STEPS: Readonly<Record<string, string>> = {
   restore: 'restored',
   delete: 'deleted',
 };
-/** What an action makes of a comment. */
+/** The result of an action for a comment. */
 const COMMENT_ACTIONS: Readonly<Record<string, string>> = {
   approve: 'approved',
   unapprove: 'unapproved',
@@ -118,7 +118,7 @@ const comment = (facts: Omit<EventFacts['comment.failed'], 'code'> & { code?: st
   };
 };
 
-/** Not here: what was only begun, looked at or found out, and what a job or a monitor reports. */
+/** Not included: what was only started, checked or detected, and what a job or a monitor reports. */
 export const DEEDS: { [K in EventName]?: Tell<K> } = {
   'core.updated': updated('core'),
   'plugin.updated': updated('plugin'),

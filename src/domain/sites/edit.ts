@@ -1,4 +1,4 @@
-/** Changing the settings of one site (operations §8 S5, REST §6.3.1). */
+/** Changes the settings of one site (operations §8 S5, REST §6.3.1). */
 
 import type { SiteSettings } from '../../store/sites/settings.js';
 import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js';
@@ -13,8 +13,9 @@ export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
 }
 
 /**
- * Changes only the given fields, all or none. A new address is taken when the site itself answers there (`verifyMove`); the scheme
- * alone is changed unseen. Throws `svc_client_not_found`, `svc_tag_not_found`, `svc_site_already_exists`, and as `verifyMove`.
+ * Changes only the given fields, all or none. A new address is accepted if the site itself answers there
+ * (`verifyMove`); a change of the scheme alone is not verified. Throws `svc_client_not_found`, `svc_tag_not_found`,
+ * `svc_site_already_exists`, and as `verifyMove`.
  */
 export async function editSite(
   ctx: Ctx,
@@ -42,7 +43,7 @@ export async function editSite(
   return loadRecord(ctx, site.id);
 }
 
-/** The suspension may also come and go with the client. */
+/** A change of the client may also change the suspension. */
 function tellMarks(ctx: Ctx, before: SiteRecord, after: SiteRecord): void {
   if (before.suspended === after.suspended) return;
   const name = after.suspended === 1 ? 'site.suspended' : 'site.unsuspended';

@@ -1,4 +1,4 @@
-/** Adds to listed sites what the caller asked for besides: tags, the reason of their status, last sync, PHP. */
+/** Adds requested details to listed sites: tags, the reason of their status, last sync, PHP version. */
 
 import type { SiteExtra } from '../../../schemas/site-extras.js';
 import type { Ctx } from '../context.js';
@@ -12,7 +12,7 @@ interface Extras {
   php_version?: string | null;
 }
 
-/** The same sites, each with what was asked for; two round trips for any number of them. */
+/** The same sites, each with the requested details; two round trips for any number of them. */
 export async function withExtras<T extends { id: number }>(
   ctx: Ctx,
   sites: readonly T[],

@@ -11,15 +11,15 @@ import { isoTime } from './sites.js';
 import { ABANDONED_AFTER_DAYS } from './sync.js';
 
 /**
- * Seconds since the epoch: what was released before counts as abandoned. Two calendar years before now in UTC (operations
- * §5.7), unless the settings say another number of days.
+ * Seconds since the epoch: a last release before this counts as abandoned. Two calendar years before now in UTC
+ * (operations §5.7), unless the settings give another number of days.
  */
 function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
   if (days !== ABANDONED_AFTER_DAYS) return Math.floor(now / 1000) - days * 86_400;
   const day = new Date(now);
   const month = day.getUTCMonth();
   day.setUTCFullYear(day.getUTCFullYear() - 2);
-  // 29 February two years ago is the 28th: JavaScript takes the next day, which is not yet two years back.
+  // For 29 February, two years ago is the 28th: JavaScript would use the next day, which is less than two years back.
   if (day.getUTCMonth() !== month) day.setUTCDate(0);
   return Math.floor(day.getTime() / 1000);
 }
@@ -43,7 +43,7 @@ export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: nu
   };
 }
 
-/** Items of a site without a release for long, with what the inventory knows of them. */
+/** Abandoned items of a site, with their inventory data. */
 export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | 'theme') {
   const filter = {
     kind: kind === 'plugin' ? 0 : 1,
@@ -67,7 +67,7 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | '
   }));
 }
 
-/** When the site was last looked at for abandoned items; null while it was not. */
+/** When the site was last checked for abandoned items; null if never. */
 export async function abandonedCheckedAt(ctx: Ctx, siteId: number): Promise<string | null> {
   return isoTime((await ctx.store.findings.abandonedLooks({ site_id: siteId, denied: [] })).oldest);
 }
@@ -80,7 +80,7 @@ interface Finding {
   message: string;
 }
 
-/** Known checks of the child plugin (operations §5.11). Others it may add get a plain sentence. */
+/** Known checks of the child plugin (operations §5.11). Others it may add get a generic sentence. */
 const FINDINGS: Readonly<Record<string, Finding>> = {
   wp_uptodate: { severity: 'high', message: 'WordPress itself is not up to date.' },
   sslprotocol: { severity: 'high', message: 'The site is not served over HTTPS.' },
@@ -114,8 +114,8 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
 }
 
 /**
- * `valid` = the last look found a good certificate. Null: nothing has looked yet, no look has seen a certificate, or the site has
- * none because its address is not https (operations §5.11).
+ * `valid` = the last check found a good certificate. Null: never checked, no check has seen a certificate, or the site
+ * has none because its address is not https (operations §5.11).
  */
 async function certificateState(
   ctx: Ctx,
@@ -125,7 +125,7 @@ async function certificateState(
   const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   const checked_at = isoTime(certificate?.last_check ?? null);
-  // One that is stored all the same was seen at an earlier address.
+  // If one is stored anyway, it was seen at an earlier address.
   if (!url.startsWith('https:')) return { valid: null, expires: null, checked_at: null };
   if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires, checked_at };
   return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };

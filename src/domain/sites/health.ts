@@ -6,12 +6,12 @@ export interface HealthCounts {
   health_critical: number | null;
 }
 
-/** The score as of now: null as well when the site did not answer its last sync, because the stored one is of an earlier time. */
+/** The current score: also null if the site did not answer its last sync, because the stored score is older. */
 export function presentHealthScore(site: HealthCounts & { sync_error: string }): number | null {
   return site.sync_error === '' ? healthScore(site) : null;
 }
 
-/** 0..100; null when the child never reported. A child that reported nothing to judge scores 100. */
+/** 0..100; null if the child never reported. A child that reported nothing to judge scores 100. */
 export function healthScore(counts: HealthCounts): number | null {
   const { health_good: good, health_recommended: recommended, health_critical: critical } = counts;
   if (good === null || recommended === null || critical === null) return null;

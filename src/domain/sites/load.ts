@@ -1,4 +1,4 @@
-/** Loading sites for work, with record and connection, and the rules on which may be contacted (operations §5.2). */
+/** Loads sites for work, with record and connection; and the rules on which may be contacted (operations §5.2). */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../child/child.js';
@@ -9,14 +9,14 @@ import { compareVersions } from '../updates/versions.js';
 
 export interface LoadedSite {
   site: SiteRecord;
-  /** Null when no key is stored for the site, or none that opens. */
+  /** Null if no key is stored for the site, or none that can be unsealed. */
   connection: SiteConnection | null;
 }
 
-/** Oldest child plugin that is spoken to (operations §5.14). */
+/** Oldest supported child plugin (operations §5.14). */
 export const MINIMUM_CHILD_VERSION = '4.0.0';
 
-/** Loads any number of sites in two round trips; sites deleted meanwhile are absent. */
+/** Loads any number of sites in two round trips; sites deleted in the meantime are absent. */
 export async function loadSites(ctx: Ctx, ids: readonly number[]): Promise<Map<number, LoadedSite>> {
   const [records, connections] = await Promise.all([ctx.store.sites.records(ids), ctx.store.sites.connections(ids)]);
   return new Map(records.map((site) => [site.id, { site, connection: connections.get(site.id) ?? null }]));
@@ -29,10 +29,10 @@ export async function loadSite(ctx: Ctx, id: number): Promise<LoadedSite> {
   return target;
 }
 
-/** Throws unless the site may be contacted: neither suspended nor disconnected by hand. Any other site is tried. */
+/** Throws unless the site may be contacted: neither suspended nor manually disconnected. Any other site is tried. */
 export function requireContactable(target: LoadedSite): void {
   const { site } = target;
-  // Of both marks the later one shows, so that is the one to name.
+  // Of the two states the later one is shown, so that is the one to name.
   if (site.disconnected !== 2) requireNotSuspended(target);
   if (site.disconnected > 0) {
     throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected, so it is not contacted.`, {
@@ -51,7 +51,10 @@ export function requireNotSuspended({ site }: LoadedSite): void {
   });
 }
 
-/** Throws `svc_site_on_trial`: another dashboard changes such a site, and two that do so would get in each other's way. */
+/**
+ * Throws `svc_site_on_trial`: another dashboard changes such a site, and two dashboards would interfere with each
+ * other.
+ */
 export function requireNotOnTrial({ site }: LoadedSite): void {
   if (site.on_trial === 1) throw onTrial(site.id);
 }
@@ -68,7 +71,7 @@ function onTrial(siteId: number, cause?: unknown): ServiceError {
   );
 }
 
-/** Throws when the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
+/** Throws if the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
 export function requireVersion({ site }: LoadedSite): void {
   if (compareVersions(site.child_version === '' ? '0' : site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
   throw outdated(site.id, site.child_version);
@@ -82,7 +85,7 @@ export function outdated(siteId: number, version: string): ServiceError {
   );
 }
 
-/** Checks of a write on one site that come before anything is sent (operations §8.1 REACH, CHILD). */
+/** Checks before a write on one site, before anything is sent (operations §8.1 REACH, CHILD). */
 export function requireWritable(target: LoadedSite): void {
   requireNotOnTrial(target);
   requireVersion(target);
@@ -98,20 +101,20 @@ export function requireConnection(target: LoadedSite): SiteConnection {
   });
 }
 
-/** The site could not be reached at all, as against: it answered, but not as it should. */
+/** The site could not be reached at all, as opposed to an unexpected response. */
 const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls', 'blocked_address']);
 
-/** Statuses of a gateway whose own time was up. */
+/** Statuses of a gateway that timed out. */
 const GATEWAY_LATE: ReadonlySet<number> = new Set([408, 504, 524]);
 
-/** The request reached the site, and the time was up before its answer came: the site may be merely slow. */
+/** The request reached the site, but no response arrived in time: the site may be merely slow. */
 export function isLate(failure: unknown): failure is ChildFailure {
   if (!(failure instanceof ChildFailure)) return false;
   const { kind, mayHaveRun, httpStatus } = failure;
   return (kind === 'timed_out' && mayHaveRun) || (kind === 'unframed' && GATEWAY_LATE.has(httpStatus));
 }
 
-/** A failed child call as an error of the catalogue; `otherwise` names it when the site did answer. */
+/** Converts a failed child call to a known error code; `otherwise` is used if the site did answer. */
 export function siteCallError(error: unknown, siteId: number, otherwise: ErrorCode): ServiceError {
   if (error instanceof ServiceError) return error;
   if (!(error instanceof ChildFailure)) {

@@ -1,4 +1,4 @@
-/** A new address of a site: taken only when the same site answers there, so that its history stays with it. */
+/** Changes the address of a site: accepted only if the same site answers there, so that its history stays with it. */
 
 import { ChildFailure, type Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -7,7 +7,7 @@ import { loadSite, requireConnection, requireContactable } from './load.js';
 import { askSnapshot } from './sync.js';
 import { type StoredUrl, storedUrl, withChildsWww } from './urls.js';
 
-/** What else changes along with the address, and is needed to reach it. */
+/** Settings that change along with the address, and are needed to reach it. */
 export interface Reach {
   http_user?: string | null | undefined;
   http_pass?: string | null | undefined;
@@ -16,13 +16,14 @@ export interface Reach {
 
 export interface VerifiedMove {
   to: StoredUrl;
-  /** What the site answered at its new address. */
+  /** The site's answer at its new address. */
   snapshot: Snapshot;
 }
 
 /**
- * Asks the child at the address by a signed call: only the site itself accepts the stored key. Null when that is the site's address
- * already. Throws `svc_invalid_url`, `svc_site_already_exists`, `svc_connection_failed`, and what forbids contacting the site.
+ * Asks the child at the address by a signed call: only the site itself accepts the stored key. Null if that already is
+ * the site's address. Throws `svc_invalid_url`, `svc_site_already_exists`, `svc_connection_failed`, and the errors that
+ * forbid contacting the site.
  */
 export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: Reach): Promise<VerifiedMove | null> {
   const to = storedUrl(text);
@@ -43,7 +44,7 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   }
 }
 
-/** Each sync would put the address back as the site itself has it. */
+/** Otherwise each sync would restore the spelling that the site itself uses. */
 function ownSpelling(asked: string, own: string, siteId: number): ServiceError {
   return new ServiceError(
     'svc_invalid_url',

@@ -1,4 +1,7 @@
-/** Requests to a child before this dashboard leaves it. Best effort: removal and disconnection go on without its answer. */
+/**
+ * Requests to a child before this dashboard leaves it. Best effort: removal and disconnection proceed without its
+ * answer.
+ */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -6,10 +9,10 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSite } from './load.js';
 import { deleteSite } from './sites.js';
 
-/** Longest wait for a site that is leaving anyway. */
+/** Longest wait for a site that is being removed anyway. */
 const PATIENCE_MS = 10_000;
 
-/** Asks the child to forget our key. False when it did not confirm; a suspended site is never contacted. */
+/** Asks the child to forget our key. False if it did not confirm; a suspended site is never contacted. */
 export function requestChildDisconnect(ctx: Ctx, target: LoadedSite): Promise<boolean> {
   return request(ctx, target, (connection, options) => ctx.child.disconnect(connection, options));
 }
@@ -38,7 +41,7 @@ async function request(ctx: Ctx, { site, connection }: LoadedSite, call: Call): 
   }
 }
 
-/** Asks the child to deactivate itself, then deletes the record. True when the child confirmed (REST §6.3 R33). */
+/** Asks the child to deactivate itself, then deletes the record. True if the child confirmed (REST §6.3 R33). */
 export async function removeSite(ctx: Ctx, site: SiteRow): Promise<boolean> {
   return ctx.locks.exclusive(site.id, ctx.signal, async () => {
     const confirmed = await requestChildDeactivation(ctx, await loadSite(ctx, site.id));

@@ -1,6 +1,6 @@
 /**
- * Changes of which was not known yet whether they took effect when their call or job ended: kept, and settled by the next sync
- * that shows it. Then they are told: in the log of actions, and in the job that had to leave them open.
+ * Changes whose outcome was unknown when their call or job ended: stored, and settled by the next sync that shows it.
+ * Then they are reported: in the action log, and in the job that had to leave them open.
  */
 
 import type { Snapshot } from '../../child/child.js';
@@ -11,11 +11,11 @@ import type { SiteRecord } from '../../store/sites/sites.js';
 import { type Ctx, originOf } from '../context.js';
 import { outcomeOfItems } from '../jobs/outcomes.js';
 
-/** Ends what is said of such a change. */
+/** Ends the message about such a change. */
 export const TOLD_LATER =
   'It may be at work on it still; the next sync that shows what became of it settles this entry.';
 
-/** What a site still shows unchanged after the longest time that a call may take did not happen. */
+/** If a site still shows no change after the longest time that a call may take, it did not happen. */
 const GIVEN_UP_MS = 10 * 60_000;
 
 export async function keepOpen(ctx: Ctx, siteId: number, changes: readonly OpenChange[]): Promise<void> {
@@ -26,7 +26,7 @@ export async function keepOpen(ctx: Ctx, siteId: number, changes: readonly OpenC
 
 type Outcome = { done: true; version: string } | { done: false };
 
-/** Tells of what a sync shows of changes that were left open. */
+/** Reports what a sync shows of changes that were left open. */
 export async function settleOpenChanges(ctx: Ctx, site: SiteRecord, snapshot: Snapshot): Promise<void> {
   if (site.open_changes !== 1) return;
   for (const row of await ctx.store.openChanges.ofSite(site.id)) {
@@ -39,7 +39,7 @@ export async function settleOpenChanges(ctx: Ctx, site: SiteRecord, snapshot: Sn
   }
 }
 
-/** A later call has seen that these took effect, and has told it. */
+/** Closes changes whose effect a later call has seen and reported. */
 export async function closeOpen(
   ctx: Ctx,
   site: SiteRecord,
@@ -53,7 +53,7 @@ export async function closeOpen(
   }
 }
 
-/** The version that shows the change, '' where there is none to show; null = it is as before; undefined = nothing is said of it. */
+/** The version that shows the change, '' if there is none to show; null = unchanged; undefined = not reported. */
 function shownVersion(change: OpenChange, snapshot: Snapshot): string | null | undefined {
   const { context, action, slug, old_version, new_version } = change;
   if (context === 'core') return differing(snapshot.wp_version, old_version);
@@ -75,7 +75,7 @@ function differing(now: string | undefined, before: string): string | null | und
   return now === undefined || now === '' ? undefined : now === before ? null : now;
 }
 
-/** A plugin whose main file the update renamed: the only one left in its folder. */
+/** A plugin whose main file was renamed by the update: the only one left in its folder. */
 function renamed(list: NonNullable<Snapshot['plugins']>, slug: string) {
   const folder = slug.includes('/') ? slug.slice(0, slug.indexOf('/') + 1) : null;
   const inside = folder === null ? [] : list.filter((one) => one.slug.startsWith(folder));
@@ -96,7 +96,7 @@ const FAILED: Readonly<Record<OpenChange['action'], ErrorCode>> = {
   deleted: 'svc_deletion_failed',
 };
 
-/** Forgets a change, and corrects the jobs that had to leave it open. */
+/** Deletes a change, and corrects the jobs that had to leave it open. */
 async function close(ctx: Ctx, siteId: number, change: OpenChangeRow, outcome: Outcome): Promise<void> {
   const { context, action, slug, name, old_version } = change;
   const jobType = action === 'updated' ? 'update' : 'extension';

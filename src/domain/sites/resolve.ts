@@ -1,4 +1,4 @@
-/** From what a caller names to sites: identifiers resolved in one round trip, duplicates dropped, access checked. */
+/** Resolves the sites that a caller names: in one round trip, without duplicates, with access checked. */
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -7,7 +7,7 @@ import { urlReference } from './urls.js';
 
 export type SiteRef = number | string;
 
-/** A member of a selection that named no usable site. */
+/** A member of a selection that matched no usable site. */
 export interface ResolveError {
   identifier: SiteRef;
   site_id: number | null;
@@ -17,7 +17,7 @@ export interface ResolveError {
 }
 
 export interface Selection {
-  /** Distinct sites in the order given ("all": URL order). */
+  /** Distinct sites in the given order ("all": URL order). */
   sites: SiteRow[];
   /** How the caller named each site, by id. */
   identifiers: Map<number, SiteRef>;
@@ -45,12 +45,12 @@ export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain
   return outcome;
 }
 
-/** The id of a site as a filter; undefined = no filter, when none is named. Throws as `getSite`. */
+/** The id of a site as a filter; undefined = no filter, if none is named. Throws as `getSite`. */
 export async function oneOrAll(ctx: Ctx, ref: SiteRef | undefined): Promise<number[] | undefined> {
   return ref === undefined ? undefined : [(await getSite(ctx, ref)).id];
 }
 
-/** A list of sites; what cannot be used becomes an error entry and never stops the rest (operations §6). */
+/** Resolves a list of sites; an unusable entry becomes an error entry and never stops the rest (operations §6). */
 export async function resolveSites(
   ctx: Ctx,
   refs: readonly SiteRef[],
@@ -113,14 +113,14 @@ function present<T>(value: T | undefined): T[] {
   return value === undefined ? [] : [value];
 }
 
-/** One exact full-URL match wins over several sites of the same identifying form. */
+/** One exact full-URL match takes precedence over several sites with the same identifying form. */
 function matches<T extends { url: string }>(rows: readonly T[], exact: string | null): readonly T[] {
   if (rows.length < 2 || exact === null) return rows;
   const same = rows.filter((row) => row.url === exact);
   return same.length === 1 ? same : rows;
 }
 
-/** Why a reference cannot be used. No error yet, because a call may hold thousands and an error is slow to make. */
+/** Why a reference cannot be used. Not an Error, because a call may contain thousands and errors are slow to create. */
 class Refusal {
   constructor(
     readonly code: ErrorCode,
@@ -153,7 +153,7 @@ function accessDenied(siteId: number, field: string): Refusal {
   return new Refusal('svc_access_denied', message, field, advice, { site_id: siteId });
 }
 
-/** Callers' text comes back shortened: it may be anything. */
+/** Callers' text is shortened when it is repeated: it may be anything. */
 function quote(ref: SiteRef): string {
   return JSON.stringify(typeof ref === 'string' && ref.length > 100 ? `${ref.slice(0, 100)}…` : ref);
 }

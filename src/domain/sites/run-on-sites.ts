@@ -1,4 +1,7 @@
-/** Multi-site calls: runs a job handler on many sites now, or queues it. Each site ends in exactly one list of the answer. */
+/**
+ * Multi-site calls: runs a job handler on many sites now, or queues it. Each site ends up in exactly one list of the
+ * answer.
+ */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../core/errors.js';
@@ -11,19 +14,22 @@ import { type ResolveError, resolveSites, type Selection, type SiteRef } from '.
 
 export interface SitesResult<R> {
   done: { target: LoadedSite; result: R }[];
-  /** Sites whose work failed as a whole. */
+  /** Sites on which the work failed completely. */
   failures: { site: SiteRow; error: ServiceError }[];
-  /** Sites that were started and not finished when the time of a direct call was up; also in `failures`, and in `done` with a part of their result. */
+  /**
+   * Sites that were started and not finished when a direct call ran out of time; also in `failures`, and in `done` if
+   * they have a partial result.
+   */
   unfinished: SiteRow[];
 }
 
-/** Sites that are begun within one turn of the event loop. */
+/** Maximum number of sites started per turn of the event loop. */
 const SITES_A_TURN = 25;
 
 /**
- * Runs the handler on all sites at once, within the limits of the child connection and the time of a direct call. Throws only
- * when the caller gave up, never for a single site.
- * @param limitMs milliseconds until sites that are not finished are cut off
+ * Runs the handler on all sites in parallel, within the limits of the child connection and the time of a direct call.
+ * Throws only if the caller gave up, never for a single site.
+ * @param limitMs milliseconds until unfinished sites are cut off
  */
 export async function runOnSites<P, R>(
   ctx: Ctx,
@@ -45,7 +51,7 @@ export async function runOnSites<P, R>(
     let turn = Promise.resolve();
     const outcomes = await Promise.all(
       sites.map(async (site, index) => {
-        // The first calls leave before the sites are begun that have to wait for them.
+        // The first calls are sent before sites are started that would have to wait for them.
         if (index > 0 && index % SITES_A_TURN === 0) turn = turn.then(() => nextTurn());
         await turn;
         const outcome = await runOne(limited, handler, site, loaded.get(site.id), params);
@@ -68,7 +74,7 @@ export async function runOnSites<P, R>(
   }
 }
 
-/** The caller gave up: what was done by then is told, for sites keep it. */
+/** The caller gave up: completed changes are reported, because sites keep them. */
 function givenUp(
   outcomes: readonly { site: SiteRow; outcome: { result: unknown } | { error: ServiceError } }[],
 ): ServiceError {
@@ -110,7 +116,7 @@ async function runOne<P, R>(
   }
 }
 
-/** The time of a call is up and the site is merely slow: its work goes on in this job. */
+/** The call ran out of time and the site is merely slow: its work continues in this job. */
 function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
@@ -122,11 +128,11 @@ function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_i
   );
 }
 
-/** What an empty list of a multi-site operation means (operations §6). */
+/** The meaning of an empty list for a multi-site operation (operations §6). */
 export interface SitesOptions {
-  /** Sites when the list is empty; absent = a list is required. */
+  /** Sites to use if the list is empty; absent = a list is required. */
   whenEmpty?: (ctx: Ctx) => Promise<SiteRow[]>;
-  /** A list of which nothing could be resolved fails the whole call with 404. */
+  /** A list in which nothing could be resolved fails the whole call with 404. */
   failWhenNothingResolves?: boolean;
 }
 
@@ -173,8 +179,9 @@ export async function runOrQueue<P extends object, R>(
 }
 
 /**
- * Runs the handler now. Sites that are not finished when the time of a direct call is up go on as a job, which reads the state of
- * each before it repeats anything. The same call asked again while that job runs finds it, and starts nothing.
+ * Runs the handler now. Sites that are unfinished when a direct call runs out of time continue as a job, which reads
+ * the state of each before it repeats anything. The same call made again while that job runs finds it, and starts
+ * nothing.
  */
 async function runNow<P extends object, R>(
   ctx: Ctx,
@@ -210,14 +217,14 @@ async function runNow<P extends object, R>(
   };
 }
 
-/** What a call whose time was up has done on the sites that go on as a job. */
+/** What a timed-out call has done on the sites that continue as a job. */
 function itemsBefore<P, R>(handler: JobHandler<P, R>, { done, unfinished }: SitesResult<R>) {
   const ids = new Set(unfinished.map(({ id }) => id));
   const parts = done.filter(({ target }) => ids.has(target.site.id));
   return new Map(parts.map(({ target, result }) => [target.site.id, handler.outcomeOf?.(result).items ?? []]));
 }
 
-/** The job that a call names: the one it started, else one that was under way. */
+/** The job that a call refers to: the one it started, otherwise one that was already running. */
 function continuedBy(
   ctx: Ctx,
   started: QueuedAnswer | undefined,
@@ -230,17 +237,17 @@ function continuedBy(
   return { continued: { job_id, status_url: statusUrl(ctx, job_id), sites_queued } };
 }
 
-/** What a call on one site came to: its result, a part of it, or nothing yet. */
+/** The outcome of a call on one site: its result, part of it, or nothing yet. */
 export interface OneResult<R> {
   result: R;
-  /** The rest goes on as this job. */
+  /** The rest continues as this job. */
   continued?: ContinuedJob;
   unfinished?: ServiceError;
 }
 
 /**
- * Runs the handler on one site, within the time of a direct call; the rest goes on as a job.
- * @throws what the handler throws, and `svc_still_running` when the time was up before there was any part of a result
+ * Runs the handler on one site, within the time of a direct call; the rest continues as a job.
+ * @throws what the handler throws, and `svc_still_running` if time ran out before there was any partial result
  */
 export async function runOnOne<P extends object, R>(
   ctx: Ctx,
@@ -259,7 +266,7 @@ export async function runOnOne<P extends object, R>(
   };
 }
 
-/** Error entries of a multi-site answer: references that resolved to no site, then sites whose work failed. */
+/** Error entries of a multi-site answer: references that resolved to no site, then sites on which the work failed. */
 export function errorEntries(
   selection: Selection,
   failures: readonly { site: SiteRow; error: ServiceError }[],

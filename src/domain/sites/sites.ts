@@ -1,4 +1,4 @@
-/** Reading and changing site records. */
+/** Reads and changes site records. */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
@@ -13,7 +13,7 @@ import { isoTime } from './times.js';
 
 export { isoTime };
 
-/** A site as get-site, add-site and update-site answer it. */
+/** A site as returned by get-site, add-site and update-site. */
 export interface SiteView {
   id: number;
   url: string;
@@ -26,7 +26,7 @@ export interface SiteView {
   admin_username: string;
   child_version: string;
   notes: string;
-  /** Why the site is not connected; null while it is. */
+  /** Why the site is not connected; null if it is. */
   status_reason: string | null;
   /** Since when it is not connected; null = unknown, or connected. */
   status_since: string | null;
@@ -35,7 +35,7 @@ export interface SiteView {
   stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
 }
 
-/** A site as the operations answer it, with why it is not connected. */
+/** A site as the operations return it, with why it is not connected. */
 export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const reason = (await statusReasons(ctx, [site])).get(site.id);
   const visit = lastVisit(site);
@@ -59,7 +59,7 @@ export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   };
 }
 
-/** What the caller may see: its denied sites are left out of every list. */
+/** Restricts a filter to what the caller may see: denied sites are left out of every list. */
 export function visible(ctx: Ctx, filter: SiteFilter): SiteFilter {
   return ctx.actor.denied_sites.length === 0 ? filter : { ...filter, denied: ctx.actor.denied_sites };
 }
@@ -68,21 +68,21 @@ export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: n
   return ctx.store.sites.list(visible(ctx, filter), page, perPage);
 }
 
-/** As `listSites`, each site that is not connected with the reason. */
+/** As `listSites`, with the reason for each site that is not connected. */
 export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
   const { items, total } = await listSites(ctx, filter, page, perPage);
   return { items: await addReasons(ctx, items), total };
 }
 
-/** The same rows, each of a site that is not connected with the reason. */
+/** The same rows, with the reason for each site that is not connected. */
 async function addReasons(ctx: Ctx, sites: readonly SiteRow[]): Promise<(SiteRow & Partial<StatusReason>)[]> {
   const reasons = await statusReasons(ctx, sites);
   return sites.map((site) => Object.assign(site, reasons.get(site.id)));
 }
 
 /**
- * One page in URL order, found by its cursor; '' is the beginning. `next_cursor` is there while more follows, and `page` counts
- * the pages that were read one after the other. Throws `svc_invalid_input`.
+ * One page in URL order, found by its cursor; '' is the beginning. `next_cursor` is present while more follows, and
+ * `page` counts the pages read in sequence. Throws `svc_invalid_input`.
  */
 export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string, page: number, perPage: number) {
   const place = placeOf(filter, cursor, page);
@@ -96,7 +96,7 @@ export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string
   };
 }
 
-/** A page of what was read, which is one item more when there are more; and the cursor behind it. */
+/** A page of the items read, which include one more if there are more; and the cursor after it. */
 export function pageFrom<T extends { place: string }>(
   question: unknown,
   place: Place,
@@ -130,7 +130,7 @@ export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
   return record;
 }
 
-/** Counts leave ignored offers out, like list-updates (operations §5.3). */
+/** Counts exclude ignored updates, as list-updates does (operations §5.3). */
 export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
@@ -145,7 +145,10 @@ export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteVie
   };
 }
 
-/** Refuses an unknown client or tag by name, in one round trip. @param tagLists lists of tag ids by the field they came in */
+/**
+ * Refuses an unknown client or tag by name, in one round trip. @param tagLists lists of tag ids by the field that
+ * contained them
+ */
 export async function requireLinks(
   ctx: Ctx,
   clientId: number | undefined,
@@ -171,7 +174,7 @@ export async function requireLinks(
   }
 }
 
-/** A client or tag that vanished between the check and the write. */
+/** The error for a client or tag that was deleted between the check and the write. */
 export function linkError(error: unknown): unknown {
   if (!isStorageError(error, 'foreign_key')) return error;
   return new ServiceError('svc_invalid_input', 'The client or a tag was deleted meanwhile. Nothing changed.', {
@@ -180,7 +183,7 @@ export function linkError(error: unknown): unknown {
   });
 }
 
-/** Removes the record and all that hangs on it. The child is not contacted and keeps its plugin. */
+/** Deletes the record and everything that belongs to it. The child is not contacted and keeps its plugin. */
 export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): Promise<void> {
   const removed = await withStorageError('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
     ctx.store.sites.remove(site.id),

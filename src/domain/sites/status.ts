@@ -1,4 +1,7 @@
-/** Why a site is not connected and since when, and what the newest look at its front page found (operations §5.1, §5.12). */
+/**
+ * Why a site is not connected and since when, and the result of the latest check of its front page (operations §5.1,
+ * §5.12).
+ */
 
 import { shownSyncError } from '../../../schemas/site-text.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
@@ -15,7 +18,7 @@ export interface StatusReason {
 const DOWN = 0;
 const UP = 1;
 
-/** Reasons of the sites among these that are not connected, by id. One round trip; none when all are connected. */
+/** Reasons of the sites among these that are not connected, by id. One round trip; none if all are connected. */
 export async function statusReasons(
   ctx: Ctx,
   sites: readonly { id: number; status: string }[],
@@ -29,7 +32,7 @@ export async function statusReasons(
   );
 }
 
-/** Every reason that holds, the one that the status shows first; '' for a connected site. */
+/** Every reason that applies, the one shown by the status first; '' for a connected site. */
 export function reasonOf(
   facts: Pick<
     StatusFacts,
@@ -51,15 +54,15 @@ export function reasonOf(
 }
 
 export interface LastVisit {
-  /** null = undecided: WordPress' maintenance page, or a monitor that is not sure yet. */
+  /** null = undecided: WordPress' maintenance page, or a monitor whose result is not confirmed yet. */
   reachable: boolean | null;
-  /** 0 = no answer; null = unknown. */
+  /** 0 = no response; null = unknown. */
   http_status: number | null;
-  /** Null = nothing has looked yet. */
+  /** Null = never checked. */
   checked_at: number | null;
 }
 
-/** The newest look at the front page, by a check or by the site's monitor. */
+/** The latest check of the front page, by a visit or by the site's monitor. */
 export function lastVisit(
   site: Pick<
     SiteRecord,

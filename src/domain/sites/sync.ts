@@ -1,4 +1,7 @@
-/** Syncs of one site: fetch a snapshot, check the child's version, store it. Direct calls and jobs use the same functions. */
+/**
+ * Syncs one site: fetches a snapshot, checks the child's version, stores it. Direct calls and jobs use the same
+ * functions.
+ */
 
 import type { Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -20,13 +23,13 @@ import { settleOpenChanges } from './open-changes.js';
 import { nameByTitle } from './title.js';
 import { withChildsWww } from './urls.js';
 
-/** A plugin or theme without a release for this long is abandoned (operations §5.7). */
+/** A plugin or theme without a release for this long counts as abandoned (operations §5.7). */
 export const ABANDONED_AFTER_DAYS = 730;
 
-/** Parts of a snapshot that are off by default and that we store: security findings are read from the last sync. */
+/** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 
-/** The last sync attempt that the caller knows of: when another one was stored meanwhile, this snapshot is not. */
+/** The last sync attempt known to the caller: if another one has been stored since, this snapshot is not stored. */
 export type Since = { last_attempt: number | null } | undefined;
 
 /** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
@@ -35,7 +38,7 @@ export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Prom
   await fetchSnapshot(ctx, target, since);
 }
 
-/** Asks the child for everything that is stored of a site. Throws ChildFailure. */
+/** Requests everything from the child that is stored of a site. Throws ChildFailure. */
 export async function askSnapshot(
   ctx: Ctx,
   connection: SiteConnection,
@@ -56,9 +59,9 @@ export async function askSnapshot(
 }
 
 /**
- * Fetches and stores a snapshot even of a site that is disconnected; see `Since` for the guard.
- * @param patienceMs for a look after a change, instead of the time of a sync. When it is up, that is told and not held against the
- *   site, which may be at work
+ * Fetches and stores a snapshot, even of a disconnected site; see `Since` for the guard.
+ * @param patienceMs time limit for a sync after a change, instead of a sync's own. A timeout is then reported but not
+ * held against the site, which may be at work
  */
 export async function fetchSnapshot(
   ctx: Ctx,
@@ -70,7 +73,7 @@ export async function fetchSnapshot(
   try {
     const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
     await storeFetched(ctx, target, snapshot, since);
-    // A look after a change is told by the call that made it.
+    // The call that made the change reports the sync that follows it.
     if (patienceMs === undefined) {
       await settleOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
         ctx.log.warn(
@@ -98,9 +101,9 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
   await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
   if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
   const moved = withChildsWww(site.url, snapshot.site_url);
-  // The answer names the site as the lists do from now on.
+  // The answer names the site as lists do from now on.
   if (moved !== null && (await ctx.store.sites.moveUrl(site.id, moved))) site.url = moved.url;
-  // The version is learned from the answer and judged then: judging the stored one could lock a site out for good.
+  // The version is taken from the answer and checked then: checking the stored one could lock a site out permanently.
   if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
     throw outdated(site.id, snapshot.child_version);
   }
@@ -112,7 +115,10 @@ async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, si
 /** Failures of this service, which say nothing about the site. */
 export const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
 
-/** Stores an inventory that came along with an action, or fetches one when none came. Null when the site did not answer. */
+/**
+ * Stores an inventory that was returned with an action, or fetches one if there was none. Null if the site did not
+ * answer.
+ */
 export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {
   if (brought !== null) {
     await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);

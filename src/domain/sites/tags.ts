@@ -23,7 +23,7 @@ export interface TagInput {
   color?: string | null | undefined;
 }
 
-/** Throws `svc_operation_failed` when the store fails, as every verb of tags. */
+/** Throws `svc_operation_failed` if the store fails, as every verb of tags. */
 export function listTags(ctx: Ctx, filter: TagFilter, page: number, perPage: number) {
   return reading(async () => {
     const { items, total } = await ctx.store.tags.list(filter, page, perPage, ctx.actor.denied_sites);
@@ -68,7 +68,7 @@ export async function previewDeleteTag(ctx: Ctx, id: number) {
   return { dry_run: true, ...head(tag), sites_affected: tag.sites_count };
 }
 
-/** Sites stay, links to sites and costs go. Throws `svc_tag_not_found`, for a repeated call too. */
+/** Sites stay, links to sites and costs are removed. Throws `svc_tag_not_found`, for a repeated call too. */
 export async function deleteTag(ctx: Ctx, id: number) {
   const tag = await findTag(ctx, id);
   const removed = await changing('The tag was not deleted.', () => ctx.store.tags.remove(id));
@@ -84,7 +84,7 @@ export async function listTagSites(ctx: Ctx, id: number, page: number, perPage: 
   return { ...head(tag), sites: items.map(siteItem), page, per_page: perPage, total };
 }
 
-/** Clients with at least one site that carries the tag. Throws `svc_tag_not_found`. */
+/** Clients with at least one site that has the tag. Throws `svc_tag_not_found`. */
 export async function listTagClients(ctx: Ctx, id: number, page: number, perPage: number) {
   const tag = await findTag(ctx, id);
   const { items, total } = await reading(() => ctx.store.tags.clients(id, page, perPage, ctx.actor.denied_sites));

@@ -1,4 +1,4 @@
-/** Stored times as callers read them. */
+/** Formats stored times for callers. */
 
 /** ISO 8601 in UTC, to the second; null stays null. */
 export function isoTime(ms: number | null): string | null {

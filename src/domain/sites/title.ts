@@ -1,15 +1,15 @@
-/** What a site without a given name is called: as it calls itself, or by its host until it has said so. */
+/** The name of a site without a given one: its own title, or its host until the title is known. */
 
 import { siteName } from '../../../schemas/site.js';
 import type { ChildAddress } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from './load.js';
 
-/** When a site is added the title is a convenience that must not hold up what has succeeded already. */
+/** When a site is added, the title is a convenience that must not delay a success. */
 const FIRST_MS = 5_000;
 /** After a sync: slow sites need as long for it as for the sync. */
 const LATER_MS = 30_000;
-/** The first one included; a site that hides its title keeps the name of its host. */
+/** Including the first one; a site that hides its title keeps the name of its host. */
 const MAX_TRIES = 7;
 
 /** '' = unknown. */
@@ -17,12 +17,12 @@ export function firstTitle(ctx: Ctx, at: ChildAddress): Promise<string> {
   return titleOf(ctx, at, FIRST_MS);
 }
 
-/** Asks a site that has just been synced for its title, unless it has a name. Never throws: the sync stands. */
+/** Asks a site that was just synced for its title, unless it has a name. Never throws: the sync stands. */
 export async function nameByTitle(ctx: Ctx, { site, connection }: LoadedSite): Promise<void> {
   const tries = site.title_tries;
   if (tries === null || tries >= MAX_TRIES || connection === null) return;
   try {
-    // Counted first, so that tries which are cut off have an end as well.
+    // Counted first, so that interrupted attempts come to an end, too.
     if (!(await ctx.store.sites.countTitleTry(site.id, tries))) return;
     const title = await titleOf(ctx, connection, LATER_MS);
     if (title === '' || !(await ctx.store.sites.nameByTitle(site.id, title))) return;

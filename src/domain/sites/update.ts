@@ -1,4 +1,4 @@
-/** Changing a site through the operations (operations §8 S5). */
+/** Changes a site through the operations (operations §8 S5). */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
@@ -22,7 +22,9 @@ export interface SiteChange {
   ssl_verify?: boolean | undefined;
 }
 
-/** Changes only the given fields; what is unknown or wrong is refused before anything is written. Throws as `editSite`. */
+/**
+ * Changes only the given fields; unknown or wrong values are refused before anything is written. Throws as `editSite`.
+ */
 export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Promise<SiteView> {
   if (change.name === '')
     throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
@@ -37,7 +39,7 @@ export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Pr
   return siteView(ctx, await editSite(ctx, site, Object.fromEntries(given) as SiteEdit));
 }
 
-/** `tags` says all that is to be, so nothing can be added to it or taken from it in the same call. */
+/** `tags` is the complete list, so the same call cannot add or remove any. */
 function refuseContradictingTags({ tags, add_tags = [], remove_tags = [] }: SiteChange): void {
   const field = add_tags.length > 0 ? 'add_tags' : 'remove_tags';
   if (tags !== undefined && add_tags.length + remove_tags.length > 0)

@@ -1,4 +1,4 @@
-/** Site URLs: the form that is stored, and the form that identifies (operations §4.1). Pure. */
+/** Site URLs: the stored form, and the identifying form (operations §4.1). Pure. */
 
 import { parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../core/errors.js';
@@ -7,14 +7,16 @@ import { withRealDomains } from '../../core/real-domains.js';
 export interface StoredUrl {
   /** Scheme, host, port, path, one trailing slash. */
   url: string;
-  /** The same without scheme, default port and a leading `www.`: identifies the site and orders the lists. */
+  /**
+   * The same without scheme, default port and a leading `www.`: identifies the site and determines the order of lists.
+   */
   url_key: string;
 }
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const MAX_URL = 2048;
 
-/** The form in which a new site is stored. Throws `svc_invalid_url` naming what is wrong. */
+/** The form in which a new site is stored. Throws `svc_invalid_url` naming the problem. */
 export function storedUrl(text: string, field = 'url'): StoredUrl {
   const trimmed = text.trim();
   const wrong = (what: string) =>
@@ -34,12 +36,12 @@ export function storedUrl(text: string, field = 'url'): StoredUrl {
 }
 
 export interface UrlReference {
-  /** Full URL when the caller wrote a scheme: an exact match wins over several matches of the key. */
+  /** Full URL if the caller wrote a scheme: an exact match takes precedence over several matches of the key. */
   exact: string | null;
   url_key: string;
 }
 
-/** A domain or URL as a caller writes it; null when it cannot name any site. */
+/** A domain or URL as a caller writes it; null if it cannot name any site. */
 export function urlReference(text: string): UrlReference | null {
   const trimmed = text.trim();
   if (trimmed === '' || trimmed.length > MAX_URL) return null;
@@ -53,7 +55,10 @@ export function urlReference(text: string): UrlReference | null {
   };
 }
 
-/** The stored URL with `www.` added or dropped as the child has it, or null when nothing else but that differs (operations §4.1). */
+/**
+ * The stored URL with `www.` added or removed as the child reports it, or null if anything else differs
+ * (operations §4.1).
+ */
 export function withChildsWww(stored: string, reported: string | undefined): StoredUrl | null {
   if (reported === undefined) return null;
   const ours = parseUrl(stored);
@@ -67,7 +72,7 @@ export function hostOf(url: string): string {
   return parseUrl(url)?.hostname ?? '';
 }
 
-/** The host in its own script: `bücher.example`, where the wire has `xn--bcher-kva.example`. For people only. */
+/** The host in its own script: `bücher.example` for the encoded `xn--bcher-kva.example`. For display only. */
 export function shownHost(url: string): string {
   return withRealDomains(hostOf(url));
 }
@@ -77,7 +82,7 @@ function bareHost(host: string): string {
 }
 
 function withSlash(path: string): string {
-  // By hand: a pattern would take the square of a run of slashes elsewhere.
+  // A loop, because a pattern would take quadratic time for a run of slashes elsewhere.
   let end = path.length;
   while (path[end - 1] === '/') end -= 1;
   return `${path.slice(0, end)}/`;

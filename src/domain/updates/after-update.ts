@@ -1,4 +1,4 @@
-/** Whether a site still works after updates: a visit of its front page, and what the child answered. */
+/** Checks whether a site still works after updates: by a visit of its front page, and by the child's answers. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
@@ -13,10 +13,10 @@ import { type Applied, type ApplyError, failed } from './results.js';
 const OFFLINE: ErrorCode = 'svc_site_offline';
 
 /**
- * Looks at a site after updates, and answers what is wrong with it since, as errors about the whole site. An alert names what was
- * installed.
- * @param silence why the child could not be read after the last update; null when it answered
- * @param unseen what was sent last, when the connection broke and the site did not show what became of it
+ * Checks a site after updates, and returns what has been wrong since, as errors of the whole site. An alert names what
+ * was installed.
+ * @param silence why the child could not be read after the last update; null if it answered
+ * @param unseen what was sent last, if the connection broke and the site did not show the outcome
  */
 export async function inspectSite(
   ctx: Ctx,
@@ -28,7 +28,7 @@ export async function inspectSite(
   const touched = updated.length + unseen.length > 0;
   const visit = touched ? await visitFrontPage(ctx, target) : null;
   const wrong = problem(visit, silence, { updated, unseen });
-  // As bad as before the update: not its doing.
+  // As bad as before the update: not caused by it.
   const before = target.site.http_status;
   const known = silence === null && visit !== null && visit.http_status === before;
   if (touched && !known && (wrong !== null || (updated.length > 0 && visit?.reachable === false))) {
@@ -43,15 +43,15 @@ export async function inspectSite(
 
 interface FrontPage {
   reachable: boolean;
-  /** 0 = no answer. */
+  /** 0 = no response. */
   http_status: number;
   maintenance: boolean;
 }
 
-/** How long a bad front page is given before it is looked at once more: caches are rebuilt after an update. */
+/** How long to wait before a bad front page is checked once more: caches are rebuilt after an update. */
 const SECOND_LOOK_MS = 2000;
 
-/** Null when the settings want no visit, or none could be made. Never throws: the updates themselves have their outcome. */
+/** Null if the settings disable the visit, or none could be made. Never throws: the updates have their own outcome. */
 async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | null> {
   if (!(await checksAfterUpdate(ctx))) return null;
   try {
@@ -59,7 +59,7 @@ async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage |
     const pause = Math.min(SECOND_LOOK_MS, ctx.config.update_wait_ms);
     if (!isDead(first) || pause === 0) return first;
     await ctx.clock.sleep(pause, ctx.signal);
-    // A site that takes long for its answers may take long for this one.
+    // A site that is slow to answer may be slow here, too.
     return await checkSite(ctx, target, patienceMs(ctx));
   } catch (error) {
     ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be visited after its update');
@@ -71,7 +71,7 @@ function isDead({ http_status }: FrontPage): boolean {
   return http_status === 0 || http_status >= 500;
 }
 
-/** What is wrong since the updates, in a sentence; null when the site works, or nothing says that it does not. */
+/** What has been wrong since the updates, as a sentence; null if the site works, or nothing suggests otherwise. */
 function problem(
   visit: FrontPage | null,
   silence: ServiceError | null,
@@ -82,7 +82,7 @@ function problem(
   }
   const status = shownStatus(visit, silence);
   const dead = visit !== null && isDead(visit);
-  // Of a site that is silent altogether, the update itself has said so; an error page is more than that.
+  // If the site is silent altogether, the update itself has reported it; an error page is additional information.
   if (updated.length === 0 && (unseen.length === 0 || !dead || status === 0)) return null;
   const done = [
     ...(updated.length === 0 ? [] : [`${itemsOf(updated)} ${updated.length === 1 ? 'was' : 'were'} installed`]),
@@ -95,7 +95,7 @@ function problem(
   return `${what}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
 }
 
-/** What is wrong, as facts: the answer of the child when it is the child alone that does not work. */
+/** The same as facts: the child's answer if only the child does not work. */
 function badAnswer(visit: FrontPage | null, silence: ServiceError | null) {
   const isChild =
     silence !== null && !inMaintenance(silence) && visit?.maintenance !== true && !(visit && isDead(visit));

@@ -1,6 +1,7 @@
 /**
- * Applying updates on one site: send and judge (`send.ts`), store, visit (`after-update.ts`). Nothing is called updated unless the version on the site changed:
- * the child answers success for slugs without an update and even for ones that are not installed (child protocol §6.8).
+ * Applies updates on one site: sends and judges (`send.ts`), stores, visits (`after-update.ts`). An update counts only
+ * if the version on the site changed: the child reports success for slugs without an update and even for items that are
+ * not installed (child protocol §6.8).
  */
 
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
@@ -17,8 +18,8 @@ import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } fro
 const UPDATE_TIMEOUT_MS = 10 * 60_000;
 
 /**
- * Applies the given offers, type by type: core, plugins, themes, translations. A failing type does not stop the next, a site that
- * no longer answers does.
+ * Applies the given updates, type by type: core, plugins, themes, translations. A failing type does not stop the next,
+ * but a site that no longer answers does.
  */
 export async function applyOffers(
   caller: Ctx,
@@ -36,8 +37,8 @@ export async function applyOffers(
 }
 
 /**
- * Applies offers type by type, without looking at the site in between except through its child. The caller holds the lock of
- * the site.
+ * Applies updates type by type, without checking the site in between except through its child. The caller holds the
+ * lock of the site.
  */
 export async function applyInOrder(
   ctx: Ctx,
@@ -71,7 +72,7 @@ export async function applyInOrder(
 
 interface TypeResult extends ApplyResult {
   silence: ServiceError | null;
-  /** Sent, and the site did not show what became of them. */
+  /** Sent, but the site did not show their outcome. */
   unseen: FleetOffer[];
 }
 
@@ -93,7 +94,7 @@ async function applyType(
     ctx.events.emit({ name: `${type}.update_started`, site_id: target.site.id, facts: { slug: offer.slug } });
   let result: TypeResult;
   try {
-    // What a guard can put back is settled by the run that it guards.
+    // What a guard can roll back is settled by the guarded run.
     const guarded = sending.waitMs !== undefined;
     result = resultOf(target, type, await sendAndJudge(ctx, target, type, offers, sending), guarded);
   } catch (error) {
@@ -117,7 +118,7 @@ async function applyType(
   return result;
 }
 
-/** Keeps those of the offers of which is not known yet what became of them. */
+/** Stores those of the updates whose outcome is still unknown. */
 export async function keepUnknown(
   ctx: Ctx,
   target: LoadedSite,
@@ -136,19 +137,19 @@ export async function keepUnknown(
   );
 }
 
-/** Tells of each outcome by an event. */
+/** Emits an event for each outcome. */
 export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
   for (const { site_id, slug, old_version, new_version } of updated)
     ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
   for (const { site_id, slug, code } of errors) {
-    // Said of what was installed: the update switched it off.
+    // The item was installed, but the update deactivated it.
     if (code === 'svc_activation_failed' && (type === 'plugin' || type === 'theme'))
       ctx.events.emit({ name: `${type}.deactivated`, site_id, facts: { slug } });
     else ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
   }
 }
 
-/** As it is said of what may take effect still: never as a failure. */
+/** The error for a change that may still take effect: not reported as a failure. */
 function notKnownYet({ code, message }: ServiceError): { code: ErrorCode; message: string } {
   return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${TOLD_LATER}` };
 }
@@ -170,7 +171,7 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
       if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
     }
   }
-  // All outcomes are known, but the time is up.
+  // All outcomes are known, but time is up.
   if (silence?.code === 'svc_cancelled') result.interrupted = true;
   return result;
 }

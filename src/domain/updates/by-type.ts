@@ -1,4 +1,4 @@
-/** Updates of one type on one site: applying them by slug, and ignoring all of them (REST §6.13). */
+/** Updates of one type on one site: applies them by slug, or ignores all of them (REST §6.13). */
 
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -8,7 +8,7 @@ import { requireWritable } from '../sites/load.js';
 import type { Applied, ApplyError } from './results.js';
 import { type UpdateAnswer, updateOne } from './updates.js';
 
-/** Type words of the interface, in the order of the type numbers. */
+/** Type names of the interface, in the order of the type numbers. */
 export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;
 export type RestType = (typeof REST_TYPES)[number];
 
@@ -19,9 +19,9 @@ export type SlugResult =
 export interface TypeResult {
   /** By slug. */
   results: Record<string, SlugResult>;
-  /** What is wrong with the site as a whole, or beside the versions, since the updates. */
+  /** What has been wrong with the site as a whole, or apart from the versions, since the updates. */
   errors: ApplyError[];
-  /** The time of the call was up: the rest goes on as this job. */
+  /** The call ran out of time: the rest continues as this job. */
   job?: { job_id: string; status_url: string };
 }
 
@@ -33,8 +33,8 @@ const FAILURES: Record<RestType, ErrorCode> = {
 };
 
 /**
- * Applies updates of one type. Without slugs all that is not ignored; a named slug is updated even when it is ignored: an
- * explicit wish beats a standing one. Throws when everything that was sent to the site failed.
+ * Applies updates of one type. Without slugs, all that are not ignored; a named slug is updated even if it is ignored,
+ * because the request is explicit. Throws if everything sent to the site failed.
  */
 export async function updateOfType(
   ctx: Ctx,
@@ -92,7 +92,7 @@ function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[],
 
 const FLAGS = { wp: 'ignore_core', plugins: 'ignore_plugins', themes: 'ignore_themes' } as const;
 
-/** Hides or shows all offers of a type on a site (operations §5.6 "whole-site switches"). */
+/** Hides or shows all updates of a type on a site (operations §5.6 "whole-site switches"). */
 export async function setTypeIgnored(
   ctx: Ctx,
   site: SiteRow,

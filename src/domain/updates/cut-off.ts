@@ -1,4 +1,4 @@
-/** Updates of a run that was cut off: what the site has done of them meanwhile. */
+/** Updates of an interrupted run: what the site has applied of them in the meantime. */
 
 import type { Snapshot } from '../../child/child.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -14,8 +14,8 @@ import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UP
 import { listOf, shows } from './send.js';
 
 /**
- * After a run that was cut off: what of these offers it has applied, also when the site was still at work. They are as they were
- * stored before. `silent` = the site could not be read, so that nothing more should be sent.
+ * After an interrupted run: which of these updates it applied, even if the site was still at work. They are as stored
+ * before the run. `silent` = the site could not be read, so nothing more should be sent.
  */
 export async function finishCutOff(
   ctx: Ctx,
@@ -23,9 +23,9 @@ export async function finishCutOff(
   offers: readonly FleetOffer[],
 ): Promise<ApplyResult & { silent: boolean }> {
   const type = UPDATE_TYPES[Math.min(...offers.map((offer) => offer.type))] ?? 'core';
-  // The call that was cut off was about the first type: an update that is still running must not be sent a second time.
+  // The interrupted call was for the first type: an update that is still running must not be sent a second time.
   const sent = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
-  // As it was when the run began.
+  // The state when the run began.
   const [plugin, theme] = await Promise.all([
     installedBySlug(ctx, target.site.id, 'plugin'),
     installedBySlug(ctx, target.site.id, 'theme'),
@@ -79,7 +79,7 @@ function appliedIn(
   return now === '' || now === old_version ? [] : [{ item: appliedAs(now) }];
 }
 
-/** Its new version when the site does not offer it any more; '' = it does. */
+/** Its new version if the site no longer offers it; '' = it still does. */
 function translationIn(snapshot: Snapshot, { slug, new_version }: FleetOffer): string {
   return offeredIn(snapshot)?.get(slug) === new_version ? '' : new_version;
 }

@@ -1,4 +1,7 @@
-/** Ignoring an update on every site: for good, until an instant, or one version only, so that the next one shows again. */
+/**
+ * Ignores an update on every site: permanently, until an instant, or for one version only, so that the next one shows
+ * again.
+ */
 
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
@@ -17,7 +20,7 @@ interface EverywhereChange {
   until?: string | undefined;
 }
 
-/** Changes what is ignored on every site, also on those that are added later. */
+/** Changes what is ignored on every site, including sites added later. */
 export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
   const { action, type, version, until } = change;
   if (ctx.actor.denied_sites.length > 0)
@@ -37,7 +40,7 @@ export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
   return { success: true, action, type, slug, version: version ?? null, until: isoTime(end), offers_ignored: ignored };
 }
 
-/** Takes back what was ignored until now. Part of the timetable. */
+/** Ends ignoring whose time is over. Part of the timetable. */
 export async function expireIgnored(ctx: Ctx): Promise<string> {
   const ended = await ctx.store.ignoredEverywhere.expire(ctx.clock.now());
   for (const { type, slug } of ended)
@@ -45,7 +48,10 @@ export async function expireIgnored(ctx: Ctx): Promise<string> {
   return `${ended.length} offered again`;
 }
 
-/** The one item of the type that is called so. A name that nothing has would ignore nothing; taking back is no mistake. */
+/**
+ * The one item of the type known by this name. A name that matches nothing would ignore nothing, so it is refused;
+ * removing it is allowed.
+ */
 async function itemOf(
   ctx: Ctx,
   type: IgnorableType,

@@ -7,10 +7,10 @@ import { UPDATE_TYPES } from './results.js';
 
 export type IgnorableType = 'core' | 'plugin' | 'theme';
 
-/** Slug of the core offer (operations §5.5). */
+/** Slug of the core update (operations §5.5). */
 export const CORE_SLUG = 'platform';
 
-/** Puts slugs on a site's list for every version, or takes them off; answers the list of that type afterwards. */
+/** Adds slugs to a site's list for every version, or removes them; returns the list of that type afterwards. */
 export async function setIgnored(
   ctx: Ctx,
   ref: SiteRef,

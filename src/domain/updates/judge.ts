@@ -1,4 +1,7 @@
-/** What became of an update that was sent, judged by what the site shows afterwards, never by the word of the child. Pure. */
+/**
+ * Determines the outcome of an update that was sent: by the site's state afterwards, never by what the child says.
+ * Pure.
+ */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type {
@@ -15,20 +18,20 @@ import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '.
 import { siteCallError } from '../sites/load.js';
 
 export type Verdict =
-  /** Installed. `aside` = what the update changed beside the version. */
+  /** Installed. `aside` = what the update changed besides the version. */
   | { version: string; aside?: { slug: string; code: ErrorCode; message: string } }
-  /** `unexplained` = the reason is not the item's own. `unknown` = it may take effect still. */
+  /** `unexplained` = the reason is not specific to the item. `unknown` = it may still take effect. */
   | { failure: ServiceError; unexplained?: boolean; unknown?: boolean }
   /** The call ended before the outcome was seen. */
   | { open: true };
 
-/** A call, and the site after it. */
+/** A call, and the state of the site after it. */
 export interface Evidence<T> {
   call: Attempt<T>;
   seen: Seen;
 }
 
-/** Plugins or themes as they were before and are afterwards; `after` undefined when the site did not tell. */
+/** Plugins or themes before and after; `after` is undefined if the site did not report them. */
 export interface Inventories {
   before: ReadonlyMap<string, ExtensionRow>;
   after: readonly SnapshotExtension[] | undefined;
@@ -41,21 +44,24 @@ export function judgeExtension(
 ): Verdict {
   const said = call.answer?.verdicts.find(({ slug }) => slug === offer.slug);
   const { item, moved } = placeOf(offer, { before, after });
-  // The inventory decides; when the site did not answer again, the version the update itself reported.
+  // The inventory decides; if the site did not answer again, the version reported by the update itself.
   const now = after === undefined ? (said?.version ?? '') : ((item ?? moved)?.version ?? '');
   if (now !== '' && now !== offer.current_version) {
-    // The child names an old version only when this call replaced something (child protocol §6.8).
+    // The child names an old version only if this call replaced something (child protocol §6.8).
     if (said?.claimed && said.old_version === '') return { failure: updatedElsewhere(now) };
     return { version: now, ...switchedOff(offer, now, before, item, moved) };
   }
   if (isOpen(seen)) return { open: true };
   if (call.failure === null && after !== undefined) return refusal(said, item === undefined && moved === undefined);
   const unseen = notSeen(offer, call.failure, after === undefined ? seen : null);
-  // An error of the child that is not about one item was said of the whole call.
+  // An error of the child that does not concern one item applies to the whole call.
   return { ...unseen, unexplained: unseen.failure.data.failure === 'child_error' };
 }
 
-/** What a site shows of an update, without the answer of the call that made it; null while it shows the old version, or nothing. */
+/**
+ * The state of an update on the site, without the answer of the call that made it; null while the old version is shown,
+ * or none.
+ */
 export function shownUpdate(offer: FleetOffer, inventories: Inventories): Extract<Verdict, { version: string }> | null {
   const { item, moved } = placeOf(offer, inventories);
   const version = (item ?? moved)?.version ?? '';
@@ -63,13 +69,13 @@ export function shownUpdate(offer: FleetOffer, inventories: Inventories): Extrac
   return { version, ...switchedOff(offer, version, inventories.before, item, moved) };
 }
 
-/** The item as it is afterwards: under its slug, or under the one that the update gave it. */
+/** The item afterwards: under its slug, or under the one that the update gave it. */
 function placeOf(offer: FleetOffer, { before, after }: Inventories) {
   const item = after?.find(({ slug }) => slug === offer.slug);
   return { item, moved: item === undefined ? movedTo(offer, before, after) : undefined };
 }
 
-/** The call had an answer and the site shows the old version. */
+/** The call was answered, and the site shows the old version. */
 function refusal(said: ChildVerdict | undefined, missing: boolean): Verdict {
   const failed = (message: string) => new ServiceError('svc_update_failed', message);
   if (missing) return { failure: failed('It is no longer installed on the site.') };
@@ -83,7 +89,10 @@ function refusal(said: ChildVerdict | undefined, missing: boolean): Verdict {
   };
 }
 
-/** Under which name an item came back whose main file the update renamed: new on the site, in the same folder or of the same name. */
+/**
+ * The new slug of an item whose main file was renamed by the update: new on the site, in the same folder or with the
+ * same name.
+ */
 function movedTo(
   { slug, name }: FleetOffer,
   before: ReadonlyMap<string, ExtensionRow>,
@@ -96,7 +105,7 @@ function movedTo(
   return neighbour ?? fresh.find((item) => item.name === name);
 }
 
-/** An active item that is inactive after its update: WordPress switches off what it no longer finds under its name. */
+/** An active item that is inactive after its update: WordPress deactivates what it no longer finds under its name. */
 function switchedOff(
   offer: FleetOffer,
   version: string,
@@ -126,7 +135,7 @@ export function judgeCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdate
   return notSeen(offer, call.failure, seen.snapshot?.wp_version === undefined ? seen : null);
 }
 
-/** A translation has no version that could be read back: it is applied when the site no longer offers it. */
+/** A translation has no version to read back: it is applied if the site no longer offers it. */
 export function judgeTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Verdict {
   const offered = offeredIn(seen.snapshot);
   if (offered !== null && offered.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
@@ -140,7 +149,7 @@ export function judgeTranslation(offer: FleetOffer, { call, seen }: Evidence<Chi
   return notSeen(offer, call.failure, offered === null ? seen : null);
 }
 
-/** Translations still on offer, by slug; null when the site did not say. */
+/** Translations still available, by slug; null if the site did not report them. */
 export function offeredIn(snapshot: Snapshot | null): Map<string, string> | null {
   const offers = snapshot?.translation_updates;
   return offers === undefined ? null : new Map(offers.map((offer) => [offer.slug, offer.new_version]));
@@ -150,7 +159,7 @@ function isOpen({ silence }: Seen): boolean {
   return silence?.code === 'svc_cancelled';
 }
 
-/** Newer than known, but not by this call. A sync ran meanwhile, so the new version is stored now. */
+/** Newer than the known version, but not by this call. A sync ran in the meantime, so the new version is stored now. */
 function updatedElsewhere(version: string): ServiceError {
   return new ServiceError(
     'svc_no_updates',
@@ -158,7 +167,7 @@ function updatedElsewhere(version: string): ServiceError {
   );
 }
 
-/** Why an update cannot be called applied. `unread` = the site could not be looked at afterwards. */
+/** Why an update does not count as applied. `unread` = the site could not be read afterwards. */
 function notSeen(
   offer: FleetOffer,
   failure: unknown,

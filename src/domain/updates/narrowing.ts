@@ -1,6 +1,6 @@
 /**
- * Filters of lists and runs of updates. They only ever narrow: a name that fits nothing, a tag or client that does not exist,
- * is refused, for a filter that is left out of account would update more than was meant.
+ * Filters for lists and runs of updates. They only ever narrow: a name that matches nothing, or an unknown tag or
+ * client, is refused, because an ignored filter would update more than intended.
  */
 
 import { fold, needle } from '../../../schemas/fold.js';
@@ -24,7 +24,7 @@ export interface UpdateFilters {
   level?: readonly Level[] | undefined;
 }
 
-/** What a job keeps of them: filters on the offers of a site. */
+/** The part stored with a job: filters on the updates of a site. */
 export interface OfferLimits {
   search?: string;
   slugs?: string[];
@@ -32,10 +32,10 @@ export interface OfferLimits {
   levels?: number[];
 }
 
-/** Known even while no site has it on offer. */
+/** Known even if no site has an update of it. */
 const CORE = { slug: 'platform', name: 'WordPress' };
 
-/** Undefined when nothing narrows. Throws for names, tags and clients that are not known. */
+/** Undefined if nothing narrows. Throws for unknown names, tags and clients. */
 export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narrowing | undefined> {
   const { search = '', slug = [], exclude_slugs = [], tag_ids = [], client_ids = [], level = [] } = asked;
   const wanted = [slug].flat();
@@ -82,7 +82,7 @@ export async function requireOwners(ctx: Ctx, tags: readonly number[], clients: 
     );
 }
 
-/** The sites that a run is left with. Of sites that were not named, only those with a fitting offer. */
+/** The sites that remain for a run. Of sites that were not named, only those with a matching update. */
 export async function narrowSites(
   ctx: Ctx,
   sites: readonly SiteRow[],
@@ -97,7 +97,7 @@ export async function narrowSites(
   return sites.filter((site) => fitting.has(site.id));
 }
 
-/** What is stored with the work on each site; tags and clients have chosen the sites already. */
+/** The part stored with the work on each site; tags and clients have selected the sites already. */
 export function limitsOf({ search, slugs, exclude_slugs, levels }: Narrowing): OfferLimits {
   return {
     ...(needle(search) === '' ? {} : { search }),
@@ -107,7 +107,7 @@ export function limitsOf({ search, slugs, exclude_slugs, levels }: Narrowing): O
   };
 }
 
-/** Whether an offer is within the limits. */
+/** Whether an update is within the limits. */
 export function withinLimits({ slug, name, level }: FleetOffer, limits: OfferLimits): boolean {
   const { search, slugs, exclude_slugs, levels } = limits;
   return (

@@ -1,10 +1,10 @@
-/** What a run of updates means to a job: whether its site has succeeded, what went wrong, and each item. Pure. */
+/** The meaning of a run of updates for a job: whether its site has succeeded, its error, and each item. Pure. */
 
 import type { SiteOutcome } from '../jobs/handlers.js';
 import { LONGEST, saidOfItem } from '../jobs/outcomes.js';
 import type { Applied, ApplyError, ApplyResult } from './results.js';
 
-/** One applied update is a success of the site (operations §7.2). */
+/** One applied update makes the site a success (operations §7.2). */
 export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated' | 'errors'>): SiteOutcome {
   const items = [
     ...updated.map(({ type, slug, name, old_version, new_version }) => ({

@@ -1,4 +1,6 @@
-/** Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted. */
+/**
+ * Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted.
+ */
 
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -21,13 +23,13 @@ import {
   unresolved,
 } from './updates.js';
 
-/** Updates that are listed; the counts are of all. */
+/** Maximum number of updates listed; the counts cover all. */
 const LISTED = 200;
 
 export interface UpdatePreview {
   dry_run: true;
   queued: false;
-  /** `sites` counts those that the call covers, with updates or without. */
+  /** `sites` counts those that the call covers, with or without updates. */
   would_affect: { sites: number } & Summary;
   would_update: ReturnType<typeof offerEntry>[];
   errors: ApplyError[];
@@ -66,7 +68,7 @@ export async function previewUpdates(
   };
 }
 
-/** The ids of the sites that may be written to, and why the others may not. */
+/** The ids of the sites that may be changed, and why the others may not. */
 async function usableSites(ctx: Ctx, sites: readonly SiteRow[]): Promise<{ usable: number[]; errors: ApplyError[] }> {
   const records = new Map((await ctx.store.sites.records(sites.map(({ id }) => id))).map((site) => [site.id, site]));
   const usable: number[] = [];
@@ -91,7 +93,7 @@ function countsOf(offers: readonly FleetOffer[]): Map<number, number> {
   return counts;
 }
 
-/** Offers in the order of the sites that the caller chose. */
+/** Updates in the order of the sites that the caller chose. */
 function inOrder(offers: readonly FleetOffer[], siteIds: readonly number[]): FleetOffer[] {
   const bySite = new Map<number, FleetOffer[]>();
   for (const offer of offers) {

@@ -1,4 +1,4 @@
-/** What a run of updates on one site comes to: the types of updates, what was installed, and what failed. */
+/** The results of a run of updates on one site: the types of updates, what was installed, and what failed. */
 
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -28,22 +28,22 @@ export interface ApplyError {
   slug: string;
   code: string;
   message: string;
-  /** It was sent, and what became of it is not known yet. */
+  /** It was sent, and its outcome is still unknown. */
   unknown?: true;
-  /** Of an item that was updated safely: its record, and what was seen on the site. */
+  /** Of an item that was updated safely: its record, and the findings on the site. */
   change_id?: string;
   evidence?: string[];
 }
 
 export interface ApplyResult {
-  /** What was installed, also when an entry of `errors` tells that it did harm. */
+  /** What was installed, even if an entry of `errors` says that it did harm. */
   updated: Applied[];
   errors: ApplyError[];
-  /** The call was cut off before every offer had its outcome; the rest is in neither list. */
+  /** The call was interrupted before every update had its outcome; the rest is in neither list. */
   interrupted?: boolean;
-  /** Why the site could not be read after the last of them; null when it answered, or nothing was sent. */
+  /** Why the site could not be read after the last of them; null if it answered, or nothing was sent. */
   silence?: ServiceError | null;
-  /** Sent last, and the site did not show what became of them. */
+  /** Sent last, but the site did not show their outcome. */
   unseen?: readonly FleetOffer[];
 }
 

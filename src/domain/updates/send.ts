@@ -1,4 +1,4 @@
-/** Sending updates of one type to a site, and reading back what became of them. */
+/** Sends updates of one type to a site, and reads back their outcome. */
 
 import type { ExtensionKind, Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
@@ -12,22 +12,24 @@ import type { UpdateType } from './results.js';
 
 /** How updates are sent. */
 export interface Sending {
-  /** Longest wait for the answer of the site. */
+  /** Longest wait for the site's answer. */
   timeoutMs: number;
   /** Longest wait for a site that is silent after the connection broke; default `update_wait_ms`. */
   waitMs?: number;
-  /** Asked once the site has answered. True = it is known to be broken: it is not read back, which could take a minute. */
+  /**
+   * Called once the site has answered. True = it is known to be broken: it is not read back, which could take a minute.
+   */
   isBroken?: () => Promise<boolean>;
-  /** Asked while a site does not show the update whose answer was lost. */
+  /** Called while a site does not show an update whose answer was lost. */
   fate?: () => Promise<Fate>;
 }
 
-/** The time of the call is up, or the caller gave up. */
+/** The call ran out of time, or the caller gave up. */
 export function isCancelled(error: unknown): boolean {
   return error instanceof ServiceError && error.code === 'svc_cancelled';
 }
 
-/** Whatever is not a failure of the site is one of ours: it gets a code of its own, and the log gets the cause. */
+/** Anything but a failure of the site is ours: it gets its own code, and the cause is logged. */
 export function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, error: unknown): ServiceError {
   const failure = siteCallError(error, target.site.id, 'svc_update_failed');
   if (failure.code !== 'svc_internal_error') return failure;
@@ -37,14 +39,14 @@ export function updateError(ctx: Ctx, target: LoadedSite, type: UpdateType, erro
   });
 }
 
-/** What became of offers that were sent. */
+/** The outcome of updates that were sent. */
 export interface Judged {
   verdicts: { offer: FleetOffer; verdict: Verdict }[];
-  /** Why the site could not be read afterwards; null when it answered. */
+  /** Why the site could not be read afterwards; null if it answered. */
   silence: ServiceError | null;
 }
 
-/** Sends the offers of one type, reads the site back, and judges each. */
+/** Sends the updates of one type, reads the site back, and judges each. */
 export function sendAndJudge(
   ctx: Ctx,
   target: LoadedSite,
@@ -57,7 +59,7 @@ export function sendAndJudge(
   return applyExtensions(ctx, target, type, offers, sending);
 }
 
-/** A bulk call first; then, one by one, the items that it refused without a reason of their own. */
+/** A bulk call first; then, one by one, the items that it refused without a reason specific to them. */
 async function applyExtensions(
   ctx: Ctx,
   target: LoadedSite,
@@ -77,7 +79,7 @@ async function applyExtensions(
   return judged;
 }
 
-/** Never throws: what the bulk call has done is known by now. */
+/** Never throws: the outcome of the bulk call is known by now. */
 async function sendAlone(
   ctx: Ctx,
   target: LoadedSite,
@@ -125,8 +127,8 @@ const UNREAD: Seen = {
 };
 
 /**
- * The site after a call. What came along with the answer may be WordPress' cache of before the update, so it counts only when it
- * shows the change; otherwise the site is asked.
+ * The site after a call. An inventory returned with the answer may come from WordPress' cache before the update, so it
+ * counts only if it shows the change; otherwise the site is asked.
  */
 async function lookAfter<T>(
   ctx: Ctx,
@@ -140,7 +142,7 @@ async function lookAfter<T>(
     const seen = await readBack(ctx, target, came);
     if (changed(came)) return seen;
   }
-  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is looked at again.
+  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is read again.
   return connectionBroke(call.failure)
     ? readUntil(ctx, target, changed, waitMs, fate)
     : readUntil(ctx, target, () => true, undefined, fate);
@@ -192,7 +194,7 @@ export function shows(type: UpdateType, offers: readonly FleetOffer[]): (snapsho
   };
 }
 
-/** The plugins or themes of a snapshot; undefined when it has no such list. */
+/** The plugins or themes of a snapshot; undefined if it has no such list. */
 export function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
   return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
 }

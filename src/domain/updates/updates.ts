@@ -1,4 +1,4 @@
-/** Updates on offer across the fleet, and applying them. */
+/** Available updates across the fleet, and applying them. */
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
@@ -15,7 +15,7 @@ import { fixesOf } from '../vulnerabilities/fixes.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
 
-/** Words of filters and summaries, in the order of the type numbers (operations §5.5). */
+/** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
 export type TypeGroup = (typeof TYPE_GROUPS)[number];
 
@@ -53,7 +53,7 @@ export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
   return { core, plugins, themes, translations, total: core + plugins + themes + translations };
 }
 
-/** A site-level entry for an identifier that named no usable site (operations §6). */
+/** A site-level entry for an identifier that matched no usable site (operations §6). */
 export function unresolved(error: {
   identifier: SiteRef;
   site_id: number | null;
@@ -127,7 +127,7 @@ export interface RunAnswer extends Partial<ContinuedJob> {
   summary: { total_updated: number; total_errors: number; sites_updated: number };
 }
 
-/** Applies matching offers on many sites, now or as a job. Suspended sites are left out of "all sites" silently. */
+/** Applies matching updates on many sites, now or as a job. Suspended sites are silently left out of "all sites". */
 export async function runUpdates(
   ctx: Ctx,
   refs: readonly SiteRef[],
@@ -152,7 +152,7 @@ export async function runUpdates(
     ...selection.errors.map(unresolved),
     ...answer.failures.map(({ site, error }) => siteError(site, error)),
     ...answer.done.flatMap(({ result }) => result.errors),
-    // What a running job has installed is no longer on offer either.
+    // What a running job has installed is no longer available either.
     ...(answer.continued === undefined ? nowhere : []),
   ];
   return {
@@ -168,7 +168,7 @@ export async function runUpdates(
   };
 }
 
-/** Named items of which none of the sites has an update, so that a slip does not read as "nothing to do". */
+/** Named items for which none of the sites has an update, so that a typo does not look like "nothing to do". */
 export async function notOffered(
   ctx: Ctx,
   sites: readonly SiteRow[],
@@ -207,7 +207,7 @@ export function siteError(site: SiteRow, error: ServiceError): ApplyError {
   };
 }
 
-/** What "all sites" means to update-all: a site without offers counts and is not contacted (operations §6). */
+/** The meaning of "all sites" for update-all: a site without updates counts but is not contacted (operations §6). */
 export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'] });
 }
@@ -216,7 +216,7 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
 }
 
-/** A site that is about to be updated by name: known, reachable, recent enough. */
+/** A site that is about to be updated by name: known, reachable, and recent enough. */
 async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   const site = await getSite(ctx, ref);
   const target = await loadSite(ctx, site.id);
@@ -224,12 +224,15 @@ async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
   return target;
 }
 
-/** What a single-site update came to. */
+/** The outcome of a single-site update. */
 export interface UpdateAnswer extends ApplyResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {
   target: LoadedSite;
 }
 
-/** Updates one site within the time of a direct call. What goes on as a job is an error `svc_still_running` of the site. */
+/**
+ * Updates one site within the time of a direct call. If the work continues as a job, the site has the error
+ * `svc_still_running`.
+ */
 export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdateParams): Promise<UpdateAnswer> {
   const { result, continued, unfinished } = await runOnOne(ctx, updateHandler, target.site, params);
   const open = unfinished === undefined ? [] : [failed(target, 'site', '', unfinished.code, unfinished.message)];
@@ -241,7 +244,7 @@ export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdatePara
   };
 }
 
-/** Plugins or themes of one site: all that is on offer, or the named ones (operations §8.4 U7). */
+/** Updates plugins or themes of one site: all that have updates, or the named ones (operations §8.4 U7). */
 export async function updateExtensions(
   ctx: Ctx,
   ref: SiteRef,
@@ -270,14 +273,14 @@ export async function updateExtensions(
   return { ...applied, errors: [...applied.errors, ...notOffered] };
 }
 
-/** Nothing of it is done yet: an answer all the same, as an item of its errors. */
+/** Nothing of it is done yet: returned as an answer nevertheless, with an item in its errors. */
 function stillOpen(target: LoadedSite, error: unknown): UpdateAnswer {
   if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
   const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
   return { target, updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
 }
 
-/** Core of one site, whatever the ignore lists say: the request is explicit (operations §8.4 U6). */
+/** Updates the core of one site, even if ignored: the request is explicit (operations §8.4 U6). */
 export async function updateCore(
   ctx: Ctx,
   ref: SiteRef,

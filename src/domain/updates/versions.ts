@@ -1,6 +1,6 @@
 /** Version order by the rules WordPress itself uses (PHP's version_compare): plugin versions are not semver. Pure. */
 
-/** Rank of a word by how it begins: any other word < dev < alpha < beta < RC < (number) < pl. Case counts. */
+/** Rank of a word by its beginning: any other word < dev < alpha < beta < RC < (number) < pl. Case-sensitive. */
 const WORDS: readonly (readonly [RegExp, number])[] = [
   [/^dev/, 1],
   [/^a/, 2],
@@ -9,21 +9,21 @@ const WORDS: readonly (readonly [RegExp, number])[] = [
   [/^#/, 5],
   [/^p/, 6],
 ];
-/** What a number counts as when it meets a word. */
+/** Stands for a number when it is compared with a word. */
 const NUMBER = '#';
-/** Larger numbers count as this one. */
+/** Larger numbers are treated as this one. */
 const LARGEST = 2n ** 63n - 1n;
 
 /** −1, 0 or 1 as `a` is older than, the same as, or newer than `b`. */
 export function compareVersions(a: string, b: string): -1 | 0 | 1 {
-  // PHP takes a version that ends in a dot for older than itself.
+  // PHP considers a version that ends in a dot older than itself.
   if (a === b) return 0;
   if (a === '' || b === '') return a === '' ? -1 : 1;
   if (PLAIN.test(a) && PLAIN.test(b)) return comparePlain(a, b);
   return compareFrom(split(a), split(b));
 }
 
-/** Numbers between dots, none too large for a float: nearly every version. A search compares thousands of them. */
+/** Numbers separated by dots, none too large for a float: nearly every version. A search compares thousands of them. */
 const PLAIN = /^\d{1,15}(?:\.\d{1,15})*$/;
 
 function comparePlain(a: string, b: string): -1 | 0 | 1 {
@@ -48,7 +48,7 @@ function compareFrom(left: readonly string[], right: readonly string[]): -1 | 0 
   return at < right.length ? negated(tail(right.slice(at))) : 0;
 }
 
-/** What one version has more than the other: a number makes it newer, a word is held against a number. */
+/** Compares the remaining parts of the longer version: a number makes it newer, a word is compared with a number. */
 function tail(rest: readonly string[]): -1 | 0 | 1 {
   const [first = ''] = rest;
   if (isNumber(first)) return 1;
@@ -64,7 +64,7 @@ function comparePart(a: string, b: string): -1 | 0 | 1 {
   return order < 0 ? -1 : order > 0 ? 1 : 0;
 }
 
-/** Parts between dots. A dot is put wherever digits meet other characters, and for every character that is neither. */
+/** Splits at dots, after inserting a dot wherever digits meet other characters, and for every other separator. */
 function split(version: string): string[] {
   if (version.startsWith('#')) return version.split('.');
   // Bytes, as PHP sees them.
@@ -72,7 +72,7 @@ function split(version: string): string[] {
   const parts: string[] = [];
   if (bytes.startsWith('.')) parts.push('');
   let start = parts.length;
-  // Where a part ends, a dot stands already or is put; several in a row are one.
+  // A part ends at an existing or inserted dot; several in a row count as one.
   for (let at = 1; at < bytes.length; at++) {
     const [before, char] = [bytes.charAt(at - 1), bytes.charAt(at)];
     const meets = (isWord(before) && isDigit(char)) || (isDigit(before) && isWord(char) && !/[-_+]/.test(char));
