@@ -1,4 +1,4 @@
-/** Sites that one user or key may neither see nor touch (operations §3 "Per-site access"). */
+/** Sites that one user or key can neither see nor change (operations §3 "Per-site access"). */
 
 import type { Db } from '../driver/db.js';
 
@@ -24,7 +24,7 @@ export function createDenials(db: Db) {
       return rows.map((row) => row.site_id);
     },
 
-    /** Hides a site from a principal. Rejects with StorageError `foreign_key` when there is no such site. */
+    /** Hides a site from a principal. Rejects with StorageError `foreign_key` if there is no such site. */
     async deny(principal: PrincipalName, siteId: number): Promise<void> {
       await db.run('INSERT INTO site_denial (principal, site_id) VALUES (?, ?) ON CONFLICT DO NOTHING', [
         principal,
@@ -32,7 +32,7 @@ export function createDenials(db: Db) {
       ]);
     },
 
-    /** False when the site was not denied. */
+    /** False if the site was not denied. */
     async allow(principal: PrincipalName, siteId: number): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM site_denial WHERE principal = ? AND site_id = ?', [
         principal,

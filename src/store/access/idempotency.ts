@@ -6,15 +6,15 @@ import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 
 export type Claim =
-  /** The key is ours: run, then `finish` or `release`. */
+  /** The caller holds the key: run, then `finish` or `release`. */
   | { state: 'claimed' }
   | { state: 'running' }
-  /** The key stands for another call. */
+  /** The key was used for another call. */
   | { state: 'reused' }
   | { state: 'done'; body: string };
 
 export function createIdempotency(db: Db, vault: Vault) {
-  /** This process. Its own runs are never taken for abandoned. */
+  /** This process. Its own runs are never considered abandoned. */
   const owner = randomUUID();
   const place = (principal: string, key: string) => `idempotency:${principal}:${key}`;
 
@@ -62,7 +62,7 @@ export function createIdempotency(db: Db, vault: Vault) {
       ]);
     },
 
-    /** Gives a claimed key back: the call may be made again. */
+    /** Releases a claimed key: the call may be made again. */
     async release(principal: string, key: string): Promise<void> {
       await db.run('DELETE FROM idempotency WHERE principal = ? AND key = ? AND body IS NULL', [principal, key]);
     },

@@ -12,7 +12,7 @@ export type KeyScope = 'read' | 'write' | 'read_write';
 export interface KeyRow {
   id: number;
   version: 'v1' | 'v2';
-  /** `ck_…` of a legacy key, which is listed and removed but never logs in; null for v2. */
+  /** `ck_…` of a legacy key, which is listed and can be removed but never logs in; null for v2. */
   legacy_id: string | null;
   user_id: number | null;
   description: string;
@@ -42,15 +42,15 @@ export interface KeyChange {
 /** Number of a v2 key, or `ck_…` of a legacy key. */
 export type KeyRef = number | string;
 
-/** `last_writer`: no key would be left that could make any other key through the service (REST §6.1). */
+/** `last_writer`: no key would be left that could create any other key through the service (REST §6.1). */
 export type KeyOutcome = 'done' | 'absent' | 'last_writer';
 
 const COLUMNS =
   'k.id, k.version, k.legacy_id, k.user_id, k.description, k.scope, k.last7, k.enabled, k.last_access, k.created_at';
 
 /**
- * A condition of the statement itself, so that two calls at once cannot take the last two: it may weaken a key with one of
- * these scopes only when another such key works.
+ * A condition in the statement itself, so that two concurrent calls cannot remove the last two: a key with one of these
+ * scopes may be weakened only if another such key works.
  */
 function othersWith(scopes: readonly KeyScope[]): string {
   const works = (key: string) =>
@@ -58,7 +58,7 @@ function othersWith(scopes: readonly KeyScope[]): string {
   return `(NOT (${works('api_key')}) OR EXISTS (SELECT 1 FROM api_key o WHERE o.id <> api_key.id AND ${works('o')}))`;
 }
 
-/** A key that can only write makes no key that reads. */
+/** A write-only key cannot create a key that reads. */
 const KEEPS_BOTH = othersWith(['read_write']);
 const KEEPS_WRITER = othersWith(['write', 'read_write']);
 
@@ -77,7 +77,7 @@ function keyOf(row: Row): KeyRow {
   };
 }
 
-/** A v2 key by number, a legacy key by its `ck_` name: neither is reachable by the other's form. */
+/** A v2 key by number, a legacy key by its `ck_` name: neither can be addressed by the other's form. */
 function refPredicate(ref: KeyRef): { where: string; arg: Value } {
   return typeof ref === 'number'
     ? { where: "id = ? AND version = 'v2'", arg: ref }
@@ -95,7 +95,7 @@ export function createKeys(db: Db) {
     return row === undefined ? undefined : keyOf(row);
   }
 
-  /** Why a write changed nothing: the key is absent, or it is the last that can write. */
+  /** Why a write changed nothing: the key does not exist, or it is the last that can write. */
   async function refused(ref: KeyRef): Promise<KeyOutcome> {
     return (await find(ref)) === undefined ? 'absent' : 'last_writer';
   }
@@ -139,7 +139,7 @@ export function createKeys(db: Db) {
       };
     },
 
-    /** Makes a key. The token `<secret40>==<key40>` is answered here and can never be read again. */
+    /** Creates a key. The token `<secret40>==<key40>` is returned here and can never be read again. */
     async add(key: NewKey): Promise<{ key: KeyRow; token: string }> {
       const secret = randomBytes(20).toString('hex');
       const part = randomBytes(20).toString('hex');
@@ -162,7 +162,10 @@ export function createKeys(db: Db) {
       return { key: made, token: `${secret}==${part}` };
     },
 
-    /** Changes a key. With `keepWriter`, not so that the last enabled key that writes, or that reads and writes, is no such key any more. */
+    /**
+     * Changes a key. With `keepWriter`, refuses if the last enabled key that writes, or that reads and writes, would no
+     * longer do so.
+     */
     async change(ref: KeyRef, change: KeyChange, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
       const sets: string[] = [];
@@ -184,7 +187,10 @@ export function createKeys(db: Db) {
       return changes > 0 ? 'done' : refused(ref);
     },
 
-    /** Removes a key with what was denied to it. With `keepWriter`, not the last enabled key that writes, or that reads and writes. */
+    /**
+     * Removes a key with its denials. With `keepWriter`, refuses for the last enabled key that writes, or that reads
+     * and writes.
+     */
     async remove(ref: KeyRef, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
       const guard = keepWriter ? ` AND ${KEEPS_BOTH} AND ${KEEPS_WRITER}` : '';
@@ -198,7 +204,7 @@ export function createKeys(db: Db) {
       return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
     },
 
-    /** Notes that a key was used. */
+    /** Records the use of a key. */
     async touch(id: number, at: number): Promise<void> {
       await db.run('UPDATE api_key SET last_access = ? WHERE id = ?', [at, id]);
     },

@@ -1,4 +1,4 @@
-/** Links that log a person in once. Only their digests are stored; `web-sessions.ts` uses them up. */
+/** One-time login links. Only their digests are stored; `web-sessions.ts` redeems them. */
 
 import { randomBytes } from 'node:crypto';
 import type { Db } from '../driver/db.js';
@@ -7,7 +7,10 @@ import { type UserRef, userPredicate } from './users.js';
 
 export function createLoginLinks(db: Db) {
   return {
-    /** Makes a link for one login as the user; its token can be read only now. Undefined: no user who may log in is called so. */
+    /**
+     * Creates a link for one login as the user; its token is returned only here. Undefined: no enabled user has this
+     * name.
+     */
     async add(user: UserRef, now: number, expiresAt: number): Promise<string | undefined> {
       const token = randomBytes(32).toString('base64url');
       const { where, arg } = userPredicate(user);

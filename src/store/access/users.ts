@@ -1,4 +1,4 @@
-/** Users: who may log in with a name and a password. */
+/** Users: logins with a name and a password. */
 
 import type { Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
@@ -19,10 +19,10 @@ export interface UserRow {
   created_at: number;
 }
 
-/** Number of a user, or the name in any case. */
+/** Number of a user, or the name, ignoring case. */
 export type UserRef = number | string;
 
-/** `last`: no user would be left who may change anything. */
+/** `last`: no user who can change anything would be left. */
 export type UserOutcome = 'done' | 'absent' | 'last';
 
 interface NewUser {
@@ -43,14 +43,14 @@ export interface UserChange {
 const COLUMNS = "u.id, u.name, u.rights, u.enabled, u.password_hash <> '' AS has_password, u.created_at";
 
 /**
- * A condition of the statement itself, so that two calls at once cannot take the last two: another user is left, and one who
- * may write where this one may.
+ * A condition in the statement itself, so that two concurrent calls cannot remove the last two: another user remains,
+ * and one with write permission if this one has it.
  */
 const mayWrite = (user: string) => `${user}.enabled = 1 AND ${user}.rights LIKE '%write%'`;
 const KEEPS_LAST = `EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id)
   AND (NOT (${mayWrite('user')}) OR EXISTS (SELECT 1 FROM user o WHERE o.id <> user.id AND ${mayWrite('o')}))`;
 
-/** The form in which names are compared: without regard to case and compatible characters. */
+/** The form in which names are compared: ignoring case and compatibility variants of characters. */
 function nameKey(name: string): string {
   return name.normalize('NFKC').toLowerCase();
 }
@@ -85,10 +85,10 @@ export function createUsers(db: Db) {
   return {
     find,
 
-    /** The form in which a password is kept. Takes about a quarter of a second on the thread pool. */
+    /** The form in which a password is stored. Takes about a quarter of a second on the thread pool. */
     hash: hashPassword,
 
-    /** One page by name. */
+    /** One page, by name. */
     async list(page: number, perPage: number): Promise<{ items: UserRow[]; total: number }> {
       const [items = [], [counted] = []] = await db.read([
         sql(`SELECT ${COLUMNS} FROM user u ORDER BY u.name_key LIMIT ? OFFSET ?`, perPage, offset(page, perPage)),
@@ -102,9 +102,9 @@ export function createUsers(db: Db) {
       return Number(row?.n ?? 0);
     },
 
-    /** A user as `auth` checks it, with the sites it may not see. The name's case does not matter. */
+    /** A user as `auth` checks it, with its denied sites. The name's case is ignored. */
     async login(name: string) {
-      // A name with a NUL can be no user's, and the driver refuses to bind it.
+      // No user's name contains a NUL, and the driver refuses to bind it.
       if (name.includes('\0')) return undefined;
       const row = await db.one(
         `SELECT ${COLUMNS}, u.password_hash, ${deniedSites("'user:' || u.id")} AS denied FROM user u WHERE u.name_key = ?`,
@@ -120,7 +120,7 @@ export function createUsers(db: Db) {
       };
     },
 
-    /** The new user, or undefined when the name is taken. */
+    /** The new user, or undefined if the name is taken. */
     async add(user: NewUser): Promise<UserRow | undefined> {
       const { name, password_hash, rights, now } = user;
       try {
@@ -135,7 +135,9 @@ export function createUsers(db: Db) {
       }
     },
 
-    /** Changes a user; its sessions and links end. With `keepLast`, not so that no user is left who may change anything. */
+    /**
+     * Changes a user; its sessions and links end. With `keepLast`, refuses to leave no user who can change anything.
+     */
     async change(ref: UserRef, change: UserChange, keepLast = false): Promise<UserOutcome> {
       const { where, arg } = userPredicate(ref);
       const sets: string[] = [];
@@ -156,7 +158,7 @@ export function createUsers(db: Db) {
       return changes > 0 ? 'done' : refused(ref);
     },
 
-    /** Another password in place of the one that was `proof`. False when that has changed, or the user is gone or switched off. */
+    /** Replaces the password whose hash was `proof`. False if that has changed, or the user is gone or disabled. */
     async replacePassword(id: number, proof: string, passwordHash: string): Promise<boolean> {
       const { changes } = await db.run(
         'UPDATE user SET password_hash = ? WHERE id = ? AND password_hash = ? AND enabled = 1',
@@ -165,7 +167,10 @@ export function createUsers(db: Db) {
       return changes > 0;
     },
 
-    /** Removes a user with what was denied to it. With `keepLast`, not the last one, nor the last who may change anything. */
+    /**
+     * Removes a user with its denials. With `keepLast`, refuses for the last user, and the last who can change
+     * anything.
+     */
     async remove(ref: UserRef, keepLast = false): Promise<UserOutcome> {
       const { where, arg } = userPredicate(ref);
       const guard = keepLast ? ` AND ${KEEPS_LAST}` : '';

@@ -1,18 +1,19 @@
-/** A copy of a database file that is known to be whole. */
+/** Copies a database file, and verifies that the copy is complete. */
 
 import { renameSync, rmSync, statSync } from 'node:fs';
 import { StorageError } from '../driver/db.js';
 import { backup, fileUrl } from '../driver/files.js';
 import { openDb } from '../driver/open.js';
 
-/** What a file is called until it has been read through. */
+/** Suffix of a file that has not been verified yet. */
 const UNVERIFIED = '.unverified';
 
 /**
- * Copies the database, opens the copy and reads all of it, and only then gives it its name. Others may go on writing meanwhile.
+ * Copies the database, opens the copy and reads all of it, and only then gives it its name. Other connections may write
+ * meanwhile.
  * @param url `file:` URL of the database
  * @returns the size of the copy in bytes
- * @throws StorageError when it cannot be made, or is not whole; nothing is left behind
+ * @throws StorageError if it cannot be made, or is not complete; nothing is left behind
  */
 export async function copyAndVerify(url: string, path: string): Promise<number> {
   const unverified = `${path}${UNVERIFIED}`;

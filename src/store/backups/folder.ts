@@ -1,31 +1,31 @@
-/** The folder of the daily backups: what is in it, and its names. */
+/** The folder of the daily backups: its files and their names. */
 
 import { chmodSync, mkdirSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 
-/** A whole copy of the database. `at` is in milliseconds since the epoch. */
+/** A complete copy of the database. `at` is in milliseconds since the epoch. */
 export interface BackupFile {
   path: string;
   at: number;
   bytes: number;
 }
 
-/** Backups of the database by the clock. */
+/** Scheduled backups of the database. */
 export interface Backups {
   readonly folder: string;
-  /** Oldest first. Files of other names are not looked at. */
+  /** Oldest first. Files with other names are ignored. */
   list(): BackupFile[];
-  /** Makes one and reads it through. Rejects when it could not be made or is not whole. */
+  /** Makes one and verifies it. Rejects if it could not be made or is not complete. */
   make(now: number): Promise<BackupFile>;
   remove(file: BackupFile): void;
 }
 
 const NAME = /^sitefleet-(\d{4})-(\d\d)-(\d\d)T(\d\d)(\d\d)(\d\d)Z\.db$/;
-/** What a process that was killed left half done. */
+/** Left half-finished by a process that was killed. */
 const LEFT = /^sitefleet-\d{4}-\d\d-\d\dT\d{6}Z\.db\.unverified/;
 const LEFT_MS = 24 * 3_600_000;
 
-/** @param copy copies the database to a path, and answers the bytes of the copy */
+/** @param copy copies the database to a path, and returns the size of the copy in bytes */
 export function createBackups(folder: string, copy: (path: string) => Promise<number>): Backups {
   const place = resolve(folder);
   const paths = () => readdirSync(place).map((name) => ({ name, path: join(place, name) }));
@@ -50,7 +50,7 @@ export function createBackups(folder: string, copy: (path: string) => Promise<nu
   };
 }
 
-/** The copies hold what the database holds: nobody else may look into a folder that is made for them. */
+/** The copies contain everything in the database: a folder created for them is not accessible to other users. */
 function openFolder(folder: string): true {
   const made = mkdirSync(folder, { recursive: true, mode: 0o700 });
   if (made !== undefined) chmodSync(folder, 0o700);

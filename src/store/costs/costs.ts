@@ -1,4 +1,4 @@
-/** Cost records and what they cover. */
+/** Cost records and their targets. */
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
@@ -21,7 +21,7 @@ export interface CostFields {
   note: string;
 }
 
-/** Ids of what a cost covers. `groups` are tags. */
+/** Ids of the targets of a cost. `groups` are tags. */
 export interface CostTargets {
   sites: readonly number[];
   groups: readonly number[];
@@ -69,7 +69,7 @@ function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[]
     const ids = targets[field];
     if (ids === undefined || ids.length === 0) return [];
     const { column } = TARGETS[field];
-    // OR IGNORE lets a target be named twice; an unknown one still breaks the foreign key.
+    // OR IGNORE allows a target to be named twice; an unknown one still violates the foreign key.
     return sql(
       `INSERT OR IGNORE INTO cost_target (cost_id, ${column}) SELECT ${cost}, value FROM json_each(?)`,
       JSON.stringify(ids),
@@ -129,7 +129,7 @@ export function createCosts(db: Db) {
       return row === undefined ? undefined : toCost(row);
     },
 
-    /** Costs by id; absent ones are left out. */
+    /** Costs by id; missing ones are left out. */
     async findMany(ids: readonly number[], hidden: Hidden): Promise<CostRow[]> {
       const query = select(
         'WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id',
@@ -151,7 +151,7 @@ export function createCosts(db: Db) {
       return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`, [], hidden)], targets);
     },
 
-    /** All fields are written; given targets replace the present ones, except sites hidden from the caller. */
+    /** All fields are written; given targets replace the stored ones, except sites hidden from the caller. */
     update(
       id: number,
       fields: CostFields,
@@ -176,12 +176,12 @@ export function createCosts(db: Db) {
           sql(`DELETE FROM cost_target WHERE cost_id = ? AND ${column} IS NOT NULL${kept.text}`, id, ...kept.args),
         );
       }
-      // The id is a number of ours, never text of a caller.
+      // The id is our own number, never a caller's text.
       statements.push(...targetInserts(String(id), targets), select('WHERE c.id = ?', [id], hidden));
       return write(statements, targets);
     },
 
-    /** False when it was gone already. */
+    /** False if it no longer existed. */
     async remove(id: number): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM cost WHERE id = ?', [id]);
       return changes > 0;

@@ -1,9 +1,9 @@
 /**
- * The storage port. Two drivers stand behind it, and nothing else in the program knows either:
- * `embedded.ts` (native libsql on a file or in memory) and `remote.ts` (a libSQL server).
+ * The storage port. It has two drivers, which nothing else in the program knows: `embedded.ts` (native libsql on a file
+ * or in memory) and `remote.ts` (a libSQL server).
  */
 
-/** What may be bound. `undefined`, NaN and NUL characters are refused by the driver wrapper. */
+/** Values that may be bound. `undefined`, NaN and NUL characters are refused by the driver wrapper. */
 export type Value = string | number | bigint | boolean | null | Uint8Array;
 export type Row = Record<string, string | number | null | Uint8Array>;
 
@@ -43,7 +43,9 @@ export interface Db {
   close(): Promise<void>;
 }
 
-/** What callers read instead of the general text for the kind of failure. It names no folders: anyone may read it. */
+/**
+ * A message for callers, instead of the general text for the kind of failure. It contains no paths: anyone may read it.
+ */
 interface PublicMessage {
   message: string;
   advice: string;
@@ -70,7 +72,7 @@ export class StorageError extends Error {
     this.publicMessage = publicMessage;
   }
 
-  /** What can be done about it, when more is known than the kind. */
+  /** Advice, if more is known than the kind. */
   get advice(): string | undefined {
     return this.publicMessage?.advice;
   }

@@ -95,7 +95,7 @@ export class EmbeddedDb implements Db {
     assertScript(sql);
     this.#requireFile();
     this.#transaction('BEGIN IMMEDIATE', () => this.#exec(sql));
-    // Column lists of cached statements may describe the tables as they were before.
+    // Column lists of cached statements may describe earlier versions of the tables.
     this.#statements.clear();
   }
 

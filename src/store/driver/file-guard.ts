@@ -1,13 +1,13 @@
 /**
- * Whether the database file at its path is still the one that was opened. SQLite goes on writing into a file that was removed
- * or replaced, and all of that is gone at the next start.
+ * Checks whether the database file at its path is still the one that was opened. SQLite keeps writing to a file that
+ * was removed or replaced, and all of that is lost at the next start.
  */
 
 import { statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { StorageError } from './db.js';
 
-/** Which file a path names. Plain data: it is handed to the engine thread. */
+/** Which file a path names. Plain data: it is passed to the engine thread. */
 export interface FileIdentity {
   dev: bigint;
   ino: bigint;
@@ -24,11 +24,11 @@ const LOG_MS = 1000;
 
 /**
  * Guards an open database file.
- * @param identity the file as it was when the process opened it first; by default the one that is there now
+ * @param identity the file as it was when the process first opened it; by default the one that is there now
  */
 export function guardFile(path: string, identity: FileIdentity | null = identityOf(path)): FileGuard {
   const log = `${path}-wal`;
-  // It may be made later, by the first write.
+  // It may be created later, by the first write.
   let knownLog = identityOf(log);
   let logCheckedAt = Number.NEGATIVE_INFINITY;
   let logMoved = false;
@@ -51,20 +51,20 @@ export function guardFile(path: string, identity: FileIdentity | null = identity
         if (identity !== null && !same(identity, found)) return found === null ? removed(path) : replaced(path);
         return logProblem() ? logLost(log) : null;
       } catch {
-        // A file system that fails says nothing about the file; SQLite will meet the same failure.
+        // A failing file system says nothing about the file; SQLite will meet the same failure.
         return null;
       }
     },
   };
 }
 
-/** The file that a path names; null when there is none. */
+/** The file that a path names; null if there is none. */
 function identityOf(path: string): FileIdentity | null {
   const found = statSync(path, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? null : { dev: found.dev, ino: found.ino };
 }
 
-/** Some file systems number no files; then it is enough that there is one. */
+/** Some file systems do not number files; then it suffices that there is one. */
 function same(known: FileIdentity, found: FileIdentity | null): boolean {
   if (found === null) return false;
   if (known.ino === 0n || found.ino === 0n) return true;

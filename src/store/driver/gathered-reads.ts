@@ -1,12 +1,12 @@
 /**
- * A Db over another one that sends reads together which are asked for together. On a server each call is a round trip: reads
- * that begin within the same turn of the event loop share one.
+ * A Db that combines concurrent reads of another one. On a server each call is a round trip: reads that begin within
+ * the same turn of the event loop share one.
  */
 
 import type { Db, Row, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
-/** Statements that leave together at most: servers bound the size of an answer. */
+/** Maximum number of statements sent together: servers bound the size of an answer. */
 const MOST = 24;
 
 interface Asked {
@@ -15,7 +15,7 @@ interface Asked {
   reject(error: unknown): void;
 }
 
-/** Writes are passed on as they come, at once. */
+/** Writes are passed on at once. */
 export function gatherReads(db: Db): Db {
   let waiting: Asked[] = [];
 
@@ -34,7 +34,8 @@ export function gatherReads(db: Db): Db {
         at += statements.length;
       }
     } catch (error) {
-      // Of a server that is away all want to know. Any other error is that of one statement, or of the answers together.
+      // If the server is away, every caller should know. Any other error concerns one statement, or the combined
+      // answers.
       const alone = group.length === 1 || (error instanceof StorageError && error.kind === 'unavailable');
       for (const asked of group) {
         if (alone) asked.reject(error);
@@ -63,7 +64,7 @@ export function gatherReads(db: Db): Db {
   const read = (statements: readonly Statement[]): Promise<Row[][]> => {
     if (statements.length === 0) return Promise.resolve([]);
     return new Promise((resolve, reject) => {
-      // After everything that the event at hand still begins.
+      // After everything that the current event still starts.
       if (waiting.length === 0) setImmediate(flush);
       waiting.push({ statements, resolve, reject });
     });

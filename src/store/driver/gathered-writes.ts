@@ -1,12 +1,12 @@
 /**
- * A Db over another one that stores batches together which are ready together. A commit writes every page that changed, and
- * batches of many sites change the same ones: twenty syncs in one transaction take a sixth of the time that twenty commits take.
+ * A Db that combines concurrent batches of another one. A commit writes every page that changed, and batches of many
+ * sites change the same ones: twenty syncs in one transaction take a sixth of the time of twenty commits.
  */
 
 import type { BatchResult, Db, Row, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
-/** Batches of one transaction at most: while it lasts, other processes wait for theirs. */
+/** Maximum batches per transaction: while it lasts, other processes wait for their turn. */
 const MOST = 20;
 
 interface Asked {
@@ -16,8 +16,9 @@ interface Asked {
 }
 
 /**
- * Nothing waits for others to come: what waits is what became ready within the same turn of the event loop. A batch is answered after
- * the commit. When one fails, none of its group was stored, and each is stored by itself. Other calls are passed on at once.
+ * Batches are not delayed to wait for others: those that become ready within the same turn of the event loop are
+ * combined. A batch resolves after the commit. If one fails, none of its group was stored, and each is stored
+ * separately. Other calls are passed on at once.
  */
 export function gatherWrites(db: Db): Db {
   let waiting: Asked[] = [];
@@ -31,7 +32,7 @@ export function gatherWrites(db: Db): Db {
         at += statements.length;
       }
     } catch (error) {
-      // A lock was waited for already, as long as may be. Any other error may be that of one batch.
+      // The lock was already waited for as long as allowed. Any other error may concern a single batch.
       const alone = group.length === 1 || (error instanceof StorageError && WAITED.has(error.kind));
       for (const asked of group) {
         if (alone) asked.reject(error);

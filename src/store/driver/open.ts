@@ -15,9 +15,9 @@ interface OpenOptions {
 
 /**
  * Opens the database that a URL names: `file:PATH` and `:memory:` in this process, `libsql://`, `https://`, `http://`,
- * `wss://` and `ws://` on a server. Only the driver that is needed is loaded: the native one costs start time.
- * @throws TypeError when the URL names neither
- * @throws StorageError `unavailable` or `corrupt` when a file cannot be opened; a server is first asked by the first call
+ * `wss://` and `ws://` on a server. Loads only the driver that is needed: the native one costs start time.
+ * @throws TypeError if the URL names neither
+ * @throws StorageError `unavailable` or `corrupt` if a file cannot be opened; a server is contacted by the first call
  */
 export async function openDb(url: string, options: OpenOptions = {}): Promise<Db> {
   const mode = options.mode ?? 'writer';
@@ -36,7 +36,7 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
 
 /**
  * Opens a storage server for reading through a replica, a copy in a file of this process.
- * @throws StorageError `other` when another process uses the name of the replica, or a file has it
+ * @throws StorageError `other` if another process uses the name of the replica, or a file with it exists
  */
 export async function openReplicated(url: string, options: ReplicaOptions): Promise<Replica> {
   const { openReplica } = await import('../replica/replica.js');

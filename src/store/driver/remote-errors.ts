@@ -1,4 +1,4 @@
-/** Errors of the libSQL client and its network as StorageErrors. */
+/** Converts errors of the libSQL client and its network to StorageErrors. */
 
 import { StorageError } from './db.js';
 import { hasCode, storageError } from './sqlite-errors.js';
@@ -18,7 +18,7 @@ export function wasDropped(error: unknown): boolean {
   return chain(error).some((each) => hasCode(each) && DROPPED.has(each.code));
 }
 
-/** Errors of the client library, of the network and of the server, as StorageErrors. Ours pass as they are. */
+/** Converts errors of the client library, the network and the server to StorageErrors. Our own pass unchanged. */
 export function remoteError(error: unknown, sql?: string): StorageError {
   if (error instanceof StorageError) return error;
   if (error instanceof RangeError) return unsafeNumber();

@@ -25,11 +25,13 @@ interface Link {
 }
 
 /**
- * Writes of this process that are under way at once. A server has one writer at a time and lets the others wait for it, in no order
- * and for some seconds: the more of them wait, the more give up. Several, so that the way there is no pause.
+ * Concurrent writes of this process. A server has one writer at a time and lets the others wait for it, in no order and
+ * for some seconds: the more of them wait, the more give up. More than one, so that the round trip is not idle time.
  */
 const WRITES_AT_ONCE = 4;
-/** Between two tries of a write that the server was too busy for: at random, for other processes try as well. */
+/**
+ * Pause between attempts of a write for which the server was too busy: random, because other processes retry as well.
+ */
 const BUSY_PAUSE_MS = 100;
 
 /**
@@ -130,7 +132,7 @@ class RemoteDb implements Db {
     if (this.#readOnly) throw new StorageError('readonly', 'This connection only reads.');
   }
 
-  /** In turn, and again while other writers are at work. */
+  /** In turn, and repeated while other writers are active. */
   #write<T>(work: (client: Client) => Promise<T>, sql?: string): Promise<T> {
     return this.#writes.run(async (end) => {
       for (;;) {
@@ -184,7 +186,7 @@ class RemoteDb implements Db {
   }
 }
 
-/** Lets so many pieces of work run at once, the others in the order in which they came. */
+/** Lets a limited number of tasks run at once, the others in order of arrival. */
 class Turns {
   readonly #limitMs: number;
   readonly #waiting = new Set<() => void>();
@@ -195,7 +197,7 @@ class Turns {
     this.#limitMs = limitMs;
   }
 
-  /** @param work is given the instant of `performance.now()` at which its time ends, the wait for its turn included */
+  /** @param work receives the instant of `performance.now()` at which its time ends, including the wait for its turn */
   async run<T>(work: (end: number) => Promise<T>): Promise<T> {
     const end = performance.now() + this.#limitMs;
     if (this.#free > 0) this.#free--;
@@ -233,7 +235,7 @@ function connector(url: string, token: string | undefined, timeoutMs: number): (
   const config = { url, intMode: 'number' as const, ...(token ? { authToken: token } : {}) };
   const connect = () => {
     if (scheme === 'ws' || scheme === 'wss') return createWs(config);
-    // Without its own limit a request that was given up would hold its socket.
+    // Without its own limit an abandoned request would hold its socket.
     const limited = (request: Request) => fetch(request, { signal: AbortSignal.timeout(timeoutMs) });
     return createHttp({ ...config, fetch: limited });
   };

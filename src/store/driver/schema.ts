@@ -1,4 +1,4 @@
-/** Compares the schema of a database with what the migrations create: a foreign trigger would act on every write. */
+/** Compares the schema of a database with what the migrations create: a foreign trigger would affect every write. */
 
 import type { Db } from './db.js';
 import { type Migration, migrate } from './migrate.js';
@@ -6,17 +6,17 @@ import { openDb } from './open.js';
 
 /** Names such as `trigger site_count`. */
 export interface SchemaDifference {
-  /** Not made by any migration. */
+  /** Not created by any migration. */
   foreign: string[];
   missing: string[];
-  /** There, but with another definition. */
+  /** Present, but with another definition. */
   changed: string[];
 }
 
 /** Tables of replication tools. Without a trigger they have no effect. */
 const TOOLS = /^(?:table|index) (?:_litestream_|libsql_|sqlite_)/;
 
-/** Compares with what the migrations up to `step` make. */
+/** Compares with what the migrations up to `step` create. */
 export async function schemaDifference(
   db: Db,
   migrations: readonly Migration[],
@@ -40,7 +40,7 @@ export async function schemaDifference(
   }
 }
 
-/** One sentence of names, null when there is no difference. */
+/** One sentence of names, null if there is no difference. */
 export function differenceText({ foreign, missing, changed }: SchemaDifference): string | null {
   const parts = [
     ['not of Sitefleet', foreign],
@@ -54,13 +54,13 @@ export function differenceText({ foreign, missing, changed }: SchemaDifference):
     .join('; ');
 }
 
-/** Definition by type and name. What SQLite makes by itself for a constraint has none. */
+/** Definitions by type and name. Objects that SQLite creates for a constraint have none. */
 async function objectsOf(db: Db): Promise<Map<string, string>> {
   const rows = await db.all('SELECT type, name, sql FROM sqlite_schema WHERE sql IS NOT NULL ORDER BY type, name');
   return new Map(rows.map(({ type, name, sql }) => [`${type} ${name}`, normalised(String(sql))]));
 }
 
-/** Without comments, and with one space where there is white space; texts and quoted names stay as they are. */
+/** Without comments, and with white space reduced to one space; texts and quoted names stay as they are. */
 function normalised(sql: string): string {
   return sql
     .replace(

@@ -1,6 +1,6 @@
 /**
- * What can be known about a statement from its text. Both drivers ask here first, so that a statement which one of
- * them would silently misunderstand (a second statement, a missing argument) is refused by both with the same words.
+ * Facts about a statement, from its text. Both drivers use this first, so that a statement which one of them would
+ * silently misinterpret (a second statement, a missing argument) is refused by both with the same message.
  */
 export interface SqlFacts {
   /** First keyword in lower case; for `WITH …` the keyword of the main statement. */
@@ -76,7 +76,7 @@ export function inspectSql(sql: string): SqlFacts {
 }
 
 /**
- * Refuses a script that would leave the transaction it runs in. Bodies of triggers may hold what they like.
+ * Refuses a script that would leave the transaction it runs in. Bodies of triggers are not restricted.
  * @throws TypeError
  */
 export function assertScript(sql: string): void {

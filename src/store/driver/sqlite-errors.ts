@@ -1,4 +1,4 @@
-/** Codes and messages of SQLite as StorageErrors. */
+/** Converts codes and messages of SQLite to StorageErrors. */
 
 import { basename } from 'node:path';
 import { StorageError } from './db.js';

@@ -11,7 +11,7 @@ export function ignoreStrayRejections(): void {
   if (listening) return;
   listening = true;
   process.on('unhandledRejection', (reason) => {
-    // With other listeners it is theirs to decide.
+    // If there are other listeners, the decision is theirs.
     if (!isStray(reason) && process.listenerCount('unhandledRejection') === 1) throw reason;
   });
 }

@@ -4,7 +4,7 @@ import type { Row, Value } from './db.js';
 import { StorageError } from './db.js';
 import { excerpt } from './sql-text.js';
 
-/** What reaches a driver: numbers are reals, bigints are integers, booleans no longer exist. */
+/** What reaches a driver: numbers are reals, bigints are integers, booleans have been converted. */
 export type Bound = string | number | bigint | null | Uint8Array;
 
 const MIN_INTEGER = -(2n ** 63n);

@@ -34,7 +34,7 @@ export interface JobProgress extends JobRow {
   failed: number;
 }
 
-/** A job of the list, where those of the tools stand as well. */
+/** A job in the list, which includes those of the tools. */
 export interface ListedJob
   extends Pick<JobProgress, 'id' | 'origin' | 'status' | 'total' | 'created_at' | 'started_at' | 'completed_at'>,
     Row {
@@ -53,7 +53,7 @@ interface NewJob {
   id: string;
   type: JobType;
   params: unknown;
-  /** Who queued it; left out for the service itself. */
+  /** Who queued it; absent for the service itself. */
   origin?: unknown;
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
@@ -70,19 +70,19 @@ interface NewJob {
 
 /** One thing that a job did, or failed to do, on a site. */
 export interface JobItem {
-  /** Null = it was sent, and what became of it is not known yet. */
+  /** Null = it was sent, and its outcome is still unknown. */
   done: boolean | null;
   facts: Readonly<Record<string, unknown>>;
 }
 
 interface SiteOutcome {
   position: number;
-  /** '' = nothing went wrong. */
+  /** '' = no error. */
   code: string;
   message: string;
-  /** False: the site succeeded in spite of `code`. Left out, `code` decides. */
+  /** False: the site succeeded despite `code`. If omitted, `code` decides. */
   failed?: boolean;
-  /** All items of the site, also those of earlier turns. */
+  /** All items of the site, including those of earlier turns. */
   items?: readonly JobItem[];
   /** The site has more to do: only its items are stored. */
   unfinished?: boolean;
@@ -116,7 +116,7 @@ const SUCCEEDED = 2;
 const FAILED = 3;
 const REFUSED = 4;
 
-/** `done` of an item of which is not known yet what became of it. */
+/** `done` of an item whose outcome is still unknown. */
 const OPEN = 2;
 
 /** `done` and `facts` as they are stored. */
@@ -180,7 +180,7 @@ export function createJobs(db: Db) {
       );
     },
 
-    /** Newest first, one page, with how many are open; tools jobs among them. */
+    /** Newest first, one page, with the number of open ones; includes jobs of the tools. */
     async page(
       open: boolean,
       page: number,
@@ -233,7 +233,7 @@ export function createJobs(db: Db) {
       return { items: items as JobItemRow[], counts: counts[0] as unknown as ItemCounts };
     },
 
-    /** What a job has done on one of its sites so far. */
+    /** What a job has done on one of its sites. */
     async itemsAt(id: string, position: number): Promise<JobItem[]> {
       const rows = await db.all('SELECT done, facts FROM job_item WHERE job_id = ? AND position = ? ORDER BY number', [
         id,
@@ -245,7 +245,7 @@ export function createJobs(db: Db) {
       }));
     },
 
-    /** Where jobs of a type had to leave items of a site open, with all items of the site there. */
+    /** Jobs of a type that had to leave items of a site open, with all items of the site in each. */
     async openSites(siteId: number, type: JobType): Promise<{ job_id: string; position: number; items: JobItem[] }[]> {
       const rows = await db.all(
         `SELECT DISTINCT i.job_id, i.position FROM job_item i JOIN job j ON j.id = i.job_id
@@ -261,7 +261,10 @@ export function createJobs(db: Db) {
       );
     },
 
-    /** Replaces the outcome of a site that was not known whole when it was stored. A job that had failed completes with its first success. */
+    /**
+     * Replaces the outcome of a site that was incomplete when it was stored. A failed job completes with its first
+     * success.
+     */
     async correctSite(id: string, position: number, outcome: Omit<SiteOutcome, 'position'>): Promise<void> {
       await db.batch([
         ...(outcome.items ?? []).map((item, number) =>
@@ -291,7 +294,7 @@ export function createJobs(db: Db) {
       ]);
     },
 
-    /** Jobs that finish the same work on these sites for a call whose time was up, by site. */
+    /** Jobs that continue the same work on these sites for a call that ran out of time, by site. */
     async continuing(type: JobType, params: object, siteIds: readonly number[]): Promise<Map<number, string>> {
       const rows = await db.all(
         `SELECT s.site_id, j.id FROM json_each(?) e JOIN job_site s ON s.site_id = e.value AND s.state = ${STARTED}
@@ -317,7 +320,7 @@ export function createJobs(db: Db) {
       return job;
     },
 
-    /** The next chunk's sites behind `last`, marked as started; none when the lease was lost. */
+    /** The next chunk's sites after `last`, marked as started; none if the lease was lost. */
     async startChunk(job: JobRow, last = -1): Promise<ChunkSite[]> {
       const rows = await db.all(
         `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
@@ -380,8 +383,8 @@ export function createJobs(db: Db) {
     },
 
     /**
-     * Gives the job back after a chunk: completed when no site is left (failed when none succeeded), else due again at
-     * `next_run_at`. Returns the status, or undefined when the lease was lost.
+     * Releases the job after a chunk: completed if no site is left (failed if none succeeded), otherwise due again at
+     * `next_run_at`. Returns the status, or undefined if the lease was lost.
      */
     async release(job: JobRow, now: number, nextRunAt: number): Promise<JobStatus | undefined> {
       const [row] = await db.all(
@@ -412,7 +415,7 @@ export function createJobs(db: Db) {
       return result.changes;
     },
 
-    /** Fails jobs past their time limit, also those that are being worked on; returns their ids. */
+    /** Fails jobs past their time limit, including running ones; returns their ids. */
     async reap(now: number): Promise<string[]> {
       const rows = await db.all(
         `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
@@ -423,8 +426,8 @@ export function createJobs(db: Db) {
     },
 
     /**
-     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False when it has ended already, or
-     * is not there.
+     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False if it has ended
+     * already, or does not exist.
      */
     async cancel(id: string, message: string, now: number): Promise<boolean> {
       const open = `EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)`;

@@ -25,7 +25,7 @@ interface ToolJobProgress extends ToolJobRow {
   failed: number;
 }
 
-/** The type and status of a row `j` in the words of all jobs. */
+/** The type and status of a row `j`, in the terms used for all jobs. */
 export const TOOL_JOB_TYPE =
   "CASE j.kind WHEN 'destroy' THEN 'destroy_sessions' WHEN 'renew' THEN 'renew_connections' ELSE 'disconnect_all_sites' END";
 export const TOOL_JOB_STATUS = "CASE j.status WHEN 'pending' THEN 'queued' ELSE j.status END";
@@ -35,7 +35,7 @@ const MINE = 'id = ? AND owner = ? AND completed_at IS NULL';
 
 export function createToolJobs(db: Db) {
   return {
-    /** Stores the job, unless one of its kind is unfinished; then returns the id of that one. */
+    /** Stores the job, unless one of its kind is unfinished; then returns that one's id. */
     async add(
       job: { id: string; kind: ToolKind; sites: readonly number[]; origin?: unknown },
       now: number,
@@ -104,7 +104,7 @@ export function createToolJobs(db: Db) {
       return rows.map((row) => ({ position: Number(row.position), site_id: Number(row.site_id) }));
     },
 
-    /** Records outcomes ('' = success) and renews the lease. False when the job went to another process. */
+    /** Records outcomes ('' = success) and renews the lease. False if another process took over the job. */
     async note(
       id: string,
       owner: string,
@@ -124,7 +124,7 @@ export function createToolJobs(db: Db) {
       return (kept?.changes ?? 0) > 0;
     },
 
-    /** Completes the job, as failed when no site succeeded. */
+    /** Completes the job, as failed if no site succeeded. */
     async finish(id: string, owner: string, now: number): Promise<void> {
       await db.run(
         `UPDATE tool_job SET completed_at = ?, owner = NULL, lease_until = NULL,
@@ -135,7 +135,7 @@ export function createToolJobs(db: Db) {
       );
     },
 
-    /** Gives the lease back: another process, or the next start, continues the job. */
+    /** Releases the lease: another process, or the next start, continues the job. */
     async release(id: string, owner: string): Promise<void> {
       await db.run(`UPDATE tool_job SET owner = NULL, lease_until = NULL WHERE ${MINE}`, [id, owner]);
     },

@@ -1,12 +1,12 @@
-/** Whether there is work for the process that runs the schedule: asked of the database by processes that do not. */
+/** Whether there is work for the process that runs the schedule: queried by processes that do not run it. */
 
 import type { Db } from '../driver/db.js';
 
 export function createWaitingWork(db: Db) {
   return {
     /**
-     * What somebody asked for and is not done; with `own`, also sites, certificates and domains whose turn has come.
-     * @param own sites that were not synced since then, and not looked at for abandoned items, are due
+     * Requested work that is not done; with `own`, also due sites, certificates and domains.
+     * @param own sites not synced since then, and not checked for abandoned items since then, are due
      */
     async any(now: number, own: { synced: number; looked: number } | null): Promise<boolean> {
       const asked = `EXISTS (SELECT 1 FROM job WHERE completed_at IS NULL AND next_run_at <= ?1)

@@ -1,4 +1,4 @@
-/** The outbox: one mail per occasion, tried until it is sent or given up. */
+/** The outbox: one mail per occasion, retried until it is sent or given up. */
 
 import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Db, Row, Statement } from '../driver/db.js';
@@ -36,11 +36,11 @@ export interface MailRow extends Row {
   sent_at: number | null;
 }
 
-/** An alert that no mail was queued for yet, with the addresses of its site. */
+/** An alert for which no mail has been queued yet, with the addresses of its site. */
 export interface WaitingAlert extends AlertRow {
   site_name: string | null;
   site_url: string | null;
-  /** Comma-separated; '' = as the global setting says. */
+  /** Comma-separated; '' = those of the global setting. */
   monitoring_emails: string;
 }
 
@@ -68,7 +68,7 @@ export function createMail(db: Db) {
       return (result?.changes ?? 0) > 0;
     },
 
-    /** Alerts that no mail was queued for yet, oldest first. */
+    /** Alerts for which no mail has been queued yet, oldest first. */
     waitingAlerts(limit: number): Promise<WaitingAlert[]> {
       return db.all<WaitingAlert>(
         `SELECT a.id, a.key, a.kind, a.site_id, a.at, a.facts, a.delivered_at, s.name AS site_name, s.url AS site_url,
@@ -102,7 +102,7 @@ export function createMail(db: Db) {
       ]);
     },
 
-    /** Claims the next mail that is due, or one whose sender died. */
+    /** Claims the next due mail, or one whose sender died. */
     async claim(now: number, until: number, lapsed = now): Promise<MailRow | undefined> {
       const [row] = await db.all<MailRow>(
         `UPDATE mail SET status = 'sending', attempts = attempts + 1, lease_until = ?
@@ -195,7 +195,7 @@ function namesOf(row: Row): { id: number; name: string; url: string } {
   return { id: Number(row.id), name: String(row.name), url: String(row.url) };
 }
 
-/** Why a site is disconnected, as it is shown. */
+/** Why a site is disconnected, as shown to users. */
 function reasonOf(row: Row): string {
   return shownSyncError({ sync_error: String(row.sync_error), sync_error_quoted: Number(row.sync_error_quoted) });
 }

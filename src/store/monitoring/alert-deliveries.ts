@@ -1,4 +1,4 @@
-/** Deliveries: each sending of an alert to a recipient, tried until it is sent or dead. */
+/** Deliveries: each sending of an alert to a recipient, retried until it is sent or dead. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -7,7 +7,7 @@ import type { AlertRow } from './alerts.js';
 
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
 
-/** An alert that nobody was chosen for yet. */
+/** An alert whose recipients have not been chosen yet. */
 export interface UnroutedAlert extends Row {
   id: number;
   kind: string;
@@ -15,7 +15,7 @@ export interface UnroutedAlert extends Row {
   at: number;
 }
 
-/** A delivery with its alert and the site of it. */
+/** A delivery with its alert and site. */
 export interface DueDelivery extends Pick<AlertRow, 'key' | 'kind' | 'site_id' | 'at' | 'facts'>, Row {
   id: number;
   alert_id: number;
@@ -44,7 +44,7 @@ const ids = (list: readonly number[]) => JSON.stringify(list);
 
 export function createAlertDeliveries(db: Db) {
   return {
-    /** Alerts of which it was not decided yet who gets them, oldest first. */
+    /** Alerts whose recipients have not been chosen yet, oldest first. */
     unrouted(limit: number): Promise<UnroutedAlert[]> {
       return db.all<UnroutedAlert>(
         'SELECT id, kind, site_id, at FROM alert WHERE routed_at IS NULL ORDER BY id LIMIT ?',
@@ -52,7 +52,7 @@ export function createAlertDeliveries(db: Db) {
       );
     },
 
-    /** Queues deliveries and marks the alerts as decided, all or nothing. */
+    /** Queues deliveries and marks the alerts as routed, all or nothing. */
     async route(
       alertIds: readonly number[],
       deliveries: readonly { alert_id: number; recipient_id: number }[],
@@ -73,7 +73,7 @@ export function createAlertDeliveries(db: Db) {
       ]);
     },
 
-    /** Claims what is due for a recipient, oldest alert first, with what a sender that died had claimed. */
+    /** Claims what is due for a recipient, oldest alert first, including what a dead sender had claimed. */
     async claim(recipientId: number, limit: number, now: number, until: number, lapsed = now): Promise<DueDelivery[]> {
       const claimed = await db.all(
         `UPDATE alert_delivery SET status = 'sending', attempts = attempts + 1, lease_until = ?
@@ -90,7 +90,7 @@ export function createAlertDeliveries(db: Db) {
       );
     },
 
-    /** Marks the alerts as delivered as well. */
+    /** Also marks the alerts as delivered. */
     async sent(deliveries: readonly DueDelivery[], recipientId: number, now: number): Promise<void> {
       const list = ids(deliveries.map(({ id }) => id));
       await db.batch([
@@ -108,7 +108,7 @@ export function createAlertDeliveries(db: Db) {
       ]);
     },
 
-    /** @param nextTryAt null for the dead, which only `resend` brings back */
+    /** @param nextTryAt null for dead deliveries, which only `resend` revives */
     async notSent(
       failed: readonly { id: number; nextTryAt: number | null }[],
       recipientId: number,
@@ -130,7 +130,7 @@ export function createAlertDeliveries(db: Db) {
       ]);
     },
 
-    /** Claimed, and not tried after all. */
+    /** Releases claimed deliveries that were not tried. */
     async release(deliveryIds: readonly number[]): Promise<void> {
       await db.run(
         `UPDATE alert_delivery SET status = 'queued', attempts = attempts - 1, lease_until = NULL
@@ -139,7 +139,7 @@ export function createAlertDeliveries(db: Db) {
       );
     },
 
-    /** A recipient that is gone for good: all that waits for it is dead, and it is switched off. */
+    /** The recipient is gone for good: everything pending is dead, and it is switched off. */
     async giveUp(recipientId: number, error: string, now: number): Promise<void> {
       await db.batch([
         sql(
@@ -157,7 +157,7 @@ export function createAlertDeliveries(db: Db) {
       ]);
     },
 
-    /** One page, newest first. Nobody is shown what concerns a site that is denied to them. */
+    /** One page, newest first, without what concerns denied sites. */
     async list(
       filter: { status: DeliveryStatus | undefined; recipient_id: number | undefined; denied: readonly number[] },
       page: number,
@@ -189,7 +189,9 @@ export function createAlertDeliveries(db: Db) {
       return { items: items as DeliveryRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Queues an ended delivery again, with all its tries. Undefined when there is none, false when it has not ended. */
+    /**
+     * Queues a finished delivery again, with all its tries. Undefined if there is none, false if it has not finished.
+     */
     async resend(id: number, denied: readonly number[], now: number): Promise<boolean | undefined> {
       const visible = await db.one(
         `SELECT d.status FROM alert_delivery d JOIN alert a ON a.id = d.alert_id

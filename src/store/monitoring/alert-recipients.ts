@@ -5,18 +5,18 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 
-/** Where a recipient is reached. All of it is secret: anyone who has the address of a chat channel can write to it. */
+/** The address of a recipient. All of it is secret: anyone who has the address of a chat channel can write to it. */
 export interface AlertTarget {
   url: string;
-  /** Signs what is sent to a webhook: `whsec_…`. */
+  /** Signs messages to a webhook: `whsec_…`. */
   secret?: string | undefined;
-  /** Of a Telegram bot, or an access token of ntfy. */
+  /** Token of a Telegram bot, or an access token of ntfy. */
   token?: string | undefined;
   /** Telegram. */
   chat_id?: string | undefined;
 }
 
-/** What an edit may change. `kinds` and `site_ids` are JSON arrays, empty for all; quiet times are minutes of the day. */
+/** Editable fields. `kinds` and `site_ids` are JSON arrays, empty for all; quiet times are minutes of the day. */
 export interface RecipientFields {
   name: string;
   kinds: string;
@@ -62,7 +62,7 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       return row as RecipientRow;
     },
 
-    /** Undefined when there is none of this id. A new target forgets the last error. */
+    /** Undefined if there is none with this id. A new target clears the last error. */
     async edit(
       { id, uid }: Pick<RecipientRow, 'id' | 'uid'>,
       fields: Partial<RecipientFields>,
@@ -100,7 +100,7 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       return { items, total: Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n) };
     },
 
-    /** Those that are told, at most `limit`. */
+    /** Active recipients, at most `limit`. */
     active(limit: number): Promise<RecipientRow[]> {
       return db.all<RecipientRow>(`SELECT ${COLUMNS} FROM alert_recipient WHERE enabled = 1 ORDER BY id LIMIT ?`, [
         limit,
@@ -111,7 +111,7 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       return Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n);
     },
 
-    /** Addresses that single sites have for the mails about their uptime, comma-separated each. */
+    /** Addresses that single sites have for the mails about their uptime, each comma-separated. */
     async siteAddresses(): Promise<string[]> {
       const rows = await db.all("SELECT DISTINCT monitoring_emails FROM site_detail WHERE monitoring_emails <> ''");
       return rows.map(({ monitoring_emails }) => String(monitoring_emails));
@@ -124,7 +124,7 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       return rows.map(({ value }) => Number(value));
     },
 
-    /** With everything that waits for it. */
+    /** Removes a recipient, with its pending deliveries. */
     async remove(id: number): Promise<boolean> {
       return (await db.run('DELETE FROM alert_recipient WHERE id = ?', [id])).changes > 0;
     },

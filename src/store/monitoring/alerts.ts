@@ -21,9 +21,9 @@ export interface AlertRow extends Row {
   site_id: number | null;
   at: number;
   facts: string;
-  /** It needs no more attention: mails were queued, or nobody was to get one. */
+  /** It needs no more attention: mails were queued, or it had no recipients. */
   delivered_at: number | null;
-  /** The mail that tells of it went out. */
+  /** The mail that reports it was sent. */
   mailed_at: number | null;
 }
 
@@ -34,7 +34,7 @@ export function alertValues(alert: NewAlert): Value[] {
   return [alert.key, alert.kind, alert.site_id, alert.at, JSON.stringify(alert.facts)];
 }
 
-/** Stores an alert unless its key is known or its site is gone; one change when it was new. */
+/** Stores an alert unless its key is known or its site is gone; one change if it was new. */
 export function alertStatement(alert: NewAlert): Statement {
   return sql(
     `INSERT INTO alert (key, kind, site_id, at, facts) SELECT ?, ?, ?, ?, ? WHERE ? IS NULL OR EXISTS (SELECT 1 FROM site WHERE id = ?)

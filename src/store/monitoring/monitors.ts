@@ -1,4 +1,4 @@
-/** Uptime monitors: settings, plan and lists. Claims are in claims.ts, results in results.ts. */
+/** Uptime monitors: settings, schedule and lists. Claims are in claims.ts, results in results.ts. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -60,7 +60,7 @@ export interface MonitorFilter {
   active: number;
 }
 
-/** What `MonitorRow` takes from the monitor itself; the rest is of its site. */
+/** The columns of `MonitorRow` that come from the monitor itself; the others come from its site. */
 export const OWN_COLUMNS = [
   ...['active', 'interval_min', 'timeout_s', 'maxretries', 'type', 'method', 'expected_status', 'keyword'],
   ...['status', 'settled', 'told', 'failures', 'down_count', 'flapping_until'],
@@ -154,7 +154,10 @@ export function createMonitors(db: Db, vault: Vault) {
       ]);
     },
 
-    /** What a run begins with: the settings the plan was made with, whether anything is due, and whether `host` is cut off. */
+    /**
+     * The state at the start of a run: the settings used for scheduling, whether anything is due, and whether `host` is
+     * offline.
+     */
     async outlook(now: number, host: string): Promise<{ planned: string; due: boolean; down: boolean }> {
       const row = await db.one(
         `SELECT planned, EXISTS (SELECT 1 FROM monitor WHERE next_check_at <= ?) AS due,
@@ -164,7 +167,7 @@ export function createMonitors(db: Db, vault: Vault) {
       return { planned: String(row?.planned ?? ''), due: row?.due === 1, down: row?.down === 1 };
     },
 
-    /** Plans every monitor that follows a global setting again, unless another process has done so. */
+    /** Reschedules every monitor that follows a global setting, unless another process has done so. */
     async replan(
       global: { active: number; interval_min: number },
       planned: { before: string; after: string },
@@ -192,8 +195,9 @@ export function loginsOf(rows: readonly Row[], vault: Vault): Map<number, Login>
 }
 
 /**
- * Turns on the grid: the next one after now of the monitor's own phase. Never checked = at once; switched off = at once
- * too, for the runner then ends what is open and takes it out of the plan. Checks under way are dropped by the new `seq`.
+ * Checks happen on a grid: the next point after now, with the monitor's own phase. Never checked = at once; switched
+ * off = also at once, so that the runner ends what is open and unschedules it. Running checks are dropped because of
+ * the new `seq`.
  */
 function planStatement(
   where: string,

@@ -1,16 +1,16 @@
-/** What each machine that checks monitors knows of its own network. */
+/** What each machine that checks monitors knows about its own network. */
 
 import type { Db, Row } from '../driver/db.js';
 
 export interface NetworkRow extends Row {
   down_since: number | null;
-  /** When the references were asked last, from this machine. */
+  /** When the references were last asked, from this machine. */
   asked_at: number | null;
-  /** When a reference last answered; of a machine that never saw one, when any did. */
+  /** When a reference last answered; for a machine that never reached one, when any other machine did. */
   ok_at: number | null;
 }
 
-/** A machine that was not heard of for so long is none of ours any more. */
+/** A machine without a sign of life for this long is forgotten. */
 const FORGOTTEN_MS = 30 * 24 * 3_600_000;
 
 export function createMonitorNetwork(db: Db) {
@@ -24,7 +24,7 @@ export function createMonitorNetwork(db: Db) {
       return row ?? { down_since: null, asked_at: null, ok_at: null };
     },
 
-    /** Notes that the references were asked, and whether one answered. */
+    /** Records that the references were asked, and whether one answered. */
     async asked(host: string, at: number, online: boolean): Promise<void> {
       await db.run(
         `INSERT INTO monitor_network (host, asked_at, ok_at) VALUES (?, ?, ?)
@@ -33,7 +33,10 @@ export function createMonitorNetwork(db: Db) {
       );
     },
 
-    /** Notes that the network went down (since then) or is back (null). True for the one process that noted it first. */
+    /**
+     * Records that the network went down (since then) or is back (null). True for the one process that recorded it
+     * first.
+     */
     async change(host: string, downSince: number | null): Promise<boolean> {
       const { changes } = await db.run(
         'UPDATE monitor_network SET down_since = ? WHERE host = ? AND (down_since IS NULL) <> (? IS NULL)',

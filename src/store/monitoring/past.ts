@@ -1,11 +1,14 @@
-/** Stores the whole past of monitors at once: thousands of checks in a few statements. For monitors that were never checked. */
+/**
+ * Stores the complete history of monitors at once: thousands of checks in a few statements. For monitors that were
+ * never checked.
+ */
 
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertValues, type NewAlert } from './alerts.js';
 import type { CheckRecord } from './record.js';
 
-/** Rows of one statement. */
+/** Rows per statement. */
 const ROWS = 5_000;
 
 interface Hour {
@@ -25,7 +28,7 @@ interface Incident {
 }
 
 /**
- * Stores checks as `recordChecks` would have, one after the other. Alerts count as told.
+ * Stores checks as `recordChecks` would have, in sequence. Alerts count as sent.
  * @param checks by site, oldest first
  */
 export async function loadPast(db: Db, checks: ReadonlyMap<number, readonly CheckRecord[]>): Promise<void> {

@@ -1,4 +1,4 @@
-/** What checks left behind: beats, hourly sums, incidents. Written by monitor-record.ts. */
+/** Stored results of checks: beats, hourly sums, incidents. Written by record.ts. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -162,7 +162,7 @@ export function createMonitorResults(db: Db) {
       );
     },
 
-    /** @param mark who has seen it and when; null takes it back */
+    /** @param mark who acknowledged it and when; null revokes it */
     async acknowledge(id: number, mark: { at: number; by: string; note: string } | null): Promise<void> {
       await db.run('UPDATE incident SET acknowledged_at = ?, acknowledged_by = ?, acknowledged_note = ? WHERE id = ?', [
         mark?.at ?? null,
@@ -221,7 +221,7 @@ export function createMonitorResults(db: Db) {
       };
     },
 
-    /** Forgets what is older than its time, at most `limit` rows of each kind. Ids ascend with time. */
+    /** Deletes expired rows, at most `limit` of each kind. Ids ascend with time. */
     async prune(
       before: { beats: number | null; hours: number; incidents: number | null },
       limit: number,

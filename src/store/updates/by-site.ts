@@ -1,4 +1,4 @@
-/** Updates by site, as the REST interface lists them, and what is ignored. */
+/** Updates by site, as the REST interface lists them, and ignored updates. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
@@ -18,7 +18,7 @@ export interface SiteOffer extends Row {
   name: string;
   current_version: string;
   new_version: string;
-  /** 1 = active on the site; 0 for what has no such state. */
+  /** 1 = active on the site; 0 for items without such a state. */
   active: number;
 }
 
@@ -37,7 +37,7 @@ interface Chosen extends SiteOfferFilter {
   texts?: readonly string[] | undefined;
 }
 
-/** What is searched of an offer. */
+/** The text of an update that a search covers. */
 const TEXT = 'u.slug || char(31) || u.name';
 
 interface Part {
@@ -59,7 +59,7 @@ function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
   ]);
 }
 
-/** Which offers, with `u` as the offer. */
+/** Which updates, with `u` as the update. */
 function offerParts({ types, search, texts, narrowing }: Chosen): Part {
   const part = needle(search);
   return joined([
@@ -78,7 +78,7 @@ function narrowed(narrowing: Narrowing): Part {
   return { text: `1${text}`, args };
 }
 
-/** SQLite folds ASCII only, so a search with other letters is compared with the offers here. */
+/** SQLite folds ASCII only, so a search with other letters is compared with the updates here. */
 async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
   const part = needle(filter.search);
   if (/^\p{ASCII}*$/u.test(part)) return filter;
@@ -89,7 +89,7 @@ async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
 const REVISION = sql("SELECT mark FROM revision WHERE name = 'updates'");
 
 interface SitesWithOffers {
-  /** Their ids in URL order; its last arguments are the size of the page and how many sites to skip. */
+  /** Their ids in URL order; its last arguments are the page size and the number of sites to skip. */
   sites: Statement;
   count: Statement;
 }
@@ -99,7 +99,7 @@ function isWholeFleet({ types, search, ids, exclude = [], denied, narrowing }: C
   return types.length + exclude.length + denied.length === 0 && ids === undefined && needle(search) === '';
 }
 
-/** Walks offers in the order of their sites up to the end of the page: sites without any are not met. */
+/** Reads updates in the order of their sites up to the end of the page: sites without any are not read. */
 const wholeFleet: SitesWithOffers = {
   sites: sql(
     `SELECT site_id FROM site_update INDEXED BY site_update_page WHERE ignored = 0
@@ -110,7 +110,7 @@ const wholeFleet: SitesWithOffers = {
 
 function filtered(filter: Chosen): SitesWithOffers {
   const [chosen, offered] = [siteParts(filter), offerParts(filter)];
-  // By site, not by offer: the walk stops at the end of the page, and each site is one seek in the primary key.
+  // By site, not by update: it stops at the end of the page, and each site is one seek in the primary key.
   const from = `FROM site s WHERE ${chosen.text}
     AND EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${offered.text})`;
   const args = [...chosen.args, ...offered.args];
@@ -123,7 +123,7 @@ function filtered(filter: Chosen): SitesWithOffers {
 const OFFER = ['site_id', 'site_status', 'type', 'slug', 'name', 'current_version', 'new_version', 'active'];
 const offerRows = jsonRows<SiteOffer>(OFFER);
 
-/** All matching offers, by site, type and position. */
+/** All matching updates, by site, type and position. */
 function offersStatement({ text, args }: Part): Statement {
   return sql(
     `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
@@ -136,13 +136,13 @@ function offersStatement({ text, args }: Part): Statement {
 
 export function createSiteUpdates(db: Db) {
   return {
-    /** What the list is known by: another text after every change that the list shows. */
+    /** Identifies the state of the list: different after every change that the list shows. */
     async revision(): Promise<string> {
       const row = await db.one(REVISION.sql);
       return String(row?.mark ?? '');
     },
 
-    /** Offers of one page of sites in URL order, how many sites have any, and the revision; in one snapshot. */
+    /** Updates of one page of sites in URL order, how many sites have any, and the revision; in one snapshot. */
     async page(
       asked: SiteOfferFilter,
       page: number,
@@ -186,7 +186,7 @@ export function createSiteUpdates(db: Db) {
       );
     },
 
-    /** An unfinished job of a type: the newest, or the one that still has this site to do. */
+    /** An unfinished job of a type: the newest, or the one that has this site left to do. */
     async runningJob(type: string, siteId?: number): Promise<{ id: string; created_at: number } | undefined> {
       const row =
         siteId === undefined

@@ -1,4 +1,4 @@
-/** Updates that are ignored on every site, some until an instant. */
+/** Updates that are ignored on every site, some of them until an instant. */
 
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -11,7 +11,7 @@ interface EverywhereEntry {
   /** `*` = every version. */
   version: string;
   name: string;
-  /** Milliseconds; null = until it is taken back. */
+  /** Milliseconds; null = until it is removed. */
   until: number | null;
 }
 
@@ -20,7 +20,10 @@ export function createIgnoredEverywhere(db: Db) {
     sql('SELECT count(*) AS n FROM site_update WHERE type = ? AND slug = ? AND ignored = 1', type, slug);
 
   return {
-    /** Stores an entry in place of the same one; for every version, in place of all. Answers how many offers of it are ignored now. */
+    /**
+     * Stores an entry, replacing the same one; one for every version replaces all others. Returns how many updates of
+     * it are ignored now.
+     */
     async add({ type, slug, version, name, until }: EverywhereEntry): Promise<number> {
       const results = await db.batch([
         sql(
@@ -41,7 +44,9 @@ export function createIgnoredEverywhere(db: Db) {
       return Number(results.at(-1)?.rows[0]?.n ?? 0);
     },
 
-    /** Takes entries back: of one version, or all. Answers how many offers of it are still ignored, by sites' own lists. */
+    /**
+     * Removes entries: of one version, or all. Returns how many updates of it are still ignored, by sites' own lists.
+     */
     async remove(type: number, slug: string, version: string | null): Promise<number> {
       const results = await db.batch([
         version === null
@@ -53,7 +58,7 @@ export function createIgnoredEverywhere(db: Db) {
       return Number(results.at(-1)?.rows[0]?.n ?? 0);
     },
 
-    /** Takes back what was ignored until `now` or earlier. */
+    /** Removes entries that ended at `now` or earlier. */
     async expire(now: number): Promise<{ type: number; slug: string }[]> {
       const rows = await db.all('SELECT DISTINCT type, slug FROM ignored_everywhere WHERE until <= ?', [now]);
       if (rows.length === 0) return [];

@@ -7,7 +7,7 @@ import { idList } from '../sites/filter.js';
 import { type FleetOffer, OFFER_COLUMNS } from './updates.js';
 
 export interface Narrowing {
-  /** Part of the slug or name, in any case; blank = no filter. */
+  /** Part of the slug or name, ignoring case; blank = no filter. */
   search: string;
   /** Only these; undefined = all. */
   slugs?: readonly string[] | undefined;
@@ -31,10 +31,10 @@ interface NarrowedQuery {
 const IN = 'IN (SELECT value FROM json_each(?))';
 const fragment = (text: string, ...args: Fragment['args']): Fragment => ({ text, args });
 
-/** What is searched of an offer. */
+/** The text of an update that a search covers. */
 const TEXT = 'u.slug || char(31) || u.name';
 
-/** ` AND …` conditions on an offer `u`. */
+/** ` AND …` conditions on an update `u`. */
 export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags, clients }: Narrowing): Fragment {
   const part = needle(search);
   const parts: Fragment[] = [];
@@ -51,7 +51,7 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
 }
 
 export function createNarrowedUpdates(db: Db) {
-  /** Texts that match a search with letters that SQLite cannot fold; undefined when it can. */
+  /** Texts that match a search containing letters that SQLite cannot fold; undefined if it can. */
   async function texts({ search }: Narrowing): Promise<Fragment> {
     const part = needle(search);
     if (/^\p{ASCII}*$/u.test(part)) return fragment('');
@@ -72,7 +72,7 @@ export function createNarrowedUpdates(db: Db) {
   }
 
   return {
-    /** One page of visible offers, and the counts of all matches by type. */
+    /** One page of visible updates, and the counts of all matches by type. */
     async page(query: NarrowedQuery, page: number, perPage: number) {
       const { text, args } = await condition(query);
       const order = query.site_ids === undefined ? 'u.url_key, u.site_id' : 'j.key';
@@ -95,7 +95,7 @@ export function createNarrowedUpdates(db: Db) {
       };
     },
 
-    /** Sites with at least one such offer. */
+    /** Sites with at least one such update. */
     async sites(query: NarrowedQuery): Promise<Set<number>> {
       const { text, args } = await condition(query);
       const rows = await db.all(`SELECT DISTINCT u.site_id FROM site_update u WHERE ${text}`, args);
@@ -112,7 +112,7 @@ export function createNarrowedUpdates(db: Db) {
       return new Set(rows.map((row) => Number(row.id)));
     },
 
-    /** The first of these ids that no tag, and that no client has. */
+    /** The first of these ids that matches no tag, and the first that matches no client. */
     async unknownOwners(
       tags: readonly number[],
       clients: readonly number[],
@@ -129,7 +129,7 @@ export function createNarrowedUpdates(db: Db) {
       };
     },
 
-    /** Every slug that is installed somewhere or on offer, with the names it goes by. */
+    /** Every slug that is installed somewhere or has an update, with its names. */
     async slugs(): Promise<{ slug: string; name: string }[]> {
       return db.all('SELECT slug, name FROM package UNION SELECT slug, name FROM site_update WHERE type IN (0, 3)');
     },

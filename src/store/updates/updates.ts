@@ -56,7 +56,7 @@ const OFFER = {
   new_version: 'u.new_version',
   level: 'u.level',
 };
-/** With `u` as the offer and `s` as its site. */
+/** With `u` as the update and `s` as its site. */
 export const OFFER_COLUMNS = Object.entries(OFFER)
   .map(([name, column]) => `${column} AS ${name}`)
   .join(', ');
@@ -64,7 +64,10 @@ const offers = jsonRows<FleetOffer>(Object.keys(OFFER));
 
 export function createUpdates(db: Db) {
   return {
-    /** Visible offers of one page, and the counts of all matches by type. The counts are read first: they decide from which end to walk. */
+    /**
+     * Visible updates of one page, and the counts of all matches by type. The counts are read first: they decide from
+     * which end to read.
+     */
     async page(
       filter: OfferFilter,
       page: number,
@@ -81,17 +84,17 @@ export function createUpdates(db: Db) {
       return { items, counts };
     },
 
-    /** Visible offers of some sites, for applying them. */
+    /** Visible updates of some sites, for applying them. */
     ofSites(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
       return ofSites(db, siteIds, types, false);
     },
 
-    /** Offers of one site, for applying them; ignored ones only when asked for. */
+    /** Updates of one site, for applying them; ignored ones only on request. */
     ofSite(siteId: number, types: readonly number[], evenIgnored: boolean): Promise<FleetOffer[]> {
       return ofSites(db, [siteId], types, evenIgnored);
     },
 
-    /** Those of the slugs of which no visible offer of these types stands on any of the sites. */
+    /** Those of the slugs for which no visible update of these types exists on any of the sites. */
     async offeredNowhere(
       siteIds: readonly number[],
       types: readonly number[],
@@ -107,9 +110,9 @@ export function createUpdates(db: Db) {
     },
 
     /**
-     * Stores applied updates at once: the offers go, and the inventory has the new versions, also when the site cannot be read any
-     * more. The digest goes too: the next snapshot must be compared with what is stored now, or an update that is offered again
-     * would be taken for known.
+     * Stores applied updates at once: their rows are deleted, and the inventory gets the new versions, even if the site
+     * can no longer be read. The digest is cleared: the next snapshot must be compared with what is stored now,
+     * otherwise an update that is offered again would be treated as known.
      */
     async applied(siteId: number, type: number, items: readonly { slug: string; version: string }[]): Promise<void> {
       const list = JSON.stringify(items.map(({ slug, version }) => [slug, version]));
@@ -244,7 +247,7 @@ async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, num
   );
 }
 
-/** A page of the whole fleet: keys from a covering index, then the rows. The second half is walked from its end. */
+/** A page of the whole fleet: keys from a covering index, then the rows. The second half is read from its end. */
 function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number, total: number): Promise<FleetOffer[]> {
   const [single] = filter.types;
   const oneType = filter.types.length === 1 && single !== undefined;
@@ -269,7 +272,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
     ['url_key', 'site_id', 'type', 'position'].map((column) => `${alias}${column} ${way}`).join(', ');
   const index = oneType ? 'site_update_page_by_type' : 'site_update_page';
   if (offset <= NEAR) {
-    // Nothing to skip: the rows come in order as they are, and the keys need no sorting of their own.
+    // Nothing to skip: the rows come in order, and the keys need no separate sorting.
     const near = sql(
       `SELECT ${OFFER_COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
        WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
@@ -292,7 +295,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   return offers.all(db, far);
 }
 
-/** A page of chosen sites, in the order they were given. */
+/** A page of chosen sites, in the given order. */
 function chosenPage(db: Db, filter: OfferFilter, perPage: number, offset: number): Promise<FleetOffer[]> {
   const typed = filter.types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
   const rows = sql(

@@ -1,4 +1,7 @@
-/** The stored copy of a vulnerability feed. A new copy is staged while it is read, and taken over when it was read to its end. */
+/**
+ * The stored copy of a vulnerability feed. A new copy is staged while it is read, and replaces the old one when it has
+ * been read to its end.
+ */
 
 import type { FeedEntry } from '../../../schemas/vulnerability.js';
 import type { Db, Row, Statement } from '../driver/db.js';
@@ -17,22 +20,22 @@ export interface FeedRow extends Row {
   unreadable: number;
 }
 
-/** An entry with the digest by which a later copy of it is recognised. */
+/** An entry with the digest by which a later copy of it is recognized. */
 export interface StagedEntry {
   entry: FeedEntry;
   digest: string;
 }
 
-/** Entries per transaction: the connection is free for others in between. */
+/** Entries per transaction: the connection is free for other work in between. */
 const CHUNK = 500;
 
 /**
- * The staged entries up to one, as stored. CROSS JOIN, here and below, keeps the few in front: what the planner knows of these
- * tables may be from when they were empty.
+ * The staged entries up to one, as stored. CROSS JOIN, here and below, keeps the few in front: the planner's statistics
+ * of these tables may be from when they were empty.
  */
 const STAGED = 'SELECT x.id FROM vulnerability_staged s CROSS JOIN vulnerability x ON x.uid = s.uid WHERE s.uid <= ?';
 
-/** Versions of the fleet that the software of the staged entries may concern are judged again. */
+/** Marks versions in the fleet that the staged entries may concern as pending. */
 function judgeAgain(uid: string): Statement[] {
   const noted = 'ON CONFLICT DO UPDATE SET round = round + 1';
   const software = `(${STAGED}) t CROSS JOIN vulnerable_software v ON v.vulnerability_id = t.id`;
@@ -53,14 +56,14 @@ function judgeAgain(uid: string): Statement[] {
 
 export function createVulnerabilityFeeds(db: Db) {
   return {
-    /** What is known of the feed; undefined before the first look. */
+    /** The state of the feed; undefined before the first read. */
     state(): Promise<FeedRow | undefined> {
       return db.one<FeedRow>(
         'SELECT source, tried_at, checked_at, read_at, next_at, failure, etag, last_modified, entries, unreadable FROM vulnerability_feed',
       );
     },
 
-    /** A look that failed; what is stored stays. */
+    /** Records a failed read; stored entries stay. */
     async failed(source: string, now: number, nextAt: number, failure: string): Promise<void> {
       await db.run(
         `INSERT INTO vulnerability_feed (id, source, tried_at, next_at, failure) VALUES (1, ?, ?, ?, ?)
@@ -69,7 +72,7 @@ export function createVulnerabilityFeeds(db: Db) {
       );
     },
 
-    /** A look that found nothing new. */
+    /** Records a read that found nothing new. */
     async unchanged(now: number, nextAt: number): Promise<void> {
       await db.run("UPDATE vulnerability_feed SET tried_at = ?, checked_at = ?, next_at = ?, failure = ''", [
         now,
@@ -78,7 +81,7 @@ export function createVulnerabilityFeeds(db: Db) {
       ]);
     },
 
-    /** A copy was taken over whole. */
+    /** Records a complete new copy. */
     async taken(
       feed: Pick<FeedRow, 'source' | 'etag' | 'last_modified' | 'entries' | 'unreadable'>,
       now: number,
@@ -101,12 +104,12 @@ export function createVulnerabilityFeeds(db: Db) {
       return new Map(rows.map((row) => [String(row.uid), String(row.digest)]));
     },
 
-    /** Forgets what an earlier look left. */
+    /** Deletes leftovers of an earlier read. */
     async clearStaged(): Promise<void> {
       await db.run('DELETE FROM vulnerability_staged');
     },
 
-    /** Nearly all entries have the same few notices: those are kept apart from the first. */
+    /** Nearly all entries have the same few notices, so those are stored separately. */
     async stage(entries: readonly StagedEntry[]): Promise<void> {
       const notices = [...new Set(entries.flatMap(({ entry }) => entry.notice ?? []))];
       await db.batch([
@@ -124,7 +127,7 @@ export function createVulnerabilityFeeds(db: Db) {
       ]);
     },
 
-    /** Takes over a part of what is staged. @returns whether there was any */
+    /** Applies a part of the staged entries. @returns whether there were any */
     async takeStaged(): Promise<boolean> {
       const last = await db.one(
         `SELECT max(uid) AS uid FROM (SELECT uid FROM vulnerability_staged ORDER BY uid LIMIT ${CHUNK})`,

@@ -1,10 +1,10 @@
-/** Versions of the fleet that wait to be held against the feed, and what came of it. */
+/** Versions of the fleet that wait to be matched with the feed, and the results. */
 
 import type { VersionRange } from '../../../schemas/vulnerability.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-/** A version that waits, with all that the feed says of its package. */
+/** A pending version, with all feed entries of its package. */
 export interface WaitingVersion {
   package_id: number;
   version: string;
@@ -19,9 +19,9 @@ export interface Finding {
   fixed_in: string | null;
 }
 
-/** A version that an offer replaces, and what is known of it. */
+/** A version that an update replaces, and its known vulnerabilities. */
 export interface OfferFinding extends Row {
-  /** Position in the list that was asked about. */
+  /** Position in the given list. */
   at: number;
   cve: string | null;
   title: string;
@@ -47,7 +47,7 @@ export function createJudgements(db: Db) {
       }));
     },
 
-    /** Replaces what is known of these versions. One that was noted again in the meantime still waits. */
+    /** Replaces the findings for these versions. One that was noted again in the meantime stays pending. */
     async settle(versions: readonly WaitingVersion[], findings: readonly Finding[]): Promise<void> {
       const judged = JSON.stringify(versions.map(({ package_id, version, round }) => [package_id, version, round]));
       await db.batch([
@@ -68,7 +68,7 @@ export function createJudgements(db: Db) {
       ]);
     },
 
-    /** Forgets what concerns versions that no site has any more. */
+    /** Deletes findings for versions that no site has any more. */
     async forgetGone(): Promise<void> {
       await db.run(
         `DELETE FROM vulnerable_version WHERE CASE package_id
@@ -79,8 +79,8 @@ export function createJudgements(db: Db) {
     },
 
     /**
-     * What is known of the versions that these offers replace. `type` as in the list of updates; translations are in no feed. Joined in
-     * the order in which each step is one look into an index: without statistics SQLite would begin with the whole feed.
+     * Findings for the versions that these updates replace. `type` as in the list of updates; translations are in no
+     * feed. Joined so that each step is one index lookup: without statistics SQLite would begin with the whole feed.
      */
     ofOffers(offers: readonly { type: number; slug: string; current_version: string }[]): Promise<OfferFinding[]> {
       const list = JSON.stringify(offers.map(({ type, slug, current_version }) => [type, slug, current_version]));

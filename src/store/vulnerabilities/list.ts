@@ -18,7 +18,7 @@ export interface VulnerabilityRow {
   /** Installed versions, each with the first fixed one. */
   versions: [string, string | null][];
   sites: number;
-  /** Addresses. */
+  /** URLs. */
   first_sites: string[];
 }
 
@@ -49,7 +49,7 @@ function installsOf(versions: Fragment): Fragment {
   ]);
 }
 
-/** The installs that something is known of. */
+/** The installs with known vulnerabilities. */
 export const VULNERABLE_INSTALLS = `SELECT w.package_id, w.version, e.site_id
     FROM (SELECT DISTINCT package_id, version FROM vulnerable_version WHERE package_id > 0) w
     JOIN site_extension e ON e.package_id = w.package_id AND e.version = w.version
@@ -57,14 +57,14 @@ export const VULNERABLE_INSTALLS = `SELECT w.package_id, w.version, e.site_id
     FROM (SELECT DISTINCT version FROM vulnerable_version WHERE package_id = 0) w JOIN site_detail d ON d.wp_version = w.version`;
 
 /**
- * Sites of which it is not known, although there is a feed: never synced, or with a version that waits to be judged. CROSS: few
- * versions wait, and SQLite would go through all that is installed.
+ * Sites whose state is unknown although there is a feed: never synced, or with a pending version. CROSS: few versions
+ * are pending, and SQLite would otherwise scan everything installed.
  */
 export const UNJUDGED_SITES = `SELECT site_id FROM site_detail WHERE last_sync IS NULL
   UNION ALL SELECT e.site_id FROM version_to_judge j CROSS JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
   UNION ALL SELECT d.site_id FROM version_to_judge j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
 
-/** ` AND …` of the site `s`. */
+/** ` AND …` condition on the site `s`. */
 function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragment {
   return join([
     ...(sites === undefined ? [] : [fragment(` AND s.id ${IN}`, JSON.stringify(sites))]),
@@ -76,7 +76,7 @@ function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragmen
   ]);
 }
 
-/** ` AND …` of the finding `w` and its vulnerability `x`. */
+/** ` AND …` condition on the finding `w` and its vulnerability `x`. */
 function ofFindings(filter: VulnerabilityFilter): Fragment {
   const { severities, packages, sites } = filter;
   return join([
@@ -102,7 +102,7 @@ function withFix({ fixed }: VulnerabilityFilter): Fragment {
 
 export function createVulnerabilities(db: Db) {
   return {
-    /** One page, the worst first, with the counts of all matches. */
+    /** One page, most severe first, with the counts of all matches. */
     async page(filter: VulnerabilityFilter, page: number, perPage: number, firstSites: number) {
       const sites = ofSites(filter);
       const findings = ofFindings(filter);
@@ -116,7 +116,7 @@ export function createVulnerabilities(db: Db) {
         sites,
         fragment(') END)'),
       ]);
-      // Grouped in the order of an index: only what is found has to be sorted.
+      // Grouped in index order: only the result has to be sorted.
       const held = join([
         fragment('WITH held AS MATERIALIZED (SELECT w.vulnerability_id, w.package_id, sum('),
         installs,
@@ -194,13 +194,13 @@ export function createVulnerabilities(db: Db) {
         rows_total: severities.reduce((sum, [, n]) => sum + n, 0),
         severities: severities.map(([severity, n]) => ({ severity, n })),
         sites: Number(totals[0]?.sites ?? 0),
-        /** Sites of which it is not known: with a feed, and without one. */
+        /** Sites whose state is unknown: with a feed, and without one. */
         unknown: { judged: Number(counts[0]?.unjudged ?? 0), all: Number(counts[0]?.all_sites ?? 0) },
         notices: notices.map(({ body }) => String(body)),
       };
     },
 
-    /** Sites by the worst that is known of them; of the whole fleet, without suspended sites. */
+    /** Number of sites by their most severe vulnerability; for the whole fleet, without suspended sites. */
     async sitesBySeverity(): Promise<{ severity: number | null; n: number }[]> {
       return db.all(
         `SELECT severity, count(*) AS n FROM (SELECT i.site_id, max(x.severity) AS severity FROM (${VULNERABLE_INSTALLS}) i

@@ -1,10 +1,13 @@
-/** Known vulnerabilities that people were not told of yet, and the alerts that tell of them. */
+/** Known vulnerabilities that have not been reported yet, and the alerts that report them. */
 
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertStatement, type NewAlert } from '../monitoring/alerts.js';
 
-/** What became known of one plugin, theme or core on one connected site; rating and the rest are those of the worst. */
+/**
+ * New vulnerabilities of one plugin, theme or core on one connected site; rating and the other members are those of the
+ * most severe.
+ */
 export interface SiteNews {
   site_id: number;
   url: string;
@@ -22,22 +25,22 @@ export interface SiteNews {
 }
 
 export interface News {
-  /** Pairs of vulnerability and package, as JSON: to be settled when they were told of. */
+  /** Pairs of vulnerability and package, as JSON: settled once they are reported. */
   fresh: string;
-  /** All that is new: vulnerabilities, connected sites, and pairs of a site and what it has installed. */
+  /** Counts of everything new: vulnerabilities, connected sites, and pairs of a site and an installed item. */
   vulnerabilities: number;
   sites: number;
   items: number;
-  /** Vulnerabilities among them that are rated critical. */
+  /** How many of the vulnerabilities are rated critical. */
   critical: number;
-  /** The first of the pairs, the worst first. */
+  /** The first of the pairs, most severe first. */
   first: SiteNews[];
 }
 
 const FRESH = `SELECT DISTINCT w.vulnerability_id, w.package_id FROM vulnerable_version w WHERE NOT EXISTS (
   SELECT 1 FROM vulnerability_told t WHERE t.vulnerability_id = w.vulnerability_id AND t.package_id = w.package_id)`;
 
-/** Installs that fresh ones concern, on connected sites; `f` is the list of FRESH. */
+/** Installs affected by new vulnerabilities, on connected sites; `f` is the list of FRESH. */
 const INSTALLS = `SELECT w.vulnerability_id, w.package_id, w.version, w.fixed_in, e.site_id FROM f
     JOIN vulnerable_version w ON w.vulnerability_id = f.vulnerability_id AND w.package_id = f.package_id
     JOIN site_extension e ON e.package_id = w.package_id AND e.version = w.version
@@ -47,7 +50,7 @@ const INSTALLS = `SELECT w.vulnerability_id, w.package_id, w.version, w.fixed_in
 
 export function createVulnerabilityNews(db: Db) {
   return {
-    /** What is new, with the first `limit` pairs of a site and what it has installed. */
+    /** The news, with the first `limit` pairs of a site and an installed item. */
     async read(limit: number): Promise<News> {
       const row = await db.one(
         `WITH f AS MATERIALIZED (${FRESH}),
@@ -81,7 +84,7 @@ export function createVulnerabilityNews(db: Db) {
       };
     },
 
-    /** Stores the alerts, and with them that these were told of. Returns the alerts that are new. */
+    /** Stores the alerts, and records the news as reported. Returns the alerts that are new. */
     async settle<A extends NewAlert>(fresh: string, alerts: readonly A[]): Promise<A[]> {
       const results = await db.batch([
         ...alerts.map(alertStatement),
