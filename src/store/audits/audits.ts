@@ -1,4 +1,4 @@
-/** Performance audits: the queue, the results, and what single sites have chosen. */
+/** Performance audits: the queue, the results, and the choices of single sites. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row } from '../driver/db.js';
@@ -75,7 +75,7 @@ interface ScorePoint extends Row {
 const COLUMNS = `a.id, a.site_id, a.strategy, a.status, a.requested_at, a.started_at, a.finished_at, a.engine, a.response_code,
   a.performance, a.seo, a.accessibility, a.best_practices, a.lab_data, a.others_data, a.error`;
 
-/** The newest audit of each site and strategy, and the newest one that brought a result. */
+/** The newest audit of each site and strategy, and the newest one with a result. */
 const NEWEST = `a.id IN (
   SELECT (SELECT max(x.id) FROM audit x WHERE x.site_id = s.value AND x.strategy = t.strategy)
     FROM json_each(?) s JOIN (SELECT 'desktop' AS strategy UNION ALL SELECT 'mobile') t
@@ -96,7 +96,7 @@ export function createAudits(db: Db) {
       return new Set(rows.map((row) => Number(row.site_id)));
     },
 
-    /** Takes the oldest audit that is due, unless one is under way anywhere. One whose holder died is taken over. */
+    /** Takes the oldest due audit, unless one is running anywhere. One whose holder died is taken over. */
     async claim(now: number, until: number, lapsed = now): Promise<ClaimedAudit | undefined> {
       const [, claimed] = await db.batch([
         sql(
@@ -148,7 +148,7 @@ export function createAudits(db: Db) {
       );
     },
 
-    /** Back into the queue; `counted` false forgets the attempt (the service was stopped). */
+    /** Puts an audit back into the queue; `counted` false does not count the attempt (the service was stopped). */
     async postpone(id: number, notBefore: number, error: string | null, counted: boolean): Promise<void> {
       await db.run(
         `UPDATE audit SET status = 'pending', started_at = NULL, lease_until = NULL, not_before = ?, error = ?, attempts = attempts - ?
@@ -226,7 +226,7 @@ export function createAudits(db: Db) {
       );
     },
 
-    /** Connected sites whose schedule asks for an audit that was not requested since; longest unaudited first. */
+    /** Connected sites whose schedule calls for an audit that has not been requested since; longest unaudited first. */
     async due(
       standard: AuditSchedule,
       since: Readonly<Record<Exclude<AuditSchedule, 'none'>, number>>,
@@ -243,7 +243,7 @@ export function createAudits(db: Db) {
       return rows.map((row) => ({ site_id: Number(row.site_id), strategy: row.strategy as AuditChoice['strategy'] }));
     },
 
-    /** Forgets ended audits from before a moment, but the newest of each site and strategy. */
+    /** Deletes ended audits from before an instant, except the newest of each site and strategy. */
     async prune(before: number): Promise<number> {
       const { changes } = await db.run(
         `DELETE FROM audit WHERE finished_at < ? AND EXISTS

@@ -15,7 +15,7 @@ import {
   type ClientWrite,
 } from './rows.js';
 
-/** Sites hidden from the caller: not counted, not touched. */
+/** Sites hidden from the caller: neither counted nor changed. */
 type Hidden = readonly number[];
 
 const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
@@ -27,7 +27,9 @@ const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.count
   (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets,
   (SELECT count(*) FROM site s WHERE s.client_id = c.id AND s.suspended_with = c.id) AS own_suspensions`;
 
-/** Wanted ids that no site has; one argument, the ids as JSON. Repeated inside a batch it finds the same each time. */
+/**
+ * Wanted ids that match no site; one argument, the ids as JSON. Repeated inside a batch it finds the same each time.
+ */
 const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHERE x.id = w.value)';
 
 function sitesCount(hidden: Hidden): Fragment {
@@ -113,7 +115,7 @@ export function createClients(db: Db) {
       return db.one<ClientRow>(query.sql, query.args);
     },
 
-    /** Creates a client and moves the wanted sites over to it. */
+    /** Creates a client and assigns the wanted sites to it. */
     add(texts: ClientTexts, siteIds: readonly number[], now: number, hidden: Hidden): Promise<ClientWrite> {
       const wanted = JSON.stringify(siteIds);
       // AUTOINCREMENT: within the batch the new client has the highest id of all.
@@ -194,9 +196,9 @@ export function createClients(db: Db) {
     },
 
     /**
-     * Sites and costs lose the client by their foreign keys, and sites the suspension that it had set. Hours that were bought
-     * for it alone go with it: a bucket without clients serves every client. Returns the sites that are not suspended any more;
-     * undefined when it was gone already.
+     * Sites and costs lose the client by their foreign keys, and sites the suspension it had set. Hours bought for it
+     * alone are deleted: a bucket without clients serves every client. Returns the sites that are no longer suspended;
+     * undefined if the client no longer existed.
      */
     async remove(id: number, now: number): Promise<SuspensionChange[] | undefined> {
       const [lifted, , removed] = await db.batch([
@@ -213,9 +215,9 @@ export function createClients(db: Db) {
     },
 
     /**
-     * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller.
-     * Returns the sites whose mark changed, in URL order, and how many of its sites are suspended now; undefined when there is
-     * no such client.
+     * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller. Returns the sites
+     * whose suspension changed, in URL order, and how many of its sites are suspended now; undefined if there is no
+     * such client.
      */
     async mark(
       id: number,

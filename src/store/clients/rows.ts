@@ -1,4 +1,4 @@
-/** Rows of clients, and what their writes take and return. */
+/** Rows of clients, and the inputs and results of their writes. */
 
 import type { Row } from '../driver/db.js';
 import type { SuspensionChange } from '../sites/status.js';

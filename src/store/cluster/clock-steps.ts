@@ -6,7 +6,7 @@
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-/** The clocks of several machines may differ by so much; less is not a step. */
+/** Clocks of several machines may differ by this much; less is not a step. */
 const SKEW_MS = 10_000;
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
@@ -37,16 +37,16 @@ const PAST = [
   ['monitor_network', 'ok_at'],
   ['monitor_network', 'down_since'],
 ] as const;
-/** Of a monitor, in milliseconds: its own, or that of the settings the plan was made with. */
+/** The interval of a monitor, in milliseconds: its own, or the global one used for scheduling. */
 const INTERVAL = `(60000 * coalesce(interval_min, (SELECT CASE WHEN json_valid(planned) THEN planned ->> 'interval_min' END
   FROM monitor_engine WHERE id = 1), 1440))`;
 
 export function createClockSteps(db: Db) {
   return {
     /**
-     * @param now by the clock as it is now
-     * @param steps by how much it was set forward and back since the last call; zero at the start of a process, which can
-     *   only recognise instants that are impossibly far ahead
+     * @param now by the current clock
+     * @param steps how much it was set forward and back since the last call; zero at the start of a process, which can
+     * only recognize instants that are impossibly far ahead
      */
     async settle(now: number, { forward, back }: { forward: number; back: number }): Promise<void> {
       await db.batch([...impossible(now), ...after(now, back), ...(forward > 0 ? ahead(now, forward) : [])]);
@@ -54,7 +54,7 @@ export function createClockSteps(db: Db) {
   };
 }
 
-/** Leases that end later than any can: a holder that is alive renews them long before the new end. */
+/** Leases that end later than any can: a living holder renews them long before the new end. */
 function impossible(now: number): Statement[] {
   return [
     ...LEASES.map(([table, column, ms]) =>
@@ -65,7 +65,7 @@ function impossible(now: number): Statement[] {
   ];
 }
 
-/** After a step back: what is planned is due as soon as it would have been without the step. */
+/** After a step back: scheduled work is due as soon as it would have been without the step. */
 function after(now: number, back: number): Statement[] {
   const shifted = DUE.map(([table, column, claim]) =>
     sql(`UPDATE ${table} SET ${column} = max(?, ${column} - ?) WHERE ${column} > ?`, now, back, now + claim),

@@ -3,7 +3,7 @@
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-/** Rows of processes that died are kept this long. */
+/** Rows of dead processes are kept this long. */
 const KEPT_MS = 3_600_000;
 
 export function createMembers(db: Db) {
@@ -43,7 +43,7 @@ export function createMembers(db: Db) {
       return rows.map((row) => String(row.owner));
     },
 
-    /** Removes a process that ends, so that the others need not wait until its row expires. */
+    /** Removes a process that is ending, so that the others need not wait until its row expires. */
     async leave(owner: string, kind = 'process'): Promise<void> {
       await db.run('DELETE FROM lease WHERE name = ?', [`${kind}:${owner}`]);
     },

@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
-/** Rows of processes that died are kept this long. */
+/** Rows of dead processes are kept this long. */
 const KEPT_MS = 3_600_000;
 
 interface ScheduleRun extends Row {

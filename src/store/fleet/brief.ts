@@ -1,4 +1,4 @@
-/** What the brief of the fleet is made of: per matter a count and its most urgent cases, in one snapshot. */
+/** The data of the fleet brief: per matter a count and its most urgent cases, in one snapshot. */
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -8,14 +8,14 @@ import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js'
 /** Instants in milliseconds. */
 interface BriefClock {
   now: number;
-  /** Work since then is told. */
+  /** Completed work since then is included. */
   since: number;
-  /** Certificates and domains that end before these. */
+  /** Certificates and domains that expire before these. */
   certificate_before: number;
   domain_before: number;
-  /** A site that was not synced since then. */
+  /** Sites not synced since then. */
   stale_before: number;
-  /** An update so long before an outage may be its cause. */
+  /** An update this long before an outage may be its cause. */
   suspect_ms: number;
 }
 
@@ -40,21 +40,21 @@ export type MatterName = (typeof MATTERS)[number];
 export interface BriefData {
   matters: Record<MatterName, Matter>;
   sites: { status: string; n: number }[];
-  /** Visible offers by type. */
+  /** Visible updates by type. */
   offers: { type: number; n: number }[];
   done: { context: string; action: string; n: number; sites: number }[];
-  /** Sites of which it is not known. */
+  /** Number of sites for which it is unknown. */
   unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
 }
 
-/** How a case names its site. */
+/** The columns by which a case names its site. */
 const SITE = 's.id AS site_id, s.name, s.url';
-/** Entries of what was done; those with a code were not. */
+/** Entries of completed actions; those with a code failed. */
 const LOG = "(SELECT * FROM action_log WHERE code = '')";
 const STATE = `s.suspended, s.disconnected, s.sync_error, d.sync_error_quoted, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
-/** The condition is of `s`; `limit` cases at most. */
+/** The condition is on `s`; at most `limit` cases. */
 function matter(columns: string, from: string, where: Fragment, order: string, limit: number): [Statement, Statement] {
   return [
     sql(`SELECT count(*) AS n FROM ${from} WHERE ${where.text}`, ...where.args),
@@ -77,7 +77,7 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
   const columns = `${SITE}, i.started_at, m.last_http_code, i.acknowledged_at`;
-  // What nobody has seen yet comes first.
+  // Unacknowledged ones come first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   const soon = (column: string) => `${column} < ?`;
   return {
@@ -120,7 +120,9 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   };
 }
 
-/** Sites with something vulnerable, told by plugin, theme or core: the worst first, then those on most sites. */
+/**
+ * Sites with known vulnerabilities, grouped by plugin, theme or core: the most severe first, then those on most sites.
+ */
 function vulnerable(denied: readonly number[], limit: number): [Statement, Statement] {
   const hidden = except('s.id', denied);
   const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0${hidden.text}`;
@@ -160,7 +162,7 @@ export function createFleetBrief(db: Db) {
           limit,
         ),
         sql(`SELECT s.status, count(*) AS n FROM site s WHERE 1${hidden.text} GROUP BY 1`, ...hidden.args),
-        // The kept counter is of all sites.
+        // The stored counter covers all sites.
         denied.length === 0
           ? sql('SELECT type, n FROM update_count')
           : sql(

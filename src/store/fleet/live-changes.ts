@@ -1,16 +1,19 @@
-/** What changed since a moment, by whichever process: read again and again while somebody watches, so every part is bounded and indexed. */
+/**
+ * Changes since a cursor, made by any process: read repeatedly while someone is subscribed, so every part is bounded
+ * and indexed.
+ */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from '../jobs/tool-jobs.js';
 
-/** A moment in the tables that only grow, and in the times of syncs. */
+/** A position in the append-only tables, and in the times of syncs. */
 export interface LiveCursor {
   alert: number;
   log: number;
   /** Of the newest sync, in milliseconds. */
   synced: number;
-  /** The mark of the offered updates. */
+  /** The revision of the available updates. */
   updates: string;
   /** When it was read. */
   at: number;
@@ -27,21 +30,24 @@ export interface LiveJob {
 
 export interface LiveChanges {
   cursor: LiveCursor;
-  /** Open jobs, those of the tools among them, and those that ended since. */
+  /** Open jobs, including those of the tools, and jobs that ended since. */
   jobs: LiveJob[];
   alerts: { kind: string; site_id: number | null }[];
-  /** Sites with something new in the log of actions. */
+  /** Sites with new entries in the action log. */
   acted: number[];
   synced: { site_id: number; at: number }[];
-  /** Items of safe updates that are under way. */
+  /** Items of safe updates in progress. */
   open_changes: { id: string; site_id: number; step: string }[];
-  /** Sites with updates on offer. */
+  /** Number of sites with available updates. */
   offering_sites: number;
 }
 
-/** More of one kind than this in a second come with the next read. Of syncs only the newest: the job that makes them shows as well. */
+/**
+ * More of one kind per second than this come with the next read. Of syncs only the newest: the job that runs them shows
+ * as well.
+ */
 const MOST = 500;
-/** Processes' clocks differ by a little, and a sync is stored a moment after its time was taken. */
+/** Processes' clocks differ slightly, and a sync is stored a moment after its time was taken. */
 const OVERLAP_MS = 5_000;
 
 const MARKS = `SELECT (SELECT coalesce(max(id), 0) FROM alert) AS alert, (SELECT coalesce(max(id), 0) FROM action_log) AS log,
@@ -53,7 +59,7 @@ const count = (table: 'job' | 'tool_job', state: string) =>
 
 export function createLiveChanges(db: Db) {
   return {
-    /** This moment. */
+    /** The current cursor. */
     async cursor(now: number): Promise<LiveCursor> {
       const row = (await db.one(MARKS)) as Row;
       return { ...cursorOf(row), at: now };
@@ -82,7 +88,7 @@ export function createLiveChanges(db: Db) {
         sql('SELECT n FROM offering_site_count'),
       ]);
       const newest = cursorOf(marks[0] as Row);
-      // Where there is more than was read, the next read goes on behind what was.
+      // If there is more than was read, the next read continues after it.
       const last = (rows: readonly Row[], column: string, all: number) =>
         rows.length < MOST ? all : Number(rows.at(-1)?.[column]);
       return {

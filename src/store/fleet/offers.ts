@@ -1,4 +1,7 @@
-/** Updates on offer, one row per item across the fleet, and the sites of one item. Ignored offers and suspended sites are left out. */
+/**
+ * Available updates, one row per item across the fleet, and the sites of one item. Ignored updates and suspended sites
+ * are left out.
+ */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -9,12 +12,12 @@ export interface OfferedItem extends Row {
   slug: string;
   name: string;
   sites: number;
-  /** Sites whose guard answered last. */
+  /** Sites whose guard answered the last check. */
   guarded: number;
-  /** JSON lists of versions without repeats. */
+  /** JSON lists of distinct versions. */
   current_versions: string;
   new_versions: string;
-  /** 0 patch, 1 minor, 2 major, of the offer that goes furthest; null when no version is known. */
+  /** 0 patch, 1 minor, 2 major, of the largest step; null if no version is known. */
   level: number | null;
 }
 
@@ -26,7 +29,7 @@ export interface OfferedSite extends Row {
   current_version: string;
   new_version: string;
   level: number | null;
-  /** State of `site_guard`; null = never looked. */
+  /** State of `site_guard`; null = never checked. */
   guard: number | null;
   /** The version is held back. */
   held: number;
@@ -85,7 +88,7 @@ export function createFleetOffers(db: Db) {
       return { items: items as OfferedItem[], total: Number(totals[0]?.n ?? 0) };
     },
 
-    /** Offers by how far they go; null is for versions that are not known. */
+    /** Updates by level; null for unknown versions. */
     async levels(denied: readonly number[]): Promise<{ level: number | null; n: number }[]> {
       const condition = offered({ types: [], levels: [], search: '', denied });
       return db.all(
@@ -94,7 +97,7 @@ export function createFleetOffers(db: Db) {
       );
     },
 
-    /** From which version to which these items would go, and on how many sites. */
+    /** The steps from version to version of these items, and on how many sites. */
     async steps(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
       denied: readonly number[],

@@ -1,4 +1,4 @@
-/** The conditions of a search over the fleet, as SQL. Every condition is a set of sites, and a search is their intersection. */
+/** The conditions of a fleet search, as SQL. Every condition is a set of sites, and a search is their intersection. */
 
 import type { Value } from '../driver/db.js';
 import { type Fragment, join } from '../driver/sql-fragments.js';
@@ -9,7 +9,7 @@ import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js'
 export type MonitorState = 'up' | 'down' | 'pending' | 'paused' | 'unknown';
 type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
 
-/** Offers that are not ignored. Empty lists = any. */
+/** Updates that are not ignored. Empty lists = any. */
 export interface OfferFilter {
   /** Numbers of the update types. */
   types: readonly number[];
@@ -17,18 +17,18 @@ export interface OfferFilter {
   levels: readonly number[];
 }
 
-/** A plugin or theme that is installed. */
+/** An installed plugin or theme. */
 export interface ItemFilter {
   /** 0 plugin, 1 theme. */
   kind: number;
   packages: readonly number[];
   versions?: readonly string[] | undefined;
   active?: boolean | undefined;
-  /** Whether something is known of the installed version. */
+  /** Whether the installed version has known vulnerabilities. */
   vulnerable?: boolean | undefined;
-  /** Whether the version on offer is held back. */
+  /** Whether the available version is held back. */
   quarantined?: boolean | undefined;
-  /** Levels of an update that must be on offer for it; undefined = whether or not there is one. */
+  /** Levels of an update that must be available for it; undefined = with or without one. */
   offer?: readonly number[] | undefined;
 }
 
@@ -39,33 +39,39 @@ export interface FleetFilter {
   tags: readonly number[];
   clients: readonly number[];
   denied: readonly number[];
-  /** By column, the versions that fit. */
+  /** By column, the matching versions. */
   versions: readonly { column: VersionColumn; fitting: readonly string[] }[];
   /** Instants, exclusive. A site that was never synced counts as not synced. */
   not_synced_since?: number | undefined;
   certificate_before?: number | undefined;
   domain_before?: number | undefined;
   monitor?: { state: MonitorState /** The global switch, for monitors that follow it. */; active: number } | undefined;
-  /** Whether something vulnerable is installed; `known`: there is a feed. Of a named item the item asks, and this tells the unknown. */
+  /**
+   * Whether a vulnerable item is installed; `known`: there is a feed. For a named item the item's own condition
+   * applies, and this one only yields the unknown sites.
+   */
   vulnerable?: { wanted: boolean; known: boolean; of_item: boolean } | undefined;
-  /** Whether a version is on offer that is held back. */
+  /** Whether a held-back version is available. */
   quarantined?: boolean | undefined;
-  /** Any of these is on offer for the site. */
+  /** Any of these updates is available for the site. */
   offers?: readonly OfferFilter[] | undefined;
-  /** All of these are installed; the first is the one that rows show. */
+  /** All of these are installed; rows show the first one. */
   items: readonly ItemFilter[];
 }
 
 export const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
 
-/** ` WHERE …`, or nothing when every site fits. */
+/** ` WHERE …`, or empty if every site matches. */
 export const where = (condition: Fragment): Fragment =>
   condition.text === '' ? condition : join([fragment(' WHERE '), condition]);
 
 const texts = (values: readonly string[]) => JSON.stringify(values);
 const IN = 'IN (SELECT value FROM json_each(?))';
 
-/** Which offers; covered by the index `site_update_by_level`, which SQLite finds when the numbers stand in the text. */
+/**
+ * Which updates; covered by the index `site_update_by_level`, which SQLite uses if the numbers are literals in the
+ * text.
+ */
 export function offerCondition({ types, levels }: OfferFilter): Fragment {
   const among = (column: string, numbers: readonly number[]) =>
     numbers.length === 0 ? '' : ` AND ${column} IN (${numbers.map(Math.trunc).join(', ')})`;
@@ -77,7 +83,7 @@ const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT
 const HELD_BACK = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
   WHERE k.id = e.package_id AND q.version = e.update_version AND q.lifted_at IS NULL)`;
 
-/** `SELECT site_id, package_id` of what is installed and fits; from covering indexes. */
+/** `SELECT site_id, package_id` of matching installed items; from covering indexes. */
 export function itemRows({ kind, packages, versions, active, vulnerable, quarantined, offer }: ItemFilter): Fragment {
   const own = join([
     fragment(`e.package_id ${IN}`, idList(packages)),
@@ -107,7 +113,7 @@ export function siteCondition(filter: FleetFilter): Fragment {
   return both([...baseConditions(filter), ...judgedConditions(filter).map(({ fits }) => fits)]);
 }
 
-/** Sites that fit otherwise, but of which a value that was asked about is not known; undefined when all are always known. */
+/** Sites that match otherwise, but for which a searched value is unknown; undefined if every value is always known. */
 export function unknownCondition(filter: FleetFilter): Fragment | undefined {
   const judged = judgedConditions(filter);
   if (judged.length === 0) return undefined;
@@ -119,7 +125,7 @@ function both(conditions: readonly Fragment[]): Fragment {
   return join(conditions.flatMap((one, index) => (index === 0 ? [one] : [fragment(' AND '), one])));
 }
 
-/** Conditions on what is always known. */
+/** Conditions on values that are always known. */
 function baseConditions(filter: FleetFilter): Fragment[] {
   const { search, status, denied, tags, clients, monitor, offers, items } = filter;
   const plain = sitePredicate({ search, status, denied });
@@ -156,7 +162,7 @@ function anyOffer(offers: readonly OfferFilter[]): Fragment {
   ]);
 }
 
-/** A monitor's word is that of its last beat; paused beats all of them. */
+/** A monitor's state is that of its last beat; paused takes precedence. */
 function monitorCondition({ state, active }: { state: MonitorState; active: number }): Fragment {
   const on = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
   const status = { up: 1, down: 0, pending: 2, unknown: 99, paused: null }[state];
@@ -170,7 +176,7 @@ interface Judged {
   unknown: Fragment;
 }
 
-/** Conditions on what may not be known of a site. */
+/** Conditions on values that may be unknown for a site. */
 function judgedConditions(filter: FleetFilter): Judged[] {
   const judged = filter.versions.map(
     ({ column, fitting }): Judged => ({

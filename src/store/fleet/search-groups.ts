@@ -1,4 +1,4 @@
-/** Counts of sites by a value, as SQL: by a column, by their clients and tags, by what is installed or on offer. */
+/** Counts of sites by a value, as SQL: by a column, by clients and tags, by installed items or available updates. */
 
 import { type Fragment, join } from '../driver/sql-fragments.js';
 import {
@@ -53,14 +53,14 @@ export function groupQuery(filter: FleetFilter, by: GroupColumn): Fragment {
   }
 }
 
-/** `AND column IN (the sites)`; nothing when every site fits. */
+/** `AND column IN (the sites)`; empty if every site matches. */
 function within(column: string, condition: Fragment): Fragment {
   return condition.text === ''
     ? condition
     : join([fragment(` AND ${column} IN (SELECT s.id FROM site s WHERE `), condition, fragment(')')]);
 }
 
-/** Clients or tags with their sites, and as null the sites that have none: what is left of all. */
+/** Clients or tags with their sites, and as null the remaining sites, which have none. */
 function owners(
   condition: Fragment,
   counted: string,
@@ -83,7 +83,7 @@ function owners(
 
 const LEVEL = "CASE u.level WHEN 0 THEN 'patch' WHEN 1 THEN 'minor' WHEN 2 THEN 'major' END";
 
-/** By slug or level: of the updates that were asked about, else, for slugs, of what is installed. */
+/** By slug or level: of the updates that were searched for, otherwise, for slugs, of what is installed. */
 function byOffer(filter: FleetFilter, by: 'slug' | 'level'): Fragment {
   const [item, ...others] = filter.items;
   const asked = item?.offer === undefined ? filter.offers : [{ types: [], levels: item.offer }];
@@ -100,13 +100,13 @@ function byOffer(filter: FleetFilter, by: 'slug' | 'level'): Fragment {
     ...offers.flatMap((one, index) => [fragment(index === 0 ? '(' : ' OR ('), offerCondition(one), fragment(')')]),
     fragment(')'),
     ...(item === undefined ? [] : [ofItem]),
-    // Without an item, what was asked of the offers stands above already.
+    // Without an item, the conditions on updates are already included above.
     within('u.site_id', siteCondition(item === undefined ? { ...filter, offers: undefined } : filter)),
     fragment(' GROUP BY 1'),
   ]);
 }
 
-/** Slugs of what is installed. A site has a slug once, so rows are sites. */
+/** Slugs of installed items. A site has a slug once, so rows are sites. */
 function installed(filter: FleetFilter, item: ItemFilter | undefined): Fragment {
   const rows =
     item === undefined

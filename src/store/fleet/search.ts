@@ -1,4 +1,4 @@
-/** The search over the fleet: one page of rows with chosen columns, or counts by a value. */
+/** The fleet search: one page of rows with chosen columns, or counts by a value. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -15,7 +15,7 @@ import {
 } from './search-filter.js';
 import { type GroupColumn, groupQuery } from './search-groups.js';
 
-/** A value with its number of sites; null = the value is not known, or there is none. */
+/** A value with its number of sites; null = the value is unknown, or there is none. */
 interface GroupRow extends Row {
   value: string | null;
   id: number | null;
@@ -29,7 +29,7 @@ interface Found {
 
 const FEED_READ = 'SELECT 1 FROM vulnerability_feed WHERE read_at IS NOT NULL';
 
-/** Columns by name. `s` is the site, `d` its details, `e`, `p` and `u` the item that is searched for and its offer. */
+/** Columns by name. `s` is the site, `d` its details, `e`, `p` and `u` the searched item and its update. */
 const COLUMNS: Readonly<Record<string, string>> = {
   id: 's.id',
   url: 's.url',
@@ -67,7 +67,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   update: 'u.new_version',
   level: 'u.level',
 };
-/** Columns that are about the item where one is searched for. */
+/** Columns that describe the item, if one is searched for. */
 const ITEM_COLUMNS: Readonly<Record<string, string>> = {
   vulnerabilities: `CASE WHEN EXISTS (${FEED_READ})
     AND NOT EXISTS (SELECT 1 FROM version_to_judge j WHERE j.package_id = e.package_id AND j.version = e.version)
@@ -75,7 +75,7 @@ const ITEM_COLUMNS: Readonly<Record<string, string>> = {
 };
 export type SearchColumn = keyof typeof COLUMNS;
 
-/** What sites may be ordered by; what is not known comes last. */
+/** Sort orders of sites; unknown values come last. */
 const ORDERS = {
   url: 's.url_key',
   // Folded, and begins with the name.
@@ -103,8 +103,8 @@ export function createFleetSearch(db: Db) {
     },
 
     /**
-     * Ids of packages that are called so: by slug, by the folder or file name that begins the slug, or by name. When none is,
-     * of those whose slug or name holds the text. `term` is lower-case ASCII, the only letters that SQLite folds.
+     * Ids of packages known by this name: the slug, the folder or file at its start, or the name. If there are none, of
+     * those whose slug or name contains the text. `term` is lower-case ASCII, the only letters that SQLite folds.
      */
     async packagesCalled(kind: number, term: string): Promise<number[]> {
       const exact = await db.all(
@@ -135,7 +135,7 @@ export function createFleetSearch(db: Db) {
       return rows.map((row) => String(row.version));
     },
 
-    /** One page with the totals, in URL order unless another is asked for. */
+    /** One page with the totals, in URL order unless another is requested. */
     async rows(
       filter: FleetFilter,
       columns: readonly SearchColumn[],
@@ -190,7 +190,9 @@ export function createFleetSearch(db: Db) {
   };
 }
 
-/** All matches in their order, as one JSON text: a fleet's ids are read faster so than a page and a count apart. */
+/**
+ * All matches in order, as one JSON text: a fleet's ids are read faster this way than a page and a count separately.
+ */
 async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<Found['keys']> {
   const [item, ...others] = filter.items;
   const query =

@@ -1,26 +1,26 @@
 /**
- * What SQLite's planner goes by: how many rows the tables have and how they spread over an index. Without it the planner takes
- * every table for large and every index for as good as another. A libSQL server takes no such statement from a client. When
- * these are taken, the search index is put in order, too.
+ * Statistics for SQLite's query planner: how many rows the tables have and how they are distributed over an index.
+ * Without them the planner assumes large tables and equally good indexes. A libSQL server does not accept such a
+ * statement from a client. The search index is merged at the same time.
  */
 
 import type { Db } from '../driver/db.js';
 
-/** Below, any plan is fast. */
+/** Below this number, any plan is fast. */
 const FEWEST_SITES = 500;
-/** Counts that have not doubled or halved since leave the plans as they are. */
+/** Counts that have not doubled or halved since leave the plans unchanged. */
 const GROWN = 2;
-/** Rows that are looked at in each index. */
+/** Rows examined in each index. */
 const ROWS_PER_INDEX = 1_000;
 
-/** Tables that grow with the fleet, one way or the other, and with what a feed knows of it. */
+/** Tables that grow with the fleet, or with the vulnerabilities known for it. */
 const TABLES = ['site', 'site_extension', 'site_update', 'vulnerable_version'] as const;
 
 export function createStatistics(db: Db) {
   return {
     /**
-     * Takes them when there are none, or when a table has grown beyond them; that takes some 40 ms at 10,000 sites. Connections
-     * that are open elsewhere go by the older ones until they are opened again.
+     * Collects statistics if there are none, or if a table has outgrown them; that takes some 40 ms at 10,000 sites.
+     * Connections open elsewhere use the older ones until they are opened again.
      * @returns whether it did
      */
     async refresh(): Promise<boolean> {
@@ -37,14 +37,14 @@ export function createStatistics(db: Db) {
       if (!grown) return false;
       await db.all(`PRAGMA analysis_limit = ${ROWS_PER_INDEX}`);
       await db.run('ANALYZE');
-      // Every write of a name adds to the search index; a search reads all that has not been merged yet.
+      // Every write of a name adds to the search index; a search reads everything that has not been merged yet.
       await db.run("INSERT INTO site_search (site_search) VALUES ('optimize')");
       return true;
     },
   };
 }
 
-/** Rows of each table when they were taken, about. */
+/** Approximate rows of each table when the statistics were collected. */
 async function knownCounts(db: Db): Promise<Map<unknown, number>> {
   if ((await db.one("SELECT 1 FROM sqlite_schema WHERE name = 'sqlite_stat1'")) === undefined) return new Map();
   const rows = await db.all('SELECT tbl, max(CAST(stat AS INTEGER)) AS rows FROM sqlite_stat1 GROUP BY tbl');

@@ -9,7 +9,7 @@ import { loadDriver } from '../driver/embedded-native.js';
 import { ensureFile } from '../driver/files.js';
 
 export interface ReplicaFiles {
-  /** Absolute path of the database file: the name that was asked for, and an ending of this replica alone. */
+  /** Absolute path of the database file: the requested name with a suffix unique to this replica. */
   readonly path: string;
   /** Changes whenever something was written to the replica. */
   fingerprint(): string;
@@ -21,9 +21,9 @@ export interface ReplicaFiles {
   release(): void;
 }
 
-/** What libSQL keeps beside a replica, under its name with these endings. */
+/** Suffixes of the files that libSQL keeps next to a replica. */
 const ENDINGS = ['', '-wal', '-shm', '-client_wal_index', '-info'];
-/** Before a replica writes ahead it has a journal, for a moment in which it may be closed or killed. */
+/** Until a replica uses a write-ahead log it has a journal, for a moment in which it may be closed or killed. */
 const OURS = new RegExp(`^-[0-9a-f]{8}(${[...ENDINGS, '-journal'].join('|')})$`);
 
 /**
@@ -71,7 +71,7 @@ export function claimReplica(name: string): ReplicaFiles {
   };
 }
 
-/** An open transaction is the lock: SQLite knows how to lock a file on every system, Node does not. */
+/** An open transaction is the lock: SQLite can lock a file on every system, Node cannot. */
 function lockOf(stem: string): Database.Database {
   const file = `${stem}-lock`;
   ensureFile(file, true);

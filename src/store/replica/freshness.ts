@@ -1,4 +1,4 @@
-/** Decides when a replica syncs: at intervals, and at once for a read that needs what was just written. */
+/** Decides when a replica syncs: at intervals, and at once for a read that needs recent writes. */
 
 interface FreshnessParts {
   /** Copies everything that was written before it began. */
@@ -16,8 +16,8 @@ interface Waiting {
 }
 
 /**
- * One sync at a time. Moments are counted: a sync covers those that were marked before it began, so however many wait, at
- * most two syncs serve them all.
+ * One sync at a time. Writes are numbered: a sync covers those marked before it began, so at most two syncs serve any
+ * number of waiting reads.
  */
 export class Freshness {
   readonly #parts: FreshnessParts;
@@ -37,19 +37,19 @@ export class Freshness {
     this.#running = this.#run();
   }
 
-  /** Something was written: the copy is old until the next sync. Returns the moment, for `reached`. */
+  /** Something was written: the copy is stale until the next sync. Returns the number, for `reached`. */
   mark(): number {
     this.#marked += 1;
     if (!this.#failing) this.#wake();
     return this.#marked;
   }
 
-  /** Whether everything that was marked is synced. */
+  /** Whether everything marked is synced. */
   get fresh(): boolean {
     return this.#covered === this.#marked && !this.#failing;
   }
 
-  /** Waits for everything that is marked by now. False when that fails, or takes longer than `ms`. */
+  /** Waits for everything marked by now. False if that fails, or takes longer than `ms`. */
   reached(ms: number): Promise<boolean> {
     const moment = this.#marked;
     if (this.#failing || this.#stopped) return Promise.resolve(false);
@@ -75,7 +75,7 @@ export class Freshness {
     this.#wake();
     await abort();
     await this.#running;
-    // It may just have been about to begin.
+    // It may just have been about to start.
     await abort();
   }
 

@@ -2,7 +2,7 @@
 
 import Database from 'libsql';
 
-/** A message of the parent: first where the replica is, then `sync` any number of times. */
+/** A message from the parent: first the replica's location, then `sync` any number of times. */
 export type SyncRequest = { path: string; url: string; token: string | undefined } | 'sync';
 /** The reply to each. */
 export type SyncReply = { ok: true } | { ok: false; message: string };
@@ -19,9 +19,10 @@ export type SyncReply = { ok: true } | { ok: false; message: string };
  * SQLite's write-ahead log is for: a sync is one transaction of another writer. Neither connection of the parent writes.
  */
 export function serveSyncs(): void {
-  // The replica holds everything that is stored: other users must not read it.
+  // The replica contains everything that is stored: other users must not read it.
   process.umask(0o077);
-  // Ctrl-C goes to all processes of a terminal: the parent still answers what is under way, and ends us when it is done.
+  // Ctrl-C reaches all processes of a terminal: the parent still finishes running requests, and ends this process when
+  // it is done.
   process.on('SIGINT', () => undefined);
   process.on('SIGTERM', () => undefined);
   process.on('disconnect', () => process.exit());

@@ -14,13 +14,13 @@ import { Syncer } from './syncer.js';
  * - `building`: there is no copy yet; the server answers.
  * - `live`: the copy answers.
  * - `behind`: the copy cannot be synced at the moment; the server answers.
- * - `away`: the server does not answer; the copy does, as it is.
+ * - `away`: the server does not answer; the copy does, though it may be stale.
  */
 export type ReplicaState = 'building' | 'live' | 'behind' | 'away';
 
 export interface ReplicaStatus {
   state: ReplicaState;
-  /** Since the last good sync began: nothing older is missing. Null before the first. */
+  /** Time since the last successful sync began: nothing older is missing. Null before the first. */
   age_ms: number | null;
   syncs: number;
   failures: number;
@@ -29,11 +29,11 @@ export interface ReplicaStatus {
 }
 
 export interface Replica {
-  /** Reads, with everything that was written before the last `wrote`. Writing is refused. */
+  /** Reads that include everything written before the last `wrote`. Writing is refused. */
   readonly db: Db;
-  /** Reads everything that any process wrote before the call: for logins. */
+  /** Reads that include everything any process wrote before the call: for logins. */
   readonly current: Db;
-  /** This process wrote something to the server. */
+  /** Reports that this process wrote something to the server. */
   wrote(): void;
   status(): ReplicaStatus;
   close(): Promise<void>;
@@ -41,7 +41,7 @@ export interface Replica {
 
 export interface ReplicaOptions {
   token?: string | undefined;
-  /** Name of the copy, to which endings are added. It is created at the start and removed at the end. */
+  /** Base name of the copy, to which suffixes are added. It is created at the start and removed at the end. */
   file: string;
   syncMs: number;
   /** Program of the syncing process. */
@@ -59,12 +59,15 @@ const CATCH_UP_MS = 500;
 const SERVER_MS = 2000;
 const RETRY_MS = 1000;
 const STUCK_MS = 10_000;
-/** A copy that cannot be synced for so long, although the server answers, is rebuilt. A server that cleans up its log may refuse for half a minute. */
+/**
+ * A copy that cannot be synced for this long, although the server answers, is rebuilt. A server that cleans up its log
+ * may refuse for half a minute.
+ */
 const REBUILD_AFTER_MS = 60_000;
 
 /**
- * Opens a storage server for reading, with a copy. Returns at once; the copy is made in the background.
- * @throws StorageError `other` when the name is in use
+ * Opens a storage server for reading, with a replica. Returns at once; the copy is built in the background.
+ * @throws StorageError `other` if the name is in use
  */
 export function openReplica(url: string, options: ReplicaOptions): Replica {
   return new EmbeddedReplica(url, options);
@@ -166,7 +169,7 @@ class EmbeddedReplica implements Replica {
     return this.#synced !== null && performance.now() - this.#synced < this.#options.syncMs + SERVER_MS;
   }
 
-  /** Whether the copy failed, or is locked for a moment: then the server answers. */
+  /** Whether the copy failed, or is briefly locked: then the server answers. */
   #broken(error: unknown, local: Db): boolean {
     if (isStorage(error, 'busy')) return true;
     if (!isStorage(error, 'corrupt', 'unavailable')) return false;
@@ -203,7 +206,8 @@ class EmbeddedReplica implements Replica {
     if (this.#opened !== this.#syncer.starts || this.#local === null) {
       const before = this.#local;
       const fresh = openEmbedded(pathToFileURL(this.#files.path).href, { mode: 'reader' });
-      // The file shrinks when the server's does, and the system ends a process that touches a mapped page that is gone.
+      // The file shrinks when the server's does, and the system kills a process that touches a mapped page that is
+      // gone.
       await fresh.all('PRAGMA mmap_size=0');
       this.#local = fresh;
       this.#opened = this.#syncer.starts;
@@ -240,7 +244,7 @@ class EmbeddedReplica implements Replica {
 
   #enter(state: ReplicaState, reason: unknown): void {
     const text = reason instanceof Error ? reason.message : null;
-    // The first failure of a replica that was never built does not change the state, but is reported all the same.
+    // The first failure of a replica that was never built does not change the state, but is still reported.
     if (this.#state === state && (text === null || text === this.#reason)) return;
     this.#state = state;
     this.#reason = text;

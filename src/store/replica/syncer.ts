@@ -13,25 +13,29 @@ interface SyncerParts {
   /** URL and token of the storage server, as configured. */
   url: string;
   token: string | undefined;
-  /** A sync that writes nothing for so long is taken to hang. */
+  /** A sync that writes nothing for this long is considered stuck. */
   stuckMs: number;
 }
 
-/** What SQLite says of a broken file, in the words of libsql; and libsql of one whose making was interrupted. */
+/**
+ * SQLite's messages about a damaged file, as worded by libsql; and libsql's message about an incompletely created one.
+ */
 const DAMAGED = /disk image is malformed|not a database|without a wal_index/;
 
-/** One call at a time. A sync fails by rejecting with a StorageError that may be logged: `corrupt`, else `unavailable`. */
+/**
+ * One call at a time. A failed sync rejects with a StorageError that may be logged: `corrupt`, otherwise `unavailable`.
+ */
 export class Syncer {
   readonly #parts: SyncerParts;
   #child: ChildProcess | null = null;
-  /** How many processes were started: another one may have another file open. */
+  /** How many processes have been started: a new one may have another file open. */
   starts = 0;
 
   constructor(parts: SyncerParts) {
     this.#parts = parts;
   }
 
-  /** Brings the replica to what the server has now, or later. */
+  /** Brings the replica to the server's current state, or a later one. */
   async sync(): Promise<void> {
     const child = this.#child ?? (await this.#start());
     await this.#ask(child, 'sync');
@@ -54,7 +58,7 @@ export class Syncer {
     child.once('exit', () => {
       if (this.#child === child) this.#child = null;
     });
-    // A command that is done need not wait for it.
+    // A finished command need not wait for it.
     child.unref();
     child.channel?.unref();
     this.#child = child;
@@ -96,7 +100,7 @@ export class Syncer {
     });
   }
 
-  /** The messages of libsql are dumps of its state with the reason somewhere in them; the token never belongs in a log. */
+  /** Messages of libsql are dumps of its state that contain the reason somewhere; the token must never be logged. */
   #printable(message: string): string {
     const { token = '' } = target(this.#parts.url, this.#parts.token);
     const open = token === '' ? message : message.replaceAll(token, '***');
@@ -105,9 +109,9 @@ export class Syncer {
   }
 }
 
-/** Replication has no WebSocket form; a server answers both on one port. The token may stand in the URL. */
+/** Replication does not work over WebSocket; a server accepts both on one port. The URL may contain the token. */
 function target(url: string, token: string | undefined): { url: string; token: string | undefined } {
-  // Of a scheme that it does not know, URL keeps the port.
+  // For unknown schemes, URL keeps the port.
   const parsed = new URL(url.replace(/^[a-z]+:/i, 'server:'));
   const plain = /^(http|ws):/i.test(url) || parsed.searchParams.get('tls') === '0';
   return {

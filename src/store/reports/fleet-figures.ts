@@ -10,17 +10,17 @@ export interface FleetFigures {
   sites: Record<string, number>;
   /** Pending updates that are not ignored, by kind of item and versions. */
   updates: { type: number; current_version: string; new_version: string; n: number }[];
-  /** Monitors by state: up, down, pending, unchecked; paused are those that are switched off. */
+  /** Monitors by state: up, down, pending, unchecked; paused are switched-off ones. */
   monitors: Record<string, number>;
-  /** Certificates by the time that is left: expired, 0-7, 7-30, 30+ days; unknown. */
+  /** Certificates by remaining time: expired, 0-7, 7-30, 30+ days; unknown. */
   certificates: Record<string, number>;
-  /** When the first certificate of the fleet ends, of those that are valid still, ms; null when none is known. */
+  /** The earliest expiry of a valid certificate in the fleet, ms; null if none is known. */
   first_expiry: number | null;
 }
 
 export function createFleetFigures(db: Db) {
   return {
-    /** @param active the global switch of the monitors, which those without one of their own follow */
+    /** @param active the global switch of the monitors, for those without their own */
     async read(now: number, active: boolean): Promise<FleetFigures> {
       const [sites = [], updates = [], monitors = [], certificates = [], expiry = []] = await db.read([
         sql('SELECT status, n FROM site_count'),

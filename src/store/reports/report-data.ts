@@ -46,12 +46,12 @@ interface IncidentOf extends Row {
   msg: string;
 }
 
-/** Records of one site and segment that are kept. */
+/** Maximum number of records kept per site and segment. */
 const MAX_RECORDS = 10_000;
 
 export function createReportData(db: Db) {
   return {
-    /** Changes of these contexts (lower case), newest first, and how many there are of each kind. Seconds, `to` exclusive. */
+    /** Changes of these contexts (lower case), newest first, and the number of each kind. Seconds, `to` exclusive. */
     async changes(siteId: number, contexts: readonly string[], from: number, to: number, limit: number) {
       const where =
         'site_id = ? AND created >= ? AND created < ? AND lower(context) IN (SELECT value FROM json_each(?))';
@@ -80,7 +80,7 @@ export function createReportData(db: Db) {
       );
     },
 
-    /** Seconds up and down since each of these moments until `to`, in the same order; ms. */
+    /** Seconds up and down from each of these instants until `to`, in the same order; ms. */
     async uptimeSums(siteId: number, since: readonly number[], to: number): Promise<{ up: number; down: number }[]> {
       const rows = await db.all(
         `SELECT w.key AS i, sum(h.up_s) AS up, sum(h.down_s) AS down FROM json_each(?) w
@@ -90,7 +90,7 @@ export function createReportData(db: Db) {
       return rows.map((row) => ({ up: Number(row.up ?? 0), down: Number(row.down ?? 0) }));
     },
 
-    /** Whether a site was checked before a moment in ms. */
+    /** Whether a site was checked before an instant in ms. */
     async checkedBefore(siteId: number, at: number): Promise<boolean> {
       return (
         (await db.one('SELECT 1 AS found FROM heartbeat WHERE site_id = ? AND at < ? LIMIT 1', [siteId, at])) !==
@@ -116,7 +116,7 @@ export function createReportData(db: Db) {
       return { items: items as IncidentOf[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Records of a range, newest first, how many there are by action, and whether there ever was one. */
+    /** Records of a range, newest first, their number by action, and whether there ever was one. */
     async records(siteId: number, segment: string, from: number, to: number, limit: number) {
       const where = 'site_id = ? AND segment = ? AND at >= ? AND at < ?';
       const [items = [], counts = [], any = []] = await db.read([
@@ -144,7 +144,7 @@ export function createReportData(db: Db) {
       };
     },
 
-    /** Stores a record; the oldest beyond the limit go. Returns its id. */
+    /** Stores a record; the oldest beyond the limit are deleted. Returns its id. */
     async addRecord(siteId: number, segment: string, action: string, facts: unknown, at: number): Promise<number> {
       const [added] = await db.batch([
         sql(

@@ -1,19 +1,19 @@
-/** Items that were updated under protection, one row each: where each one is, and how it ended. */
+/** Items that were updated under protection, one row each: their current step, and how they ended. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { except, offset } from '../driver/sql-fragments.js';
 
-/** What is done next, or under way: written before it is done. */
+/** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
 export type ChangeOutcome =
   /** The new version stays. */
   | 'kept'
-  /** The old version is back. */
+  /** The old version was restored. */
   | 'rolled_back'
   /** The site keeps the old version: the update did not take effect, or was never sent. */
   | 'not_updated'
-  /** The site is not well, and nothing that could be done has helped. */
+  /** The site does not work, and nothing that could be tried has helped. */
   | 'broken';
 export type Protection = 'guard' | 'reinstall' | 'none';
 
@@ -32,9 +32,9 @@ export interface ChangeRow extends Row {
   outcome: ChangeOutcome | null;
   snapshot: string | null;
   digest: string | null;
-  /** By the clock of the site, unix seconds. */
+  /** In unix seconds of the site's clock. */
   armed_until: number | null;
-  /** JSON of what was seen. */
+  /** JSON of the findings. */
   evidence: string | null;
   started_at: number;
   updated_at: number | null;
@@ -94,13 +94,13 @@ const NEW = [
 
 export function createChanges(db: Db) {
   return {
-    /** What a run needs to be settled; null = none of its items is open. */
+    /** The facts needed to settle a run; null = none of its items is open. */
     async runFacts(runId: string): Promise<string | null> {
       const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
       return row === undefined ? null : String(row.facts);
     },
 
-    /** Forgets the facts of runs without open items. An item that comes later brings them again. */
+    /** Deletes the facts of runs without open items. A later item stores them again. */
     async forgetRuns(): Promise<void> {
       await db.run(
         `DELETE FROM safe_change_run WHERE NOT EXISTS
@@ -108,7 +108,7 @@ export function createChanges(db: Db) {
       );
     },
 
-    /** Adds an item; `facts` (JSON) is what its run needs to be settled by another process. */
+    /** Adds an item; `facts` (JSON) is what another process needs to settle its run. */
     async add(change: NewChange, facts: string): Promise<void> {
       await db.batch([
         sql(
@@ -124,7 +124,7 @@ export function createChanges(db: Db) {
       ]);
     },
 
-    /** Notes the given fields of one item. */
+    /** Stores the given fields of one item. */
     async note(id: string, fields: ChangeFields): Promise<void> {
       const names = Object.keys(fields) as (keyof ChangeFields)[];
       await db.run(`UPDATE safe_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
@@ -143,7 +143,7 @@ export function createChanges(db: Db) {
       return db.one<ChangeRow>('SELECT * FROM safe_change WHERE id = ?', [id]);
     },
 
-    /** The newest item of this kind whose old version was kept, or that went from this version. */
+    /** The newest of this item's updates whose old version was kept, or that replaced this version. */
     newest(siteId: number, type: number, slug: string, version: string | null): Promise<ChangeRow | undefined> {
       return db.one<ChangeRow>(
         `SELECT * FROM safe_change WHERE site_id = ? AND type = ? AND slug = ? AND settled_at IS NOT NULL
@@ -153,7 +153,7 @@ export function createChanges(db: Db) {
       );
     },
 
-    /** Items of a site that are not settled, run by run. */
+    /** Unsettled items of a site, run by run. */
     open(siteId: number): Promise<ChangeRow[]> {
       return db.all<ChangeRow>(
         'SELECT * FROM safe_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
@@ -190,7 +190,7 @@ export function createChanges(db: Db) {
       return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Updates that ended so since, newest first; at most `limit`, and how many there are. */
+    /** Updates with this outcome since then, newest first; at most `limit`, and their total number. */
     async broken(
       outcome: 'rolled_back' | 'broken',
       since: number,
@@ -213,7 +213,7 @@ export function createChanges(db: Db) {
       return { items: items as BrokenRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Forgets items that were settled by then. */
+    /** Deletes items that were settled by then. */
     async expire(before: number): Promise<number> {
       const { changes } = await db.run('DELETE FROM safe_change WHERE settled_at <= ?', [before]);
       return changes;

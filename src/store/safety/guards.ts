@@ -1,4 +1,4 @@
-/** What is known of the guards of sites. */
+/** The known state of sites' guards. */
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -6,7 +6,7 @@ import { heldAmong, type QuarantineRow, type VersionKey } from './quarantine.js'
 
 export interface GuardRow extends Row {
   site_id: number;
-  /** 1 = it answered; 2 = it did once, but not at the last look; 0 = none. */
+  /** 1 = it answered; 2 = it did once, but not at the last check; 0 = none. */
   present: number;
   /** JSON of its greeting. */
   hello: string | null;
@@ -33,13 +33,16 @@ export function createGuards(db: Db) {
       );
     },
 
-    /** Whether a guard of this site answered once, or its inventory lists the plugin. */
+    /** Whether a guard of this site has ever answered, or its inventory lists the plugin. */
     async expected(siteId: number, pluginFile: string): Promise<boolean> {
       const { sql, args } = expectedStatement(siteId, pluginFile);
       return (await db.one(sql, args))?.present === 1;
     },
 
-    /** What an update has to know first, in one round trip: whether a guard is expected, and which versions are held back. */
+    /**
+     * What an update needs to know first, in one round trip: whether a guard is expected, and which versions are held
+     * back.
+     */
     async beforeUpdate(
       siteId: number,
       pluginFile: string,
@@ -49,7 +52,7 @@ export function createGuards(db: Db) {
       return { expected: expected[0]?.present === 1, held: held as QuarantineRow[] };
     },
 
-    /** It answered. */
+    /** Records that it answered. */
     async answered(siteId: number, hello: string, now: number): Promise<void> {
       await db.run(
         `INSERT INTO site_guard (site_id, present, hello, answered_at, looked_at) VALUES (?, 1, ?, ?, ?)
@@ -59,7 +62,7 @@ export function createGuards(db: Db) {
       );
     },
 
-    /** It did not. `gone`: it was removed; otherwise one that was there is still expected. */
+    /** Records that it did not. `gone`: it was removed; otherwise a guard that was present is still expected. */
     async silent(siteId: number, now: number, gone: boolean): Promise<void> {
       await db.run(
         `INSERT INTO site_guard (site_id, present, looked_at) VALUES (?, 0, ?)

@@ -32,7 +32,7 @@ export interface VersionKey {
 
 const COLUMNS = 'type, slug, version, name, site_id, site_url, change_id, evidence, created_at, lifted_at, lifted_by';
 
-/** Those of the given versions that are held back. */
+/** Which of the given versions are held back. */
 export function heldAmong(versions: readonly VersionKey[]): Statement {
   return sql(
     `SELECT ${COLUMNS} FROM quarantined_version WHERE lifted_at IS NULL AND (type, slug, version) IN
@@ -43,7 +43,7 @@ export function heldAmong(versions: readonly VersionKey[]): Statement {
 
 export function createQuarantine(db: Db) {
   return {
-    /** Holds a version back. One that was lifted by a person and broke another site is held back again. */
+    /** Holds a version back. One that a user released and that broke another site is held back again. */
     async add(entry: NewQuarantine): Promise<void> {
       await db.run(
         `INSERT INTO quarantined_version (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)
@@ -65,7 +65,7 @@ export function createQuarantine(db: Db) {
       );
     },
 
-    /** Newest first, one page; those that were lifted only when asked for. */
+    /** Newest first, one page; released ones only on request. */
     async page(lifted: boolean, page: number, perPage: number): Promise<{ items: QuarantineRow[]; total: number }> {
       const where = lifted ? '' : 'WHERE lifted_at IS NULL';
       const [items = [], counts = []] = await db.read([
@@ -79,7 +79,7 @@ export function createQuarantine(db: Db) {
       return { items: items as QuarantineRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** Lets a version pass again; undefined when it was not held back. */
+    /** Releases a version; undefined if it was not held back. */
     async lift({ type, slug, version }: VersionKey, by: string, now: number): Promise<QuarantineRow | undefined> {
       const [row] = await db.all<QuarantineRow>(
         `UPDATE quarantined_version SET lifted_at = ?, lifted_by = ?

@@ -5,7 +5,7 @@ import { sql } from '../driver/db.js';
 
 export function createInstance(db: Db) {
   return {
-    /** Stores the value unless one is there already; returns the one that is stored. Several processes agree on one. */
+    /** Stores the value unless there is one already; returns the stored one. Several processes agree on one value. */
     async claim(key: string, value: string): Promise<string> {
       const results = await db.batch([
         sql('INSERT OR IGNORE INTO instance (key, value) VALUES (?, ?)', key, value),

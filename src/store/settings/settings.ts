@@ -1,10 +1,10 @@
-/** Settings: one row per value that differs from the standard. Secrets are sealed for their own key. */
+/** Settings: one row per value that differs from the default. Secrets are sealed for their own key. */
 
 import type { Db, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 
-/** What one key is set to; undefined removes it, and the standard value holds again. */
+/** The value of one key; undefined removes it, which restores the default. */
 export interface SettingWrite {
   key: string;
   value: unknown;
@@ -29,7 +29,7 @@ export function createSettings(db: Db, vault: Vault) {
   };
 
   return {
-    /** Values of all keys that begin so, without the prefix. Sealed ones must be read with `secret`. */
+    /** Values of all keys with this prefix, without the prefix. Sealed ones must be read with `secret`. */
     async group(prefix: string): Promise<Map<string, unknown>> {
       const rows = await db.all('SELECT key, value FROM setting WHERE key >= ? AND key < ?', [
         prefix,
@@ -51,7 +51,7 @@ export function createSettings(db: Db, vault: Vault) {
       return new Map(rows.map((row) => [String(row.key), parsed(String(row.value))]));
     },
 
-    /** A sealed value in clear; undefined when there is none. Throws when the present keys cannot open it. */
+    /** A sealed value, opened; undefined if there is none. Throws if the present keys cannot open it. */
     async secret(key: string): Promise<unknown> {
       const row = await db.one('SELECT value FROM setting WHERE key = ?', [key]);
       return row === undefined ? undefined : parsed(vault.open(String(row.value), place(key)));
@@ -62,12 +62,12 @@ export function createSettings(db: Db, vault: Vault) {
       if (writes.length > 0) await db.batch(writes.map((write) => statement(write, now)));
     },
 
-    /** Whether a cost names this product type or payment method. */
+    /** Whether a cost uses this product type or payment method. */
     async isUsedByCost(column: 'product_type' | 'payment_method', slug: string): Promise<boolean> {
       return (await db.one(`SELECT 1 AS used FROM cost WHERE ${column} = ? LIMIT 1`, [slug])) !== undefined;
     },
 
-    /** User who owns an API key; null when it is gone or was made without one. */
+    /** The user who owns an API key; null if the key is gone or was created without one. */
     async ownerOfKey(id: number): Promise<number | null> {
       const row = await db.one('SELECT user_id FROM api_key WHERE id = ?', [id]);
       return row === undefined || row.user_id === null ? null : Number(row.user_id);
@@ -75,7 +75,7 @@ export function createSettings(db: Db, vault: Vault) {
   };
 }
 
-/** A sealed text is no JSON: it reads as null, never as its cipher. */
+/** A sealed text is not JSON: it reads as null, never as ciphertext. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;

@@ -1,4 +1,7 @@
-/** The log of what was done through this service: who, by which way in, which operation, on which object, with what result. */
+/**
+ * The action log: who did what through this service, by which way in, with which operation, on which object, and with
+ * what result.
+ */
 
 import type { Db, Row } from '../driver/db.js';
 
@@ -12,23 +15,23 @@ export interface LogOrigin {
 }
 
 export interface LogEntry extends LogOrigin {
-  /** Null for what concerns no single site. */
+  /** Null for entries that concern no single site. */
   site_id: number | null;
   context: string;
   action: string;
   slug: string;
-  /** '' for a plugin or theme, whose name the inventory knows, and for a site. */
+  /** '' for a plugin or theme, whose name is in the inventory, and for a site. */
   name: string;
   detail: string;
   old_version: string;
   new_version: string;
-  /** '' when it was done, else why it was not. */
+  /** '' if it was done, otherwise why it was not. */
   code: string;
   /** Milliseconds. */
   at: number;
 }
 
-/** What is left out is empty. */
+/** Omitted members are empty. */
 export type NewLogEntry = Pick<LogEntry, 'site_id' | 'context' | 'action' | 'at'> & Partial<LogEntry>;
 
 interface DoneRow extends Row {
@@ -46,14 +49,14 @@ interface DoneRow extends Row {
 
 const COLUMNS = `at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, name, detail,
   old_version, new_version, code`;
-/** What was done to what a report counts. */
+/** Completed actions, which reports count. */
 const DONE = `code = ''`;
 
 export function createActionLog(db: Db) {
   return {
     /**
-     * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory, else
-     * from any site's. Entries of a site that is gone are left out.
+     * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory,
+     * otherwise from any site's. Entries of a deleted site are left out.
      */
     async add(entries: readonly NewLogEntry[]): Promise<void> {
       await db.run(
@@ -77,7 +80,7 @@ export function createActionLog(db: Db) {
       );
     },
 
-    /** What was done on a site, newest first; `to` is exclusive. */
+    /** Completed actions on a site, newest first; `to` is exclusive. */
     done(siteId: number, contexts: readonly string[], from: number, to: number, limit: number): Promise<DoneRow[]> {
       return db.all<DoneRow>(
         `SELECT id, context, action, slug, name, detail, old_version, new_version, actor, at FROM action_log
@@ -87,7 +90,7 @@ export function createActionLog(db: Db) {
       );
     },
 
-    /** How often each was done on a site; `to` is exclusive. */
+    /** How often each action was completed on a site; `to` is exclusive. */
     async doneCounts(siteId: number, contexts: readonly string[], from: number, to: number) {
       const rows = await db.all(
         `SELECT action, count(*) AS n FROM action_log

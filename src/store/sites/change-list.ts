@@ -1,4 +1,4 @@
-/** What happened on a site, page by page: changes made on the site itself, and what was done through this service. */
+/** The change history of a site, page by page: changes made on the site itself, and through this service. */
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -31,7 +31,7 @@ export interface ChangeRow extends Row {
   duration: number | null;
   via: string;
   operation: string;
-  /** '' when it was done, else why it was not. */
+  /** '' if it was done, otherwise why it was not. */
   code: string;
   old_value: string;
   new_value: string;
@@ -44,7 +44,7 @@ const TABLES: Record<ChangeSource, string> = {
       coalesce(actor_id, 0) AS user_id, at / 1000.0 AS created, NULL AS duration, via, operation, code,
       old_version AS old_value, new_version AS new_value FROM action_log`,
 };
-/** The column that says when, for the index of the table. */
+/** The time column, for the index of the table. */
 const WHEN: Record<ChangeSource, string> = { wpadmin: 'created', dashboard: 'at' };
 
 export function createChangeList(db: Db) {
@@ -68,7 +68,7 @@ export function createChangeList(db: Db) {
       const way = filter.oldest_first ? 'ASC' : 'DESC';
       const { sources } = filter;
       const last = Math.min(offset(page, perPage) + perPage, Number.MAX_SAFE_INTEGER);
-      // Each source gives no more than this page can need; both together are put in order.
+      // Each source returns no more than this page can need; the results are then merged.
       const rows = sources.map(
         (source) =>
           `SELECT * FROM (${TABLES[source]} WHERE ${where} ORDER BY ${WHEN[source]} ${way}, id ${way} LIMIT ?)`,

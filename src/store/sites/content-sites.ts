@@ -1,4 +1,4 @@
-/** The sites that a live read of content is about, by tags and clients. */
+/** Selects the sites for a live read of content, by tags and clients. */
 
 import { fold } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';

@@ -5,15 +5,16 @@ import type { Db } from '../driver/db.js';
 export function createDueSites(db: Db) {
   return {
     /**
-     * Sites whose last sync attempt was at `before` or earlier, longest ago first; without suspended ones and those disconnected by
-     * hand. `part`: only the sites of one of so many equal parts.
+     * Sites whose last sync attempt was at `before` or earlier, oldest first; without suspended and manually
+     * disconnected ones. `part`: only one of that many equal parts of the sites.
      */
     async forSync(
       before: number,
       limit: number,
       part: { index: number; of: number } = { index: 0, of: 1 },
     ): Promise<number[]> {
-      // By the index, which ends the search at the first that is not due: two ranges, for one that was never tried has no time.
+      // By the index, which ends the search at the first that is not due: two ranges, because one that was never tried
+      // has no time.
       const due = (range: string) =>
         `SELECT d.site_id, d.last_attempt FROM site_detail d INDEXED BY site_detail_by_attempt CROSS JOIN site s ON s.id = d.site_id
          WHERE d.last_attempt ${range} AND d.site_id % ?2 = ?1 AND s.suspended = 0 AND s.disconnected = 0
@@ -27,13 +28,14 @@ export function createDueSites(db: Db) {
     },
 
     /**
-     * Takes connected sites whose abandoned items are to be looked up: those never known first, again after `retry`; the
-     * others when the last look was at `before` or earlier. No other process takes the same: each is taken only while it is due.
+     * Takes connected sites whose abandoned items are due for a check: those never checked first, again after `retry`;
+     * the others if the last check was at `before` or earlier. No other process takes the same ones: each is taken only
+     * while it is due.
      */
     async takeForAbandoned(now: number, before: number, retry: number, limit: number): Promise<number[]> {
       const isDue =
         '(abandoned_checked_at IS NULL OR abandoned_checked_at <= ? OR (abandoned_known_at IS NULL AND abandoned_checked_at <= ?))';
-      // Searched apart from the taking: writers wait for each other, and this looks at every site.
+      // Searched separately: writers wait for each other, and this reads every site.
       const found = await db.all(
         `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id WHERE s.status = 'connected' AND ${isDue}
          ORDER BY d.abandoned_checked_at, s.id LIMIT ?`,
@@ -47,7 +49,7 @@ export function createDueSites(db: Db) {
       return rows.map((row) => Number(row.site_id));
     },
 
-    /** Records a look that succeeded. */
+    /** Records a successful check. */
     async abandonedKnown(siteId: number, at: number): Promise<void> {
       await db.run('UPDATE site_detail SET abandoned_known_at = ? WHERE site_id = ?', [at, siteId]);
     },

@@ -1,4 +1,4 @@
-/** Which sites a list holds: one predicate for items and totals alike, and the ways to search. */
+/** Filters of site lists: one predicate for items and totals alike, and the strategies for searching. */
 
 import { domainToUnicode } from 'node:url';
 import { fold, needle } from '../../../schemas/fold.js';
@@ -10,7 +10,7 @@ export interface SiteFilter {
   status?: SiteStatus | readonly SiteStatus[] | undefined;
   /** Case-insensitive substring of name or URL; blank = no filter. */
   search?: string | undefined;
-  /** A search finds the digits of ids, too (REST §3.2). */
+  /** A search also matches digits of ids (REST §3.2). */
   search_ids?: boolean | undefined;
   client_id?: number | undefined;
   tag_id?: number | undefined;
@@ -18,7 +18,7 @@ export interface SiteFilter {
   exclude?: readonly number[] | undefined;
   /** Sites hidden from the caller. */
   denied?: readonly number[] | undefined;
-  /** Only sites with at least one visible offer. */
+  /** Only sites with at least one visible update. */
   with_updates?: boolean | undefined;
 }
 
@@ -36,7 +36,9 @@ export interface Sorting {
   descending?: boolean;
 }
 
-/** Where a page begins: behind some rows, or behind the row with this sort key, which costs the same anywhere. */
+/**
+ * Where a page begins: after some number of rows, or after the row with this sort key, which costs the same anywhere.
+ */
 export interface PageStart {
   skip?: number;
   after?: readonly Value[] | undefined;
@@ -59,22 +61,22 @@ export function pageStatement(
 ): Statement {
   const order = columns.map((column) => `${column} ${descending ? 'DESC' : 'ASC'}`).join(', ');
   const key = columns.join(', ');
-  // SQLite finds the place in an index by the first column alone: not by several, where one has a collation.
+  // SQLite seeks in an index by the first column alone: not by several, if one has a collation.
   const beyond = descending ? '<' : '>';
   const begin =
     after === undefined
       ? ''
       : ` AND ${columns[0]} ${beyond}= ? AND (${key}) ${beyond} (${columns.map(() => '?').join(', ')})`;
   const keys = `FROM site s WHERE ${where}${begin} ORDER BY ${order} LIMIT ? OFFSET ?`;
-  // Keys first: the rows before the page are walked in the index only. CROSS keeps the page in front: SQLite likes to
-  // walk all sites in order and look each up in the page.
+  // Keys first: the rows before the page are read in the index only. CROSS keeps the page in front: otherwise SQLite
+  // tends to read all sites in order and look each up in the page.
   const rows = `FROM (SELECT s.id ${keys}) k CROSS JOIN site s ON s.id = k.id ORDER BY ${order}`;
-  // As text: a list inside of a list would be read as two.
+  // As text: a list within a list would be parsed as two.
   const place = `'' || json_array(${key}) AS place`;
   return sql(
     `SELECT ${LIST_COLUMNS}, ${place} ${skip <= NEAR ? keys : rows}`,
     ...args,
-    // A sort key that is too short, which only a caller can have made up, is filled up.
+    // Completes a sort key that is too short, which only a caller can have made up.
     ...(after === undefined ? [] : [0, ...columns.keys()].map((index) => after[index] ?? null)),
     perPage,
     skip,
@@ -86,17 +88,17 @@ export function idList(ids: readonly number[]): string {
   return JSON.stringify(ids);
 }
 
-/** What a search finds: the name, and the address with its domain both as the wire has it and as people write it. */
+/** The text that a search covers: the name, and the URL with its domain both encoded and in its own script. */
 export function searchText(name: string, url: string): string {
   return fold([name, url, ...(isInternational(url) ? [realAddress(url)] : [])].join('\u001f'));
 }
 
-/** Whether a part of the domain stands for letters beyond ASCII. */
+/** Whether the encoded domain contains letters beyond ASCII. */
 function isInternational(url: string): boolean {
   return url.includes('xn--');
 }
 
-/** The address with its domain in its own script. */
+/** The URL with its domain in its own script. */
 function realAddress(url: string): string {
   const { hostname } = new URL(url);
   return url.replace(hostname, domainToUnicode(hostname) || hostname);
@@ -106,7 +108,7 @@ export function needleOf({ search }: SiteFilter): string {
   return needle(search);
 }
 
-/** The index knows triples of characters; shorter searches read the rows. */
+/** The index contains triples of characters; shorter searches read the rows. */
 export function isIndexed(needle: string): boolean {
   return [...needle].length >= 3;
 }
@@ -147,7 +149,7 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
       ? 's.id IN (SELECT rowid FROM site_search WHERE site_search MATCH ?)'
       : "s.search LIKE ? ESCAPE '\\'";
     const values = [indexed ? phrase(needle) : likePattern(needle)];
-    // Only digits can be in an id: other searches keep to the index.
+    // Only digits can match an id: other searches stay with the index.
     if (filter.search_ids === true && /^\d+$/.test(needle))
       add(`(${found} OR instr(CAST(s.id AS TEXT), ?) > 0)`, ...values, needle);
     else add(found, ...values);
@@ -170,7 +172,7 @@ export function isUnfiltered(filter: SiteFilter): boolean {
   );
 }
 
-/** Statement that counts a list: from the kept counters where only the status filters, else by the predicate. */
+/** Statement that counts a list: from the stored counters if only the status filters, otherwise by the predicate. */
 export function countStatement(filter: SiteFilter): Statement {
   if (isUnfiltered(filter) && filter.ids === undefined) {
     return filter.status === undefined
@@ -181,7 +183,7 @@ export function countStatement(filter: SiteFilter): Statement {
   return sql(`SELECT count(*) AS n FROM site s WHERE ${where}`, ...args);
 }
 
-/** A longer needle is taken for rare: its few matches are fetched at once, and need not be counted and found again. */
+/** A longer needle is assumed to be rare: its few matches are fetched at once, instead of being counted first. */
 const RARE_FROM = 8;
 const RARE_MATCHES = 200;
 
@@ -191,9 +193,9 @@ interface Found {
 }
 
 /**
- * A page of a search without other filters. Many matches: the list is walked in its order until the page is full, which
- * is soon. Few: the matches come from the index and are sorted. Null = the two ways disagree on what matches (they fold
- * rare letters differently, or a site changed in between), and the shared predicate decides.
+ * A page of a search without other filters. Many matches: the list is read in order until the page is full, which is
+ * soon. Few: the matches come from the index and are sorted. Null = the two strategies disagree on what matches (they
+ * fold rare letters differently, or a site changed in between), and the shared predicate decides.
  */
 export async function searchPage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null> {
   if ([...needle].length >= RARE_FROM) {
@@ -207,7 +209,7 @@ export async function searchPage(db: Db, needle: string, offset: number, perPage
   const total = Number(count?.n ?? 0);
   if (offset >= total) return { items: [], total };
   const rowsWalked = ((offset + perPage) * Number(count?.sites ?? 0)) / total;
-  // A match costs about three times as much as a row that is only walked by.
+  // A match costs about three times as much as a row that is only skipped.
   const walks = rowsWalked < 3 * total;
   const matching = walks
     ? "site s WHERE s.search LIKE ? ESCAPE '\\'"
@@ -242,7 +244,7 @@ async function rarePage(db: Db, needle: string, offset: number, perPage: number)
   return full({ items, total }, offset, perPage);
 }
 
-/** Null when sites went away between the count and the page. */
+/** Null if sites were deleted between the count and the page. */
 function full(found: Found, offset: number, perPage: number): Found | null {
   return found.items.length === Math.min(perPage, found.total - offset) ? found : null;
 }

@@ -46,7 +46,7 @@ export function createFindings(db: Db) {
       return { items: items as AbandonedRow[], total: Number(counts[0]?.n ?? 0) };
     },
 
-    /** How many of these sites were not looked at yet, and the time of the oldest look; null without any. */
+    /** How many of these sites have not been checked yet, and the time of the oldest check; null without any. */
     async abandonedLooks(filter: {
       site_id?: number | undefined;
       denied: readonly number[];

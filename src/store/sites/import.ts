@@ -1,11 +1,14 @@
-/** Sites that come from another dashboard: what is stored with a new one, which are known already, and which are on trial. */
+/**
+ * Sites imported from another dashboard: what is stored with a new one, which are already known, and which are on
+ * trial.
+ */
 
 import { fold } from '../../../schemas/fold.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { refreshIgnored, refreshIgnoredEverywhere } from '../updates/ignored.js';
 
-/** Details beyond those of a site that is added by hand. */
+/** Details beyond those of a manually added site. */
 export interface ImportedDetails {
   notes: string;
   suspended: boolean;
@@ -29,7 +32,7 @@ export interface IgnoredItem {
   version: string;
 }
 
-/** Columns of `monitor`; null = as the global setting says. */
+/** Columns of `monitor`; null = the global setting applies. */
 export type MonitorColumns = Readonly<
   Record<
     'active' | 'interval_min' | 'timeout_s' | 'maxretries' | 'type' | 'method' | 'expected_status' | 'keyword',
@@ -44,10 +47,10 @@ export interface KnownSite extends Row {
   name: string;
   suspended: number;
   disconnected: number;
-  /** '' = the last sync worked. */
+  /** '' = the last sync succeeded. */
   sync_error: string;
   on_trial: number;
-  /** null = never answered, so it came from an import and waits for its first sync. */
+  /** null = never answered: it was imported and waits for its first sync. */
   last_sync: number | null;
 }
 
@@ -115,7 +118,7 @@ export function createSiteImport(db: Db) {
       return new Map(rows.map((row) => [String(row.name_key), Number(row.id)]));
     },
 
-    /** The client with this e-mail; without one, the oldest client of that name that has none either. */
+    /** The client with this e-mail; without an e-mail, the oldest client of that name that has none either. */
     async client(name: string, email: string): Promise<number | undefined> {
       const row =
         email === ''
@@ -126,7 +129,7 @@ export function createSiteImport(db: Db) {
       return row === undefined ? undefined : Number(row.id);
     },
 
-    /** Ids of costs that look alike, oldest first. */
+    /** Ids of identical costs, oldest first. */
     async costs(cost: { name: string; url: string; type: string; renewal_type: string | null }): Promise<number[]> {
       const rows = await db.all(
         'SELECT id FROM cost WHERE name = ? AND url = ? AND type = ? AND renewal_type IS ? ORDER BY id',
@@ -135,7 +138,7 @@ export function createSiteImport(db: Db) {
       return rows.map((row) => Number(row.id));
     },
 
-    /** Adds to what is ignored on every site; answers how many entries are new. */
+    /** Adds entries to those ignored on every site; returns how many are new. */
     async ignoreEverywhere(items: readonly IgnoredItem[]): Promise<number> {
       if (items.length === 0) return 0;
       const [added] = await db.batch([
@@ -149,7 +152,10 @@ export function createSiteImport(db: Db) {
       return added?.changes ?? 0;
     },
 
-    /** What is ignored on every site for good: an end would be lost on the way, and with it the entry's meaning. */
+    /**
+     * Entries ignored on every site permanently: a time limit could not be exported, and would change the entry's
+     * meaning.
+     */
     async everywhere(): Promise<IgnoredItem[]> {
       const rows = await db.all(
         'SELECT type, slug, version, name FROM ignored_everywhere WHERE until IS NULL ORDER BY type, slug, version',
@@ -172,7 +178,7 @@ export function createSiteImport(db: Db) {
       return db.all<KnownSite>(`${KNOWN} WHERE d.on_trial = 1 ORDER BY s.url_key, s.id`);
     },
 
-    /** Ends the trial of all sites; answers them, in URL order. */
+    /** Ends the trial of all sites; returns them, in URL order. */
     async finishTrial(): Promise<KnownSite[]> {
       const [, sites] = await db.batch([
         sql('UPDATE site_detail SET on_trial = 2 WHERE on_trial = 1'),

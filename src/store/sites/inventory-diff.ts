@@ -50,7 +50,7 @@ export function extensionStatements(
     );
   }
   if (changed.length === 0) return statements;
-  // Most changes are of versions: their packages are stored already, with the same text.
+  // Most changes are of versions: their packages are already stored, with the same text.
   const unknown = changed.filter((item) => {
     const row = before.get(key(item));
     return row === undefined || (item.description !== '' && item.description !== row.description);
@@ -121,7 +121,7 @@ function wantedExtensions(
 
 type WantedOffer = Pick<OfferRow, 'type' | 'slug' | 'position' | 'name' | 'current_version' | 'new_version'>;
 
-/** The offers after this snapshot: those of a type that it has replace the stored ones of that type. */
+/** The updates after this snapshot: each type that it contains replaces the stored ones of that type. */
 export function wantedOffers(snapshot: Snapshot, stored: StoredInventory): WantedOffer[] {
   const of = (type: number, seen: readonly SnapshotOffer[] | undefined): WantedOffer[] => {
     if (seen === undefined) return stored.offers.filter((row) => row.type === type);

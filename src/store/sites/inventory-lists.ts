@@ -1,6 +1,7 @@
 /**
- * What a page of sites shows of their inventories. The long members of a record come as the bytes of the JSON that leaves: plugins
- * and themes are stored so, because putting them together takes most of the time of a page; recent content is stored so anyway.
+ * The inventory data of a page of sites. The long members of a record are read as the bytes of the JSON that is sent:
+ * plugins and themes are stored that way, because building them takes most of the time of a page; recent content is
+ * stored as JSON anyway.
  */
 
 import { type Db, type Row, type Statement, sql } from '../driver/db.js';
@@ -31,19 +32,19 @@ interface WantedTexts {
   documents: boolean;
 }
 
-/** A plugin as REST shows it (REST §4.3): the members of `pluginEntry` in their order. */
+/** A plugin as shown by REST (REST §4.3): the members of `pluginEntry` in their order. */
 const PLUGIN = `json_object('slug', p.slug, 'name', p.name, 'version', e.version, 'description', p.description, 'active', e.active,
   'mu', (e.flags & ${FLAG.mu}) <> 0, 'is_child_agent', json(iif(e.flags & ${FLAG.child_agent}, 'true', 'false')),
   'update_version', e.update_version)`;
 
-/** A theme: the members of `themeEntries`. `parent` is the slug of the parent of a child theme that is active. */
+/** A theme: the members of `themeEntries`. `parent` is the slug of the parent of an active child theme. */
 const THEME = `json_object('slug', p.slug, 'name', p.name, 'title', p.name, 'version', e.version, 'description', p.description,
   'active', e.active, 'parent_active', e.parent IS e.package_id, 'child_active', e.active = 1 AND e.parent IS NOT NULL,
   'child_theme', iif(e.active = 1, (SELECT slug FROM package WHERE id = e.parent), NULL), 'update_version', e.update_version)`;
 
 const INSTALLED = 'FROM site_extension WHERE site_id =';
 
-// Sorted by site: one sort of all plugins of a page takes longer.
+// Sorted per site: one sort of all plugins of a page takes longer.
 const pluginsOf = (site: string) => `(SELECT json_group_array(${PLUGIN}) FROM (
   SELECT package_id, version, active, flags, update_version ${INSTALLED} ${site} AND kind = ${KIND.plugin} ORDER BY position
 ) e CROSS JOIN package p ON p.id = e.package_id)`;
@@ -58,7 +59,7 @@ const activeThemeOf = (site: string) => `(SELECT trim(p.name || ' ' || e.version
   SELECT package_id, version ${INSTALLED} ${site} AND kind = ${KIND.theme} AND active = 1 ORDER BY position LIMIT 1
 ) e CROSS JOIN package p ON p.id = e.package_id)`;
 
-/** Stores the texts of a site that has none: what they were made of has changed, or they never were stored. */
+/** Stores the texts of a site that has none: the rows they are made from have changed, or they were never stored. */
 export function keepRecordTexts(siteId: number): Statement {
   return sql(
     `INSERT INTO site_record_text (site_id, plugins, themes, active_theme)
@@ -94,7 +95,7 @@ const EMPTY: SiteTexts = {
 
 export function createInventoryLists(db: Db) {
   return {
-    /** Texts of any number of sites, by id. What is not wanted is an empty list. */
+    /** Texts of any number of sites, by id. Unwanted ones are an empty list. */
     async texts(siteIds: readonly number[], wanted: WantedTexts): Promise<Map<number, SiteTexts>> {
       const columns = (['plugins', 'themes', 'documents'] as const).flatMap((part) =>
         wanted[part] ? COLUMNS[part] : [],
@@ -108,7 +109,7 @@ export function createInventoryLists(db: Db) {
       return new Map(rows.map(({ site_id, ...texts }) => [Number(site_id), { ...EMPTY, ...texts }]));
     },
 
-    /** Updates on offer for each site, those that are ignored too. */
+    /** Available updates of each site, including ignored ones. */
     async offers(siteIds: readonly number[]): Promise<Map<number, OfferRow[]>> {
       const offers = sql(
         `SELECT ${OFFER.join(', ')} FROM site_update WHERE site_id IN (SELECT value FROM json_each(?))

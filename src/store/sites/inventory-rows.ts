@@ -48,6 +48,6 @@ export interface SaveTarget {
   site_id: number;
   url_key: string;
   content_hash: string;
-  /** Over 0 = a user had disconnected it before the sync: success reconnects it. A mark set in the meantime stays. */
+  /** Over 0 = a user had disconnected it before the sync: success reconnects it. A later disconnection stays. */
   disconnected?: number;
 }

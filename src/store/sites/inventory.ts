@@ -1,6 +1,6 @@
 /**
- * Inventories of sites: installed plugins and themes, and available updates. A snapshot is compared with what is stored, and
- * only differences are written; an unchanged site is recognised by a digest and costs one small write.
+ * Inventories of sites: installed plugins and themes, and available updates. A snapshot is compared with what is
+ * stored, and only differences are written; an unchanged site is recognized by a digest and costs one small write.
  */
 
 import type { Snapshot } from '../../../schemas/snapshot.js';
@@ -66,9 +66,10 @@ export function createInventory(db: Db) {
 
     /**
      * Stores a full or partial snapshot.
-     * @param succeeded the site answered a sync: clears the sync error and sets last_sync. False for a snapshot that came
-     *   along with an action
-     * @param since nothing is stored when the site was synced since: a process that was paused must not store an older state
+     * @param succeeded the site answered a sync: clears the sync error and sets last_sync. False for a snapshot that
+     * was returned with an action
+     * @param since nothing is stored if the site has been synced since: a process that was paused must not store an
+     * older state
      * @returns whether it was stored
      */
     async save(
@@ -88,9 +89,9 @@ export function createInventory(db: Db) {
     },
 
     /**
-     * Stores a failed sync: the reason, and when it was tried. The last known versions stay (operations §11.15).
-     * @param failure `message` with the words of the site quoted; `late` = no answer came in time, which says something of the
-     *   connection only when the attempt before has failed as well
+     * Stores a failed sync: the reason, and the time of the attempt. The last known versions stay (operations §11.15).
+     * @param failure `message` with the site's words quoted; `late` = no answer arrived in time, which says something
+     * about the connection only if the previous attempt failed as well
      * @param since as in `save`
      */
     async saveFailure(

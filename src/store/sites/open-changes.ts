@@ -1,4 +1,4 @@
-/** Changes that were sent to a site and of which is not known yet whether they took effect. */
+/** Changes that were sent to a site and whose outcome is still unknown. */
 
 import { type Db, type Row, sql } from '../driver/db.js';
 
@@ -7,13 +7,13 @@ export interface OpenChange {
   action: 'updated' | 'activated' | 'deactivated' | 'deleted';
   slug: string;
   name: string;
-  /** '' where no version changes. */
+  /** '' if no version changes. */
   old_version: string;
   new_version: string;
 }
 
 export interface OpenChangeRow extends Row, OpenChange {
-  /** Whose deed it is, JSON. */
+  /** The caller it is attributed to, JSON. */
   origin: string;
   /** Milliseconds. */
   sent_at: number;
@@ -21,12 +21,12 @@ export interface OpenChangeRow extends Row, OpenChange {
 
 export function createOpenChanges(db: Db) {
   return {
-    /** Keeps changes of a site; an earlier one of the same item is no longer waited for. */
+    /** Stores changes of a site; an earlier one of the same item is dropped. */
     async add(siteId: number, changes: readonly OpenChange[], origin: string, now: number): Promise<void> {
       await db.batch(
         changes.map(({ context, action, slug, name, old_version, new_version }) =>
           sql(
-            // A site that was removed meanwhile has nothing to wait for.
+            // A site that was deleted in the meantime has no open changes.
             'INSERT OR REPLACE INTO open_change SELECT id, ?, ?, ?, ?, ?, ?, ?, ? FROM site WHERE id = ?',
             context,
             action,

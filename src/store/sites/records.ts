@@ -20,7 +20,7 @@ interface SiteTag {
   color: string | null;
 }
 
-/** Columns of a site that its REST record shows. */
+/** Columns of a site shown by its REST record. */
 const SHOWN = [
   ...(['id', 'url', 'name', 'status', 'client_id', 'suspended', 'sync_error', 'sync_error_code'] as const),
   ...(['sync_error_quoted', 'admin_username', 'notes', 'ssl_verify', 'ip', 'is_staging', 'language'] as const),
@@ -53,18 +53,18 @@ export interface SiteParts {
   documents: Map<string, string>;
 }
 
-/** Columns in the order of an index where there is one: a column said twice would already have SQLite sort all sites. */
+/** Columns in the order of an index if there is one: naming a column twice would make SQLite sort all sites. */
 const ORDERS = {
   name: ['s.name COLLATE NOCASE', 's.url_key', 's.id'],
   url: ['s.url_key', 's.id'],
   id: ['s.id'],
-  // A site that was never synced stands before all others.
+  // A site that was never synced comes before all others.
   last_sync: ['(SELECT ifnull(d.last_sync, -1) FROM site_detail d WHERE d.site_id = s.id)', 's.url_key', 's.id'],
 } as const;
 export type SiteOrder = keyof typeof ORDERS;
 
 export interface SiteListFilter extends SiteFilter {
-  /** Sites with updates on offer match too, beside those of `status`. */
+  /** Also matches sites with available updates, besides those of `status`. */
   or_with_updates?: boolean | undefined;
 }
 
@@ -105,7 +105,7 @@ export function createSiteRecords(db: Db) {
       return Number(row?.n ?? 0);
     },
 
-    /** Sites removed meanwhile are missing. */
+    /** Sites deleted in the meantime are missing. */
     async shown(ids: readonly number[]): Promise<Map<number, ShownSite>> {
       const rows = await shownRows.all(
         db,
@@ -117,7 +117,7 @@ export function createSiteRecords(db: Db) {
       return new Map(rows.map((row) => [row.id, row]));
     },
 
-    /** Parts of any number of sites in one round trip. What is not wanted is empty: documents are large. */
+    /** Parts of any number of sites in one round trip. Unwanted parts are empty: documents are large. */
     async parts(ids: readonly number[], wanted: readonly SitePart[]): Promise<Map<number, SiteParts>> {
       const sites = (part: SitePart) => (wanted.includes(part) ? list : '[]');
       const list = idList(ids);

@@ -1,4 +1,4 @@
-/** Rows of sites, as lists, records and connections hold them. */
+/** Rows of sites, as used by lists, records and connections. */
 
 import type { Row } from '../driver/db.js';
 
@@ -16,9 +16,9 @@ export interface SiteRecord extends SiteRow {
   site_id: number;
   url_key: string;
   suspended: number;
-  /** By hand: 0 no, 1 yes, 2 yes and while it was suspended. */
+  /** Manually disconnected: 0 no, 1 yes, 2 yes and while it was suspended. */
   disconnected: number;
-  /** Client along with which it was suspended; null: by itself, or not suspended. */
+  /** The client with which it was suspended; null: on its own, or not suspended. */
   suspended_with: number | null;
   sync_error: string;
   created_at: number;
@@ -44,18 +44,20 @@ export interface SiteRecord extends SiteRow {
   sync_error_code: string;
   /** 1 = the text of the site in `sync_error` is quoted, see `shownSyncError`. */
   sync_error_quoted: number;
-  /** Of the last visit: 1 up, 0 down; null = undecided, or never visited. See `lastVisit` for the newest of all looks. */
+  /**
+   * Of the last visit: 1 up, 0 down; null = undecided, or never visited. See `lastVisit` for the latest of all checks.
+   */
   reachable: number | null;
   http_status: number | null;
   response_time_ms: number | null;
   checked_at: number | null;
-  /** The monitor's last look: 0 down, 1 up, 2 pending, 99 none yet. */
+  /** The monitor's last check: 0 down, 1 up, 2 pending, 99 none yet. */
   monitor_status: number | null;
   monitor_http_status: number | null;
   monitor_checked_at: number | null;
-  /** When the certificate was looked at last. */
+  /** When the certificate was last checked. */
   certificate_checked_at: number | null;
-  /** 1 = the next sync may show what became of changes that were left open. */
+  /** 1 = the next sync may show the outcome of changes that were left open. */
   open_changes: number;
   ignore_core: number;
   ignore_plugins: number;
@@ -71,13 +73,13 @@ export interface SiteRecord extends SiteRow {
   disable_health_checking: number;
   health_threshold: number;
   monitoring_emails: string;
-  /** How often it was asked for the title that is to be its name; null = it has a name. */
+  /** How often it was asked for the title to be used as its name; null = it has a name. */
   title_tries: number | null;
   is_staging: number;
   on_trial: number;
 }
 
-/** How a site is reached, from its stored settings: 0 no, 1 yes, 2 as the global one; 6 TLS 1.2, 7 TLS 1.3. */
+/** Connection options from the stored settings: 0 no, 1 yes, 2 as the global one; 6 TLS 1.2, 7 TLS 1.3. */
 export function reachOf(force_use_ipv4: number, ssl_version: number): Pick<SiteConnection, 'ipv4_only' | 'min_tls'> {
   return {
     ipv4_only: force_use_ipv4 === 2 ? undefined : force_use_ipv4 === 1,
@@ -96,14 +98,14 @@ export interface SiteConnection {
   http_user: string | null;
   http_pass: string | null;
   ssl_verify: boolean;
-  /** undefined = as the global setting says. */
+  /** undefined = the global setting applies. */
   ipv4_only: boolean | undefined;
   min_tls: 'TLSv1.2' | 'TLSv1.3' | undefined;
-  /** On trial beside another dashboard: read, never changed. */
+  /** On trial next to another dashboard: read, never changed. */
   reads_only: boolean;
   /** Which address answered the last sync. */
   door: 'ajax' | 'root' | undefined;
-  /** The last sync failed: the next answer to any call ends that. */
+  /** The last sync failed: the next answer to any call clears that. */
   failing: boolean;
 }
 
@@ -120,6 +122,6 @@ export interface NewSite {
   regverify: string | null;
   http_user: string | null;
   http_pass: string | null;
-  /** How often it was asked for the title that is to be its name; null = it has a name. */
+  /** How often it was asked for the title to be used as its name; null = it has a name. */
   title_tries: number | null;
 }

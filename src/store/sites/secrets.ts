@@ -22,8 +22,8 @@ export function createSiteSecrets(db: Db, vault: Vault) {
   const { seal, open } = createSecretSealer(vault);
 
   /**
-   * Seals unique ids, which stood in clear text before schema 7: a migration has no key, so they are sealed when one is known.
-   * Once that is done this reads one empty index. Two processes may do it at once.
+   * Seals unique ids, which were stored in clear text before schema 7: a migration has no key, so they are sealed once
+   * one is known. After that this reads one empty index. Two processes may do it concurrently.
    */
   const sealPlain = async (): Promise<void> => {
     const rows = await db.all("SELECT site_id, unique_id FROM site_detail WHERE unique_id <> ''");
@@ -40,12 +40,12 @@ export function createSiteSecrets(db: Db, vault: Vault) {
         }),
       );
     }
-    // The clear text is still in unused pages of the file until it is rewritten; a server has its own ways. That fails while
-    // others write, or without free space; backups do not contain it in any case.
+    // The clear text remains in unused pages of the file until it is rewritten; a server handles this itself. Rewriting
+    // fails while others write, or without free space; backups never contain it.
     if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
   };
 
-  /** Undefined when a secret cannot be opened: that must not stop calls to other sites. */
+  /** Undefined if a secret cannot be opened: that must not prevent calls to other sites. */
   const connectionOf = (row: Row): SiteConnection | undefined => {
     const id = Number(row.id);
     try {
@@ -73,7 +73,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
   return {
     sealPlain,
 
-    /** Connections of any number of sites; a site without a stored key that opens is absent. */
+    /** Connections of any number of sites; a site without a stored key that can be opened is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
         `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, d.on_trial, d.door,
@@ -90,7 +90,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
       return connections;
     },
 
-    /** Stores the key of a new registration in place of the old one. */
+    /** Replaces the key with that of a new registration. */
     async replaceKey(
       id: number,
       secret: { private_key: string; regverify: string | null; unique_id: string },

@@ -1,4 +1,4 @@
-/** Settings of one site, over its row, details, secrets and tags. */
+/** Settings of one site, across its row, details, secrets and tags. */
 
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -17,7 +17,7 @@ export interface SiteSettings {
   add_tags?: readonly number[];
   remove_tags?: readonly number[];
   url?: string;
-  /** Sent along with a URL of another host or path. */
+  /** Sent along with a URL that has another host or path. */
   url_key?: string;
   suspended?: boolean;
   admin_username?: string;

@@ -27,7 +27,7 @@ import { stampStatus } from './status.js';
 export type { SiteFilter } from './filter.js';
 export type { NewSite, SiteConnection, SiteRecord, SiteRow } from './rows.js';
 
-/** How often another id is tried when other processes add sites at the same moment. */
+/** How many ids are tried when other processes add sites at the same moment. */
 const LAST_ATTEMPT = 20;
 
 /** A mark to set or lift. */
@@ -38,7 +38,7 @@ export interface TaggedSite extends SiteRecord {
   tags_json: string;
 }
 
-/** The later of two marks is the one that the status shows: `disconnected` 2 stands over a suspension. */
+/** Of two marks, the status shows the later one: `disconnected` 2 takes precedence over a suspension. */
 const MARKS = {
   suspended: {
     set: 'suspended = 1, disconnected = min(disconnected, 1)',
@@ -119,7 +119,9 @@ export function createSites(db: Db, vault: Vault) {
   return {
     ...createSiteSecrets(db, vault),
 
-    /** One page in URL order with the true total, in one snapshot; a search counts first and then chooses its way. */
+    /**
+     * One page in URL order with the true total, in one snapshot; a search counts first and then chooses its strategy.
+     */
     async list(filter: SiteFilter, page: number, perPage: number): Promise<{ items: SiteRow[]; total: number }> {
       const skip = offset(page, perPage);
       const needle = needleOf(filter);
@@ -131,7 +133,7 @@ export function createSites(db: Db, vault: Vault) {
       return placedRows.page(db, rows, countStatement(filter));
     },
 
-    /** The same from behind a site on, by its sort key. */
+    /** The same, starting after a site, by its sort key. */
     listAfter(
       filter: SiteFilter,
       after: readonly Value[] | undefined,
@@ -150,7 +152,10 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
-    /** Makes sites whose domain is internationalised findable by its real name, those stored before it was indexed as well. */
+    /**
+     * Makes sites with an internationalized domain searchable by its decoded name, including those stored before it was
+     * indexed.
+     */
     async indexRealNames(): Promise<void> {
       const rows = await db.all("SELECT id, name, url, search FROM site WHERE url LIKE '%xn--%'");
       const stale = rows
@@ -200,7 +205,7 @@ export function createSites(db: Db, vault: Vault) {
       now: number,
       inventory: (siteId: number) => readonly Statement[],
     ): Promise<number | undefined> {
-      // On a server, sites added at once would all choose the same id; those of one process take turns.
+      // On a server, sites added concurrently would all choose the same id; those of one process take turns.
       const before = adding;
       let done = () => {};
       adding = new Promise((resolve) => {
@@ -240,7 +245,7 @@ export function createSites(db: Db, vault: Vault) {
 
     /**
      * Marks any number of sites; returns the ids that changed.
-     * @param now left out: since when the status holds stays unknown
+     * @param now if omitted, the time of the status change stays unknown
      */
     async mark(ids: readonly number[], marks: SiteMarks, now: number | null = null): Promise<number[]> {
       const { set, differs } =
@@ -267,7 +272,7 @@ export function createSites(db: Db, vault: Vault) {
       return changes > 0;
     },
 
-    /** Counts a try to learn the title. False when another process counted one, or the site was given a name. */
+    /** Counts an attempt to learn the title. False if another process counted one, or the site was given a name. */
     async countTitleTry(id: number, before: number): Promise<boolean> {
       const { changes } = await db.run(
         'UPDATE site_detail SET title_tries = title_tries + 1 WHERE site_id = ? AND title_tries = ?',
@@ -276,7 +281,7 @@ export function createSites(db: Db, vault: Vault) {
       return changes > 0;
     },
 
-    /** Names a site that has no name of its own yet. False, and nothing changes, when it was given one. */
+    /** Names a site that has no name yet. False, and nothing changes, if it was given one. */
     async nameByTitle(id: number, title: string): Promise<boolean> {
       const [named] = await db.batch([
         sql(

@@ -1,10 +1,13 @@
-/** Statements that store a snapshot apart from its inventory: security, abandoned items, documents, changes, details. */
+/**
+ * Statements that store the parts of a snapshot other than its inventory: security, abandoned items, documents,
+ * changes, details.
+ */
 
 import { createHash } from 'node:crypto';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
 import { type Statement, sql, type Value } from '../driver/db.js';
 
-/** Digest of everything but the change list, which is appended and never replaced. */
+/** Digest of everything except the change list, which is appended and never replaced. */
 export function contentHash(snapshot: Snapshot): string {
   const { changes: _appended, regverify: _secret, ...content } = snapshot;
   return createHash('sha256').update(JSON.stringify(content)).digest('base64url');
@@ -29,8 +32,8 @@ export function securityStatements(siteId: number, security: Record<string, stri
 }
 
 /**
- * A sync reads only the child's cache, which is empty until a check ran and two days after: an empty list beside an inventory
- * says nothing. What is no longer installed goes all the same (child protocol §6.6).
+ * A sync reads only the child's cache, which is empty before the first check and two days after each: an empty list
+ * next to an inventory says nothing. Items that are no longer installed are removed anyway (child protocol §6.6).
  */
 export function abandonedStatements(
   siteId: number,
@@ -101,7 +104,7 @@ export function documentStatements(siteId: number, snapshot: Snapshot): Statemen
 export function changeStatements(siteId: number, snapshot: Snapshot): Statement[] {
   const changes = snapshot.changes ?? [];
   if (changes.length === 0) return [];
-  // Where the next snapshot continues: all entries count, also those that are not kept.
+  // Where the next snapshot continues: all entries count, even those that are not kept.
   const newest = Math.max(...changes.map((change) => change.created));
   const kept = changes.filter((change) => !change.not_a_change);
   return [

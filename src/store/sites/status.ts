@@ -1,4 +1,4 @@
-/** The state of sites: since when it holds, what set it, and what the last visits found (operations §5.1, §5.12). */
+/** The status of sites: since when, caused by what, and what the last visits found (operations §5.1, §5.12). */
 
 import { type BatchResult, type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { idList } from './filter.js';
@@ -10,7 +10,7 @@ export interface SuspensionChange {
   suspended: boolean;
 }
 
-/** What is known of the state of a site beside the status itself. */
+/** Facts about the status of a site, besides the status itself. */
 export interface StatusFacts extends Row {
   id: number;
   status: string;
@@ -19,12 +19,12 @@ export interface StatusFacts extends Row {
   sync_error: string;
   sync_error_quoted: number;
   status_since: number | null;
-  /** Client along with which the site was suspended; null when it was suspended by itself. */
+  /** The client with which the site was suspended; null if it was suspended on its own. */
   suspended_with: number | null;
   suspended_client: string | null;
 }
 
-/** Writes the time of every change of a status that is in the batch so far, null = unknown; triggers mark the sites. */
+/** Stores the time of every status change in the batch so far, null = unknown; triggers mark the sites. */
 export function stampStatus(now: number | null): Statement {
   return sql('UPDATE site_detail SET status_since = ? WHERE status_since = 0', now);
 }
@@ -51,7 +51,7 @@ export function suspensionChanges(result: BatchResult | undefined): SuspensionCh
 
 export function createSiteStatus(db: Db) {
   return {
-    /** Of any number of sites, in one round trip. */
+    /** Facts of any number of sites, in one round trip. */
     async facts(ids: readonly number[]): Promise<Map<number, StatusFacts>> {
       if (ids.length === 0) return new Map();
       const rows = await db.all<StatusFacts>(
@@ -64,7 +64,7 @@ export function createSiteStatus(db: Db) {
       return new Map(rows.map((row) => [row.id, row]));
     },
 
-    /** Stores what a visit of the front page found (operations §5.12). */
+    /** Stores the result of a visit to the front page (operations §5.12). */
     async recordVisit(
       id: number,
       visit: { reachable: boolean | null; http_status: number; response_time_ms: number; at: number },
@@ -75,7 +75,7 @@ export function createSiteStatus(db: Db) {
       );
     },
 
-    /** The child answered a signed call: the failure of an earlier sync is over, unless it answers but is too old. */
+    /** The child answered a signed call: clears the error of an earlier sync, unless the child is too old. */
     async answered(id: number, now: number): Promise<void> {
       await db.batch([
         sql(

@@ -1,4 +1,4 @@
-/** Tags, and the sites and clients that carry them. */
+/** Tags, and the sites and clients that have them. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Row } from '../driver/db.js';
@@ -140,13 +140,13 @@ export function createTags(db: Db) {
       );
     },
 
-    /** Links to sites and costs go by their foreign keys. False when it was gone already. */
+    /** Links to sites and costs are removed by their foreign keys. False if it no longer existed. */
     async remove(id: number): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM tag WHERE id = ?', [id]);
       return changes > 0;
     },
 
-    /** Clients with at least one site that carries the tag, once each, in name order. */
+    /** Clients with at least one site that has the tag, once each, in name order. */
     async clients(tagId: number, page: number, perPage: number, hidden: Hidden) {
       const seen = except('s.id', hidden);
       const links = `FROM site_tag l JOIN site s ON s.id = l.site_id WHERE l.tag_id = ? AND s.client_id IS NOT NULL${seen.text}`;

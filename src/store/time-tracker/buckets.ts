@@ -1,4 +1,4 @@
-/** Buckets of hours: the clients they serve, and how much of them is used. */
+/** Buckets of hours: the clients they serve, and how much of each is used. */
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
@@ -30,7 +30,7 @@ export interface BucketRow extends BucketFields {
 }
 
 export interface BucketFilter {
-  /** Buckets that serve this client. */
+  /** Only buckets that serve this client. */
   client_id?: number | undefined;
   recurrence?: Recurrence | undefined;
   search?: string | undefined;
@@ -105,8 +105,8 @@ export function createTimeBuckets(db: Db) {
     },
 
     /**
-     * Billable seconds of each bucket's tasks within its period: what each task has in the period, rounded as the task is.
-     * A bucket without time is absent.
+     * Billable seconds of each bucket's tasks within its period: each task's time in the period, rounded as the task
+     * is. A bucket without time is absent.
      */
     async used(periods: readonly BucketPeriod[], now: number): Promise<Map<number, number>> {
       const rows = await db.all(
@@ -141,7 +141,7 @@ export function createTimeBuckets(db: Db) {
       return toBucket(results.at(-1)?.rows[0] ?? {});
     },
 
-    /** Undefined when the bucket is gone. Given clients replace the present ones. */
+    /** Undefined if the bucket is gone. Given clients replace the stored ones. */
     async update(
       id: number,
       fields: BucketFields,
@@ -160,7 +160,7 @@ export function createTimeBuckets(db: Db) {
       if (clientIds !== undefined)
         statements.push(
           sql('DELETE FROM time_bucket_client WHERE bucket_id = ?', id),
-          // The id is a number of ours, never text of a caller.
+          // The id is our own number, never a caller's text.
           serve(`(SELECT id FROM time_bucket WHERE id = ${Number(id)})`, clientIds),
         );
       const results = await db.batch([...statements, sql(`${SELECT} WHERE b.id = ?`, id)]);

@@ -32,7 +32,9 @@ const COLUMNS = [
   'hourly_price',
 ] as const satisfies readonly (keyof TimeSettings)[];
 
-/** In force when neither the client nor the global row says otherwise; also what clearing a global setting means. */
+/**
+ * In effect when neither the client nor the global row sets a value; a global setting that is cleared returns to this.
+ */
 const TIME_DEFAULTS: TimeSettings = {
   timer_mode: 'count_up',
   currency_symbol: '$',
@@ -50,7 +52,7 @@ const GLOBAL = 0;
 
 export function createTimeSettings(db: Db) {
   return {
-    /** What is in force for a client, or globally, and whether the client has anything of its own. */
+    /** The effective settings of a client, or globally, and whether the client has any of its own. */
     async effective(clientId: number | null): Promise<{ settings: TimeSettings; own: boolean }> {
       const rows = await db.all(`SELECT client_id, ${COLUMNS.join(', ')} FROM time_setting WHERE client_id IN (?, ?)`, [
         GLOBAL,
@@ -61,12 +63,12 @@ export function createTimeSettings(db: Db) {
       return { settings: merged([own, global]), own: own !== undefined };
     },
 
-    /** What takes the place of a setting that is cleared: of a client the global one, globally the default. */
+    /** The value that replaces a cleared setting: for a client the global one, globally the default. */
     async behind(clientId: number | null): Promise<TimeSettings> {
       return clientId === null ? TIME_DEFAULTS : (await this.effective(null)).settings;
     },
 
-    /** Which of these clients have settings of their own. */
+    /** Which of these clients have their own settings. */
     async withOwn(clientIds: readonly number[]): Promise<Set<number>> {
       const rows = await db.all(
         'SELECT client_id FROM time_setting WHERE client_id <> 0 AND client_id IN (SELECT value FROM json_each(?))',

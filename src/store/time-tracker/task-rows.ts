@@ -61,7 +61,7 @@ export interface TaskPage {
   order: 'asc' | 'desc';
 }
 
-/** Sums of all tasks with the same price: what a total is made of, exactly. */
+/** Sums of all tasks with the same price: the exact basis of a total. */
 export interface PriceGroup extends Row {
   client_id: number | null;
   payment_status: string;

@@ -44,7 +44,7 @@ export function createTimeTasks(db: Db) {
       return { items: items.map(toTask), total: priced.reduce((sum, group) => sum + group.tasks, 0), groups: priced };
     },
 
-    /** Sums by client, payment status and price: what the figures of tracker clients are made of. */
+    /** Sums by client, payment status and price: the basis of the figures of tracker clients. */
     clientSums(clientIds: readonly number[], now: number, hidden: Hidden): Promise<PriceGroup[]> {
       const seen = visible(hidden);
       const where = {
@@ -77,7 +77,7 @@ export function createTimeTasks(db: Db) {
       return rows.map((row) => Number(row.id));
     },
 
-    /** `logged` ms make a closed entry that ends now; the task then counts as paused. */
+    /** `logged` ms become a closed entry that ends now; the task then counts as paused. */
     async add(
       fields: TaskFields,
       siteIds: readonly number[],
@@ -110,7 +110,7 @@ export function createTimeTasks(db: Db) {
       return toTask(results.at(-1)?.rows[0] ?? {});
     },
 
-    /** False when the task is no longer in the state it was judged by. Sites hidden from the caller stay. */
+    /** False if the task has left the state in which it was checked. Sites hidden from the caller stay. */
     async update(
       id: number,
       seen: TaskStatus,
@@ -206,7 +206,7 @@ export function createTimeTasks(db: Db) {
   };
 }
 
-/** The task's time becomes `logged` ms, as one entry that ends now; a running timer goes on from here. */
+/** Sets the task's time to `logged` ms, as one entry that ends now; a running timer continues from there. */
 function relog(id: number, seen: TaskStatus, logged: number, now: number): Statement[] {
   const running = seen === 'running';
   const guard = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';

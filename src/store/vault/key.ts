@@ -13,7 +13,7 @@ export class VaultError extends Error {
 }
 
 export interface VaultKey {
-  /** First 8 hex digits of the SHA-256 of the key: names it without telling it. */
+  /** First 8 hex digits of the SHA-256 of the key: identifies it without revealing it. */
   id: string;
   /** 32 bytes. */
   key: Buffer;

@@ -6,7 +6,7 @@ import { VaultError } from './key.js';
 
 const derive = promisify<BinaryLike, BinaryLike, number, ScryptOptions, Buffer>(scrypt);
 
-/** Cost as OWASP advises for scrypt with 32 MB of memory. Stored with each hash, so that it can rise later. */
+/** Cost recommended by OWASP for scrypt with 32 MB of memory. Stored with each hash, so that it can be raised later. */
 const COST = { N: 2 ** 15, r: 8, p: 3 };
 const HASH_BYTES = 32;
 const STORED = /^scrypt\$(\d{1,7})\$(\d{1,2})\$(\d{1,2})\$([A-Za-z0-9_-]{22})\$([A-Za-z0-9_-]{43})$/;
@@ -17,7 +17,7 @@ export async function hashPassword(password: string): Promise<string> {
   return storedText(salt, await stretch(password, salt, COST));
 }
 
-/** What no password fits, made without work. Verifying against it takes as long as against a real one. */
+/** A hash that no password matches, created without work. Verifying against it takes as long as against a real one. */
 export function unmatchableHash(): string {
   return storedText(randomBytes(16), randomBytes(HASH_BYTES));
 }
@@ -27,7 +27,7 @@ function storedText(salt: Buffer, hash: Buffer): string {
   return ['scrypt', N, r, p, salt.toString('base64url'), hash.toString('base64url')].join('$');
 }
 
-/** @throws VaultError `malformed` when `stored` is no hash of `hashPassword` */
+/** @throws VaultError `malformed` if `stored` was not created by `hashPassword` */
 export async function verifyPassword(password: string, stored: string): Promise<boolean> {
   const [, N, r, p, salt, hash] = STORED.exec(stored) ?? [];
   const cost = { N: Number(N), r: Number(r), p: Number(p) };
@@ -38,14 +38,14 @@ export async function verifyPassword(password: string, stored: string): Promise<
   return timingSafeEqual(given, Buffer.from(hash, 'base64url'));
 }
 
-/** A cost from the database must not be able to occupy the whole machine. */
+/** A cost read from the database must not be able to occupy the whole machine. */
 function isAffordable({ N, r, p }: typeof COST): boolean {
   const powerOfTwo = N > 1 && Number.isInteger(Math.log2(N));
   return powerOfTwo && r >= 1 && p >= 1 && 128 * N * r <= 2 ** 28 && p <= 16;
 }
 
 function stretch(password: string, salt: Buffer, cost: typeof COST): Promise<Buffer> {
-  // The same password typed on two systems may arrive as different code points; NFC makes them one.
+  // The same password typed on two systems may arrive as different code points; NFC unifies them.
   const options = { ...cost, maxmem: 2 ** 29 };
   return derive(password.normalize('NFC'), salt, HASH_BYTES, options);
 }

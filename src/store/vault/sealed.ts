@@ -42,7 +42,7 @@ export const SEALED: readonly SealedTable[] = [
 export interface SealedReport {
   sealed: number;
   unreadable: number;
-  /** Per key id; `null` for texts that are not whole. */
+  /** By key id; `null` for incomplete texts. */
   keys: { id: string | null; sealed: number; unreadable: number }[];
   /** The first unreadable ones: `site_secret:12:private_key`. */
   places: string[];
@@ -95,7 +95,7 @@ function textsOf(table: SealedTable, columns: readonly string[], row: Row): Seal
   });
 }
 
-/** Counts everything that is sealed and tries to open it. Without a vault nothing opens. */
+/** Counts all sealed texts and tries to open them. Without a vault none can be opened. */
 export async function surveySealed(db: Db, vault: Vault | undefined): Promise<SealedReport> {
   const keys = new Map<string | null, { sealed: number; unreadable: number }>();
   const places: string[] = [];
@@ -116,8 +116,8 @@ export async function surveySealed(db: Db, vault: Vault | undefined): Promise<Se
 }
 
 /**
- * Whether the vault is one for this database: null when it opens something, or when nothing is sealed; otherwise what a
- * survey finds. With the right key it reads one row.
+ * Whether the vault belongs to this database: null if it opens something, or if nothing is sealed; otherwise the result
+ * of a survey. With the right key it reads one row.
  */
 export async function strangeVault(db: Db, vault: Vault | undefined): Promise<SealedReport | null> {
   let sealed = false;
@@ -131,9 +131,9 @@ export async function strangeVault(db: Db, vault: Vault | undefined): Promise<Se
 }
 
 /**
- * Seals everything with the current key that was sealed with another one; returns how many rows were rewritten. Cut off, it
- * can be run again.
- * @throws VaultError when a text does not open; what came before it is rewritten by then
+ * Reseals everything sealed with another key, using the current one; returns how many rows were rewritten. If
+ * interrupted, it can be run again.
+ * @throws VaultError if a text cannot be opened; earlier rows have been rewritten by then
  */
 export async function reseal(db: Db, vault: Vault): Promise<number> {
   let rewritten = 0;
@@ -150,7 +150,10 @@ export async function reseal(db: Db, vault: Vault): Promise<number> {
   return rewritten;
 }
 
-/** Removes rows with texts that do not open, for a key that is lost; returns how many. A site without its row must be added again. */
+/**
+ * Deletes rows with texts that cannot be opened, for a lost key; returns how many. A site without its row must be added
+ * again.
+ */
 export async function forgetUnreadable(db: Db, vault: Vault | undefined): Promise<number> {
   let forgotten = 0;
   for await (const page of sealedRows(db)) {

@@ -9,16 +9,21 @@ export { hashPassword, unmatchableHash, verifyPassword } from './password.js';
 export interface Vault {
   /**
    * Seals a secret for storage.
-   * @param place the row and column it will stand in, e.g. `site_secret:12:private_key`. It is authenticated, so a
-   *   sealed text that is copied to another row does not open there.
+   * @param place the row and column where it is stored, e.g. `site_secret:12:private_key`. It is authenticated, so a
+   * sealed text that is copied to another row cannot be opened there.
    * @returns `v1.<key id>.<iv>.<ciphertext and tag>`
    */
   seal(plain: string, place: string): string;
   /** @throws VaultError `malformed`, `unknown_key`, or `tampered` (changed, or sealed for another place) */
   open(sealed: string, place: string): string;
-  /** Id of the key a text was sealed with; a text of another key than the current one should be sealed again. */
+  /**
+   * Id of the key a text was sealed with; a text sealed with another key than the current one should be sealed again.
+   */
   keyIdOf(sealed: string): string;
-  /** A token in base64url that only holders of the current key can make of this text: need not be stored, so it cannot leak from there. */
+  /**
+   * A base64url token that only holders of the current key can derive from this text: it need not be stored, so it
+   * cannot leak from there.
+   */
   derive(text: string): string;
   /** Id of the key that seals. */
   readonly currentId: string;
@@ -28,7 +33,7 @@ const IV_BYTES = 12;
 const TAG_BYTES = 16;
 const SEALED = /^v1\.([0-9a-f]{8})\.([A-Za-z0-9_-]{16})\.([A-Za-z0-9_-]{22,})$/;
 
-/** @param keys the first seals; all of them open, so that keys can be changed without downtime */
+/** @param keys the first one seals; all of them open, so that keys can be changed without downtime */
 export function createVault(keys: readonly VaultKey[]): Vault {
   const [current] = keys;
   if (!current) throw new VaultError('bad_key', 'A vault needs at least one key.');
@@ -38,7 +43,7 @@ export function createVault(keys: readonly VaultKey[]): Vault {
     if (id !== keyId(key)) throw new VaultError('bad_key', `The key named ${id} has another id.`);
     byId.set(id, key);
   }
-  // One key, one use.
+  // A separate key for a separate purpose.
   const deriving = Buffer.from(hkdfSync('sha256', current.key, '', 'sitefleet:derive', 32));
 
   return {
@@ -69,7 +74,7 @@ export function createVault(keys: readonly VaultKey[]): Vault {
   };
 }
 
-/** What is authenticated beside the secret: format, key and place. */
+/** The authenticated data besides the secret: format, key and place. */
 function associated(id: string, place: string): Buffer {
   return Buffer.from(`v1.${id}.${place}`, 'utf8');
 }
@@ -82,7 +87,7 @@ function parse(sealed: string): { id: string; iv: Buffer; body: Buffer } {
   return { id, iv: Buffer.from(iv, 'base64url'), body: Buffer.from(body, 'base64url') };
 }
 
-/** SHA-256 in hex, for random tokens only: what people choose needs `hashPassword`. */
+/** SHA-256 in hex, for random tokens only: passwords that people choose need `hashPassword`. */
 export function hashToken(token: string): string {
   return createHash('sha256').update(token, 'utf8').digest('hex');
 }
