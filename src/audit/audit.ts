@@ -1,6 +1,6 @@
 /**
- * The audit port: performance measurements of a page. `create.ts` implements it. An audit takes a
- * browser and half a minute, here or at an outside service.
+ * The audit port: performance measurements of a page. `create.ts` implements it. An audit takes a browser and half a
+ * minute, here or at an external service.
  */
 
 export type AuditStrategy = 'desktop' | 'mobile';
@@ -8,17 +8,17 @@ export type AuditEngine = 'lighthouse' | 'pagespeed';
 
 export interface AuditRequest {
   engine: AuditEngine;
-  /** Address of the page, http or https. */
+  /** URL of the page, http or https. */
   url: string;
   strategy: AuditStrategy;
   /** Language of titles and descriptions, such as `en`. */
   locale: string;
-  /** Key of the outside service; null without one. */
+  /** Key of the external service; null without one. */
   key: string | null;
   signal: AbortSignal;
 }
 
-/** One laboratory figure: `unit` is `ms`, or empty for a number without one; `score` 0 to 1. */
+/** One lab value: `unit` is `ms`, or empty for a plain number; `score` 0 to 1. */
 export interface LabValue {
   value: number;
   unit: 'ms' | '';
@@ -58,9 +58,9 @@ export interface AuditOutcome {
   response_code: number | null;
 }
 
-/** An audit that brought no result. The message is safe to show. */
+/** An audit without a result. The message is safe to show. */
 export class AuditFailure extends Error {
-  /** Milliseconds until it is worth another try; null = it would fail again. */
+  /** Milliseconds until a retry makes sense; null = it would fail again. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, retryAfterMs: number | null, cause?: unknown) {
@@ -71,7 +71,7 @@ export class AuditFailure extends Error {
 }
 
 export interface Auditor {
-  /** Null when Lighthouse can run here, else what is missing, as advice to the operator. */
+  /** Null if Lighthouse can run here, otherwise advice to the operator on what is missing. */
   missing(): Promise<string | null>;
   /** Rejects with AuditFailure, or with the signal's reason. */
   run(request: AuditRequest): Promise<AuditOutcome>;

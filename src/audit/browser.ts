@@ -1,4 +1,7 @@
-/** A Chromium of our own for one measurement: found, started with an empty profile, and taken down with all its children. */
+/**
+ * A separate Chromium for one measurement: found, started with an empty profile, and ended with all its child
+ * processes.
+ */
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { access, constants, mkdtemp, rm } from 'node:fs/promises';
@@ -18,7 +21,7 @@ const PLACES = [
 const START_MS = 30_000;
 const STOP_MS = 5_000;
 
-/** Quiet, and without anything a browser does on its own account. */
+/** Disables everything a browser does on its own. */
 const FLAGS = [
   '--headless=new',
   '--disable-gpu',
@@ -41,12 +44,12 @@ const FLAGS = [
   '--remote-debugging-port=0',
 ];
 
-/** Everything goes through the proxy on loopback: no bypass, no names looked up here, nothing past it over UDP. */
+/** All traffic goes through the proxy on loopback: no bypass, no local name lookups, nothing outside it over UDP. */
 function network(proxyPort: number): string[] {
   return [
     `--proxy-server=http://127.0.0.1:${proxyPort}`,
-    // The first word takes away the exception for this machine's own addresses. The names are those the browser calls on its
-    // own account; past the proxy, no name resolves.
+    // The first entry removes the exception for loopback addresses. The names are those that the browser contacts on
+    // its own; outside the proxy, no name resolves.
     '--proxy-bypass-list=<-loopback>;clients2.google.com;update.googleapis.com;gaia.invalid',
     '--gaia-url=https://gaia.invalid/',
     '--host-resolver-rules=MAP * ~NOTFOUND , EXCLUDE 127.0.0.1',
@@ -58,16 +61,16 @@ function network(proxyPort: number): string[] {
   ];
 }
 
-/** Path of a Chromium that may be executed: the configured one, else the usual places; null when there is none. */
+/** Path of an executable Chromium: the configured one, otherwise in the usual places; null if there is none. */
 export async function findBrowser(configured: string | null): Promise<string | null> {
   for (const candidate of configured === null ? PLACES : [configured])
     if (await executable(candidate)) return candidate;
   return null;
 }
 
-/** Environment of the programs started here: without ours, which may hold keys and passwords. */
+/** Environment of the programs started here: without that of the service, which may contain keys and passwords. */
 export function bareEnvironment(home: string): NodeJS.ProcessEnv | undefined {
-  // Windows programs do not start without a good part of it.
+  // Windows programs need a good part of it to start.
   if (process.platform === 'win32') return undefined;
   return { PATH: '/usr/local/bin:/usr/bin:/bin', HOME: home, TMPDIR: tmpdir(), LANG: 'C.UTF-8' };
 }
@@ -94,7 +97,7 @@ export async function startBrowser(path: string, proxyPort: number, signal: Abor
   const child = spawn(path, [...flags, 'about:blank'], {
     stdio: ['ignore', 'ignore', 'pipe'],
     env: bareEnvironment(profile),
-    // A group of its own: it starts many processes, and all must go.
+    // A separate process group: it starts many processes, and all must end.
     detached: process.platform !== 'win32',
   });
   const close = async () => {
@@ -119,7 +122,7 @@ function listening(child: ChildProcess, signal: AbortSignal): Promise<number> {
     let seen = '';
     child.stderr?.setEncoding('utf8');
     child.stderr?.on('data', (chunk: string) => {
-      // Kept flowing all its life: a full pipe would stop the browser.
+      // Drained for its whole life: a full pipe would stop the browser.
       if (seen.length > 65_536) return;
       seen += chunk;
       const port = /DevTools listening on ws:\/\/[^:]+:(\d+)\//.exec(seen)?.[1];
@@ -144,7 +147,7 @@ async function stop(child: ChildProcess): Promise<void> {
   send(child.pid, 'SIGKILL');
 }
 
-/** To the whole group that `spawn` made. */
+/** To the whole process group that `spawn` created. */
 function send(pid: number | undefined, name: NodeJS.Signals): void {
   if (pid === undefined) return;
   try {

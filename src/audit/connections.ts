@@ -1,4 +1,4 @@
-/** Connections of an audit to sites: each to an address that was checked, all counted and limited, all ended together. */
+/** Connections of an audit to sites: each to a checked address, counted and limited, and ended together. */
 
 import { Agent, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
@@ -14,19 +14,19 @@ export interface OutletParts {
   limits?: Partial<OutletLimits>;
 }
 
-/** Far above what a page to be measured needs; a page that wants more gets no more. */
+/** Far above what a page needs for a measurement; a page that exceeds them is cut off. */
 export interface OutletLimits {
-  /** Connections of the browser at once. */
+  /** Concurrent connections of the browser. */
   open: number;
-  /** Connections to sites in all. */
+  /** Total connections to sites. */
   connections: number;
-  /** Host names in all. */
+  /** Total host names. */
   names: number;
-  /** Bytes in both directions in all. */
+  /** Total bytes in both directions. */
   bytes: number;
-  /** For one connection to open, milliseconds. */
+  /** Time limit for opening a connection, in milliseconds. */
   connectMs: number;
-  /** For one connection without a byte, milliseconds. */
+  /** Time limit for a connection without traffic, in milliseconds. */
   idleMs: number;
 }
 
@@ -40,7 +40,7 @@ const LIMITS: OutletLimits = {
 };
 const COUNT_EVERY_MS = 100;
 
-/** The names of one run, each looked up once: many connections go to few hosts. */
+/** The names of one run, each resolved once: many connections go to few hosts. */
 class NamesOfRun extends Names {
   readonly #known = new Map<string, Promise<{ addresses: readonly Address[]; ms: number | null }>>();
   readonly #max: number;
@@ -81,7 +81,7 @@ export class Outlet {
     this.#timer = setInterval(() => this.#count(), COUNT_EVERY_MS).unref();
   }
 
-  /** A connection to an address that may be called. Rejects with why there is none. */
+  /** Opens a connection to an allowed address. Rejects with the reason if there is none. */
   async open(host: string, port: number): Promise<Socket> {
     this.#closing.signal.throwIfAborted();
     this.#opened++;
@@ -109,7 +109,7 @@ export class Outlet {
     }
   }
 
-  /** Ends the connection with all the others. */
+  /** Registers a connection to be ended with all the others. */
   hold(socket: Socket): void {
     if (this.#closing.signal.aborted) socket.destroy();
     socket.on('error', () => undefined);
@@ -135,7 +135,7 @@ function bytesOf(socket: Socket): number {
   return socket.bytesRead + socket.bytesWritten;
 }
 
-/** Connections that are kept between requests, each opened by the check. */
+/** Keep-alive connections, each opened through the check. */
 class CheckedAgent extends Agent {
   readonly #outlet: Outlet;
 

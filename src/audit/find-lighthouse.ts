@@ -1,6 +1,6 @@
 /**
- * Where Lighthouse is on this machine. It is no dependency of ours, being five times as large as all of them: who wants audits
- * without Google's service installs it.
+ * Finds Lighthouse on this machine. It is not a dependency, being five times as large as all of them together: users
+ * who want audits without Google's service install it.
  */
 
 import { access, realpath, stat } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { dirname, join } from 'node:path';
 
 const PROGRAM = join('cli', 'index.js');
 
-/** Where `npm install --global` puts packages: beside this Node, or in the prefix that system and user are given by usual set-ups. */
+/** Where `npm install --global` puts packages: next to this Node, or under the prefixes of usual setups. */
 function globalFolders(): string[] {
   const beside = dirname(process.execPath);
   return process.platform === 'win32'
@@ -24,15 +24,15 @@ function globalFolders(): string[] {
 }
 
 /**
- * Path of Lighthouse's program: of the configured command or folder; else of a package beside us, or of one that was installed
- * globally. Null when there is none.
+ * Path of Lighthouse's program: of the configured command or folder; otherwise of a package next to this one, or
+ * installed globally. Null if there is none.
  */
 export async function findLighthouse(configured: string | null): Promise<string | null> {
   if (configured !== null) return programAt(configured);
   try {
     return createRequire(import.meta.url).resolve('lighthouse/cli/index.js');
   } catch {
-    // Not beside us.
+    // Not next to this package.
   }
   for (const folder of globalFolders()) {
     const found = await programAt(join(folder, 'lighthouse'));

@@ -1,4 +1,7 @@
-/** Lighthouse on this machine, in a process of its own: it is large, and a page that breaks it must not break us. */
+/**
+ * Runs Lighthouse on this machine in a separate process: it is large, and a page that crashes it must not affect the
+ * service.
+ */
 
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
@@ -23,7 +26,7 @@ export interface LighthouseParts {
   allowPrivate: PrivateReach;
 }
 
-/** Null when it can run here, else what to do about it. */
+/** Null if it can run here, otherwise advice. */
 export async function missingForLighthouse({ lighthouse, chromium }: LighthouseParts): Promise<string | null> {
   if ((await findLighthouse(lighthouse)) === null)
     return lighthouse === null
@@ -54,7 +57,10 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
   }
 }
 
-/** The site's own address, said before a browser is started for nothing; what it leads to is the proxy's to judge. */
+/**
+ * Checks the site's own address before a browser is started in vain; addresses that it leads to are checked by the
+ * proxy.
+ */
 async function requireReachable(url: string, allowPrivate: PrivateReach): Promise<void> {
   const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
   await new Names({ allowPrivate }).resolve(host).catch((error: unknown) => {
@@ -116,7 +122,7 @@ function measure(cli: string, port: number, request: AuditRequest, signal: Abort
       last = (last + chunk).slice(-2000);
     });
     child.once('error', reject);
-    // It ends with 1 when the page could not be measured, and says why in its result.
+    // It exits with 1 if the page could not be measured, with the reason in its result.
     child.once('close', () =>
       parts.length > 0 ? resolve(Buffer.concat(parts).toString('utf8')) : reject(new Error(last)),
     );

@@ -1,4 +1,4 @@
-/** PageSpeed Insights: the same measurement by Google, with the user's own key. It reaches public sites only. */
+/** PageSpeed Insights: the same measurement by Google, with the user's own key. For public sites only. */
 
 import { request as send } from 'undici';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
@@ -27,7 +27,7 @@ export async function runPagespeed(endpoint: string, request: AuditRequest): Pro
     body = await readJson(reply.body);
   } catch {
     if (request.signal.aborted) throw request.signal.reason;
-    // The cause may name the address with the key in it: it goes nowhere.
+    // The cause may contain the URL with the key: it is not passed on.
     throw new AuditFailure('PageSpeed Insights did not answer.', RETRY_MS);
   }
   if (status !== 200) throw refusal(status, body);

@@ -1,7 +1,7 @@
 /**
- * A forward proxy on loopback for one browser: the only way it has to the network. Plain HTTP is forwarded, everything else
- * (TLS, WebSocket) is tunnelled by CONNECT. Each connection goes to an address that was checked, so neither a redirect nor
- * a form, a script or a name that changes its address leads to where this service does not call.
+ * A forward proxy on loopback for one browser: its only way to the network. Plain HTTP is forwarded, everything else
+ * (TLS, WebSocket) is tunneled by CONNECT. Each connection goes to a checked address, so no redirect, form, script or
+ * name that changes its address leads to a forbidden one.
  */
 
 import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
@@ -16,13 +16,13 @@ const MAX_HEADERS = 256 * 1024;
 export interface AuditProxy {
   /** Where it listens, on loopback. */
   port: number;
-  /** Why the first connection to a private or local address was refused; null while there was none. */
+  /** Why the first connection to a private or local address was refused; null if there was none. */
   refusal(): string | null;
   /** Closes it and every connection through it. */
   close(): Promise<void>;
 }
 
-/** Starts a proxy on a port of its own. */
+/** Starts a proxy on its own port. */
 export async function startProxy(parts: OutletParts): Promise<AuditProxy> {
   const outlet = new Outlet(parts);
   const server = createServer({ maxHeaderSize: MAX_HEADERS, requestTimeout: 0 });
@@ -59,7 +59,7 @@ const OF_THE_HOP = new Set([
   'upgrade',
 ]);
 
-/** Raw headers as they came, name and value in turn, without those of the hop. */
+/** Raw headers as received, name and value alternating, without those of the hop. */
 function endToEnd(raw: readonly string[], ...without: string[]): string[] {
   const kept: string[] = [];
   for (let at = 0; at + 1 < raw.length; at += 2) {
@@ -72,7 +72,7 @@ function endToEnd(raw: readonly string[], ...without: string[]): string[] {
 
 function forward(outlet: Outlet, request: IncomingMessage, response: ServerResponse): void {
   const url = urlOf(request.url ?? '');
-  // A request in origin form was meant for this port itself, which is nothing but a proxy.
+  // A request in origin form was meant for this port itself, which is only a proxy.
   if (url?.protocol !== 'http:') {
     refuse(response, new StepFailure('bad_answer', 'No proxy URL.'));
     return;
@@ -122,7 +122,7 @@ async function tunnel(outlet: Outlet, request: IncomingMessage, client: Duplex, 
   }
 }
 
-/** Tells the browser why there is no answer; where one has begun, it ends there. */
+/** Reports to the browser why there is no response; one that has begun is cut off. */
 function refuse(response: ServerResponse, error: unknown): void {
   if (response.headersSent) response.destroy();
   else response.writeHead(statusOf(error), { 'content-length': '0', 'cache-control': 'no-store' }).end();
@@ -141,7 +141,7 @@ function urlOf(text: string): URL | null {
   }
 }
 
-/** As resolvers and sockets take it: IPv6 without its brackets. */
+/** As resolvers and sockets expect it: IPv6 without brackets. */
 function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

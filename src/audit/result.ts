@@ -1,4 +1,4 @@
-/** A Lighthouse result, from the program or from PageSpeed Insights, as our own words. The format is a stranger's: nothing is trusted. */
+/** Parses a Lighthouse result, from the program or from PageSpeed Insights. The input is untrusted. */
 
 import {
   type AuditEngine,
@@ -11,7 +11,7 @@ import {
 
 type Json = Record<string, unknown>;
 
-/** Lighthouse's ids of the laboratory figures. */
+/** Lighthouse's ids of the lab values. */
 const LAB: Record<LabName, string> = {
   first_contentful_paint: 'first-contentful-paint',
   largest_contentful_paint: 'largest-contentful-paint',
@@ -24,10 +24,10 @@ const LAB: Record<LabName, string> = {
 const MAX_FINDINGS = 100;
 /** From 0.9 an audit counts as passed. */
 const PASSED = 0.9;
-/** The page itself answered with an error, or would not load: asking again brings the same. */
+/** The page itself returned an error, or would not load: an immediate retry would give the same result. */
 const RETRY_MS = 10 * 60_000;
 
-/** Throws AuditFailure when the result says that the page could not be measured. */
+/** Throws AuditFailure if the result says that the page could not be measured. */
 export function outcomeOf(result: unknown, engine: AuditEngine): AuditOutcome {
   const audits = objectOf(objectOf(result)?.audits);
   const categories = objectOf(objectOf(result)?.categories);
@@ -69,7 +69,7 @@ function labData(audits: Json): AuditOutcome['lab_data'] {
   return Object.fromEntries(entries);
 }
 
-/** What did not pass, worst first, each once. */
+/** Audits that did not pass, worst first, each once. */
 function findings(categories: Json, audits: Json): AuditFinding[] {
   const found = new Map<string, AuditFinding>();
   for (const [category, body] of Object.entries(categories)) {
@@ -92,7 +92,7 @@ function findings(categories: Json, audits: Json): AuditFinding[] {
   return [...found.values()].sort((a, b) => (a.score ?? 0) - (b.score ?? 0)).slice(0, MAX_FINDINGS);
 }
 
-/** `hidden` is where Lighthouse keeps what its own page does not show. */
+/** `hidden` is Lighthouse's group for what its own page does not show. */
 function groupOf(group: string, category: string): string {
   return group === '' || group === 'hidden' ? category : group;
 }

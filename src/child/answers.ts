@@ -5,7 +5,7 @@ import { secretOf, snapshotOf } from './snapshot.js';
 import { plainText, siteSays } from './text.js';
 import { asMap, flagOf, get } from './values.js';
 
-/** For an answer that has neither an error nor what was asked for. */
+/** For an answer that contains neither an error nor the expected data. */
 export function unexpected(what: string): ChildFailure {
   return new ChildFailure('bad_answer', `The child plugin's answer to ${what} has an unknown shape.`, {
     advice: 'Update the MainWP Child plugin on the site.',
@@ -13,7 +13,7 @@ export function unexpected(what: string): ChildFailure {
   });
 }
 
-/** Unsigned `stats` (child protocol §3.1): an error without a code means that somebody is connected. */
+/** Answer of unsigned `stats` (child protocol §3.1): an error without a code means that some dashboard is connected. */
 export function connectionStateOf(answer: unknown): ConnectionState {
   if (typeof get(answer, 'error') === 'string') return { state: 'connected' };
   const child_version = versionOf(get(answer, 'version'));
@@ -21,7 +21,7 @@ export function connectionStateOf(answer: unknown): ConnectionState {
   return { state: 'unconnected', child_version, wp_version: versionOf(get(answer, 'wpversion')) };
 }
 
-/** A successful `register` answer; it carries the whole stats payload (child protocol §3.2). */
+/** A successful `register` answer; it contains the complete stats payload (child protocol §3.2). */
 export function registeredOf(answer: unknown): Registered {
   const snapshot = snapshotOf(answer, true);
   if (snapshot === null) throw unexpected('the registration');
@@ -34,7 +34,7 @@ export function registeredOf(answer: unknown): Registered {
 
 /**
  * Verdicts of `plugin_action` and `theme_action` (child protocol §6.2, §6.3). The child says SUCCESS for slugs it does
- * not have: an item without a version, or no item, is not claimed.
+ * not have: an item without a version, or no item, does not count as claimed.
  */
 export function actionOf(answer: unknown, kind: 'plugin' | 'theme', slugs: readonly string[]): ChildActionAnswer {
   const succeeded = get(answer, 'status') === 'SUCCESS' || flagOf(get(answer, 'success'));
@@ -56,7 +56,7 @@ export function actionOf(answer: unknown, kind: 'plugin' | 'theme', slugs: reado
   return { verdicts, snapshot: snapshotOf(get(answer, 'sync'), false) };
 }
 
-/** theme_action names the theme it would not delete in an `error` object. */
+/** theme_action names a theme it refused to delete in an `error` object. */
 function deletionRefusal(error: unknown, slug: string): string {
   if (names(get(error, 'is_activated_theme'), slug)) return 'The active theme cannot be deleted.';
   if (names(get(error, 'is_activated_parent'), slug)) return 'The parent of the active theme cannot be deleted.';
@@ -109,7 +109,7 @@ const CORE_WORDS: Readonly<Record<string, string>> = {
   LOCALIZATION: 'There is no build of the new version for the language of the site.',
 };
 
-/** Answer of `upgrade` (child protocol §6.8). SUCCESS without a version = there was nothing to do. */
+/** Answer of `upgrade` (child protocol §6.8). SUCCESS without a version = nothing to do. */
 export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   const word = get(answer, 'upgrade');
   if (typeof word !== 'string') throw unexpected('the core update');

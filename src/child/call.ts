@@ -17,35 +17,35 @@ export interface ChildCall {
   /** PKCS#8 PEM to sign with; null = unsigned. */
   private_key: string | null;
   params: ChildParams;
-  /** The address to ask first; `wp-admin/admin-ajax.php` when it is unknown. */
+  /** The address to try first; `wp-admin/admin-ajax.php` if unknown. */
   door?: Door | undefined;
-  /** Asking twice does no harm, so the second URL is tried after any failure that it might avoid. */
+  /** Repeating it is harmless, so the second URL is tried after any failure that it might avoid. */
   read: boolean;
-  /** It changes the site, and the second URL is tried all the same: a repetition comes to the same. */
+  /** It changes the site, but the second URL is tried anyway: a repetition has the same result. */
   repeatable?: boolean;
   timeoutMs: number;
-  /** Which limit it counts against beside the one for all. */
+  /** The kind whose limit applies, besides the limit for all calls. */
   kind?: CallKind | undefined;
-  /** A person waits for it: goes ahead of bulk calls. */
+  /** A user waits for it: goes before bulk calls. */
   live: boolean;
   options: CallOptions | undefined;
 }
 
-/** What one call came to, for logs and metrics. No contents. */
+/** The outcome of one call, for logs and metrics. No contents. */
 export interface CallFacts {
   /** 0 for calls to a site that has no record yet. */
   site_id: number;
   fn: string;
-  /** From the first byte to the end; without the wait. */
+  /** From the first byte to the end; without waiting time. */
   ms: number;
-  /** Waited for its turn, milliseconds. */
+  /** Waiting time, in milliseconds. */
   queued_ms: number;
   outcome: 'ok' | FailureKind;
   /** Body bytes on the wire. */
   bytes: number;
 }
 
-/** The promise's outcome, or `cancelled` as soon as the signal fires; what runs is left to finish. */
+/** The promise's outcome, or `cancelled` as soon as the signal fires; running work is left to finish. */
 export function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return promise;
   return new Promise((resolve, reject) => {

@@ -26,12 +26,12 @@ import { snapshotOf } from './snapshot.js';
 import { plainText, richText } from './text.js';
 import { get } from './values.js';
 
-/** Functions that change nothing on the site: a second try on the bare URL is harmless. */
+/** Functions that change nothing on the site: retrying them on the bare URL is harmless. */
 const READS = new Set(['stats', 'security', 'get_all_posts', 'get_all_comments', 'get_all_users']);
 
-/** Functions that a site may be asked although it may only be read. */
+/** Functions that may be called on a read-only site. */
 function changesNothing(fn: string, params: ChildParams): boolean {
-  // The child looks at wordpress.org, or opens a post as the editor does; the site stays as it is.
+  // The child queries wordpress.org, or opens a post as the editor does; the site stays unchanged.
   return READS.has(fn) || fn === 'check_abandoned' || (fn === 'post_action' && params.action === 'get_edit');
 }
 
@@ -44,7 +44,7 @@ function requireWritable(site: ChildAddress & { reads_only?: boolean | undefined
 
 export interface CallsOptions {
   client: ChildClient;
-  /** See `ChildCall.live`; holds for every call made through these. */
+  /** See `ChildCall.live`; applies to every call made through these. */
   live: boolean;
   /** The `server` string of this dashboard, the same in every call (child protocol §3.2). */
   server: string;
@@ -120,7 +120,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       requireWritable(at);
       const attempt = async (password: string | undefined) => {
         const params = registerParams({ ...registration, password }, server);
-        // The same key once more comes to the same: which address a firewall lets through is not known yet.
+        // Sending the same key twice has the same result; which address a firewall lets through is not known yet.
         const { value } = await client.run({
           ...unsigned(at, 'register', registration.user, options),
           params,
@@ -130,7 +130,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       };
       const { password } = registration;
       let outcome = await attempt(password);
-      // Profile screens of WordPress hash the password with slashes before quotes; programs hash it as it is.
+      // WordPress' profile screens hash the password with slashes before quotes; programs hash it unescaped.
       if (outcome.failure?.childCode === 'REG_ERROR7' && password !== undefined && /['"]/.test(password)) {
         outcome = await attempt(password.replace(/['"\\]/g, (char) => `\\${char}`));
       }
@@ -207,7 +207,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     async exchange(site, name, request) {
       requireWritable(site);
-      // Ahead of bulk calls: a site that is down waits for it.
+      // Before bulk calls: a site that is down waits for it.
       return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
     },
 
@@ -223,7 +223,7 @@ function fail(what: string): never {
   throw unexpected(what);
 }
 
-/** Sends the slugs that the list's separator can carry; nothing is called for none. */
+/** Sends the slugs that can be represented with the list's separator; makes no call for none. */
 async function bySlug(
   slugs: readonly string[],
   separator: string,
@@ -241,7 +241,7 @@ async function bySlug(
   return { ...answer, verdicts: [...answer.verdicts, ...verdicts] };
 }
 
-/** A site may have switched that interface off, or a firewall may guard it. */
+/** The site may have disabled that interface, or a firewall may block it. */
 async function title(client: ChildClient, childCall: ChildCall): Promise<string> {
   try {
     const answer = await client.visit(childCall, '?rest_route=/&_fields=name');
@@ -285,8 +285,8 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
 }
 
 /**
- * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7);
- * a GET is what visitors and caches do, and it can set nothing off.
+ * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7); a
+ * GET is what visitors and caches send, and it triggers nothing.
  */
 async function visit(client: ChildClient, childCall: ChildCall): Promise<Visit> {
   const began = performance.now();

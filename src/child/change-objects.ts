@@ -1,10 +1,12 @@
-/** The object of an entry in a child's change logs, and what became of it, from the entry's own keys (child protocol §6.7). */
+/**
+ * The object of an entry in a child's change logs, and its details, from the entry's own keys (child protocol §6.7).
+ */
 
 import { siteWord } from '../../schemas/site-text.js';
 import { plainText } from './text.js';
 import { get } from './values.js';
 
-/** Where the two logs keep the name of what was changed, best first. A dot goes into an object. */
+/** The keys under which the two logs keep the name of the changed object, best first. A dot descends into an object. */
 const NAMES = [
   'newuserdata.username',
   'changeuserdata.username',
@@ -36,7 +38,7 @@ const NAMES = [
   'slug',
 ];
 
-/** Before and after, as the entries name them. Values of custom fields are left out: they may hold anything. */
+/** The keys of old and new values. Values of custom fields are left out: they may contain anything. */
 const PAIRS = [
   ['oldrole', 'newrole'],
   ['oldemail', 'newemail'],
@@ -74,7 +76,7 @@ const PAIRS = [
   ['previous_value', 'new_value'],
 ] as const;
 
-/** A smaller thing that belongs to the object, by the key that names it. */
+/** A part of the object, by the key that names it. */
 const PARTS = [
   ['commentid', 'comment'],
   ['author', 'by'],
@@ -86,17 +88,17 @@ const PARTS = [
   ['tablenames', 'table'],
 ] as const;
 
-/** Text of an entry by its path; '' where there is none. Lists are joined. */
+/** Text of an entry by its path; '' if absent. Lists are joined. */
 export function textAt(meta: unknown, path: string, max: number): string {
   let value = meta;
   for (const key of path.split('.')) value = get(value, key);
-  // Most entries have two or three of the hundred keys that are looked for.
+  // Most entries have two or three of the hundred keys.
   if (value === undefined) return '';
   const text = Array.isArray(value) ? value.slice(0, 20).map((one) => plainText(one, max)) : [plainText(value, max)];
   return text.filter((one) => one !== '').join(', ');
 }
 
-/** The name of what was changed. */
+/** The name of the changed object. */
 export function objectName(meta: unknown): string {
   for (const path of NAMES) {
     const text = textAt(meta, path, 256);
@@ -105,7 +107,7 @@ export function objectName(meta: unknown): string {
   return '';
 }
 
-/** What became of it: `from editor to administrator`, `comment 12, by Jane`; '' when the entry does not say. */
+/** Details of the change: `from editor to administrator`, `comment 12, by Jane`; '' if the entry has none. */
 export function detailOf(meta: unknown, name: string): string {
   const parts = PARTS.flatMap(([path, word]) => {
     const text = textAt(meta, path, 100);

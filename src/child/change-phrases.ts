@@ -1,6 +1,6 @@
-/** What the entry types of the child's activity log mean (`log_type_id`, child protocol §6.7), in plain words. */
+/** The meaning of the entry types of the child's activity log (`log_type_id`, child protocol §6.7), in plain words. */
 
-/** Stands before the name of the object; `{post}` is the type of the post. Other types are told by the child's own words. */
+/** Precedes the name of the object; `{post}` is the type of the post. Other types use the child's own words. */
 const PHRASES: Readonly<Record<number, string>> = {
   1200: 'Created {post}',
   1205: 'Published {post}',
@@ -143,7 +143,10 @@ const SETTINGS: Readonly<Record<number, string>> = {
   1920: 'Site icon',
 };
 
-/** What was done, where the child's own word says less: it calls a publication "modified", a move to the trash "deleted". */
+/**
+ * The action, where the child's own word is less precise: it calls a publication "modified", a move to the trash
+ * "deleted".
+ */
 const ACTIONS: Readonly<Record<number, string>> = {
   1205: 'published',
   1225: 'trashed',
@@ -169,9 +172,9 @@ const ACTIONS: Readonly<Record<number, string>> = {
 
 const CONTEXTS: Readonly<Record<number, string>> = { 1420: 'media', 1425: 'media', 1455: 'plugin', 1465: 'theme' };
 
-/** Types of WordPress' own timers: no person made those changes. */
+/** Types of WordPress' own timers: no user made those changes. */
 const TIMERS = { first: 1925, last: 1955 };
-/** Somebody looked, and changed nothing: opened or viewed a post, opened a profile. */
+/** Views without a change: a post was opened or viewed, a profile was opened. */
 const LOOKS: ReadonlySet<number> = new Set([1310, 1315, 1680]);
 
 export function phraseOf(type: number): string {
@@ -182,7 +185,7 @@ export function settingOf(type: number): string {
   return SETTINGS[type] ?? '';
 }
 
-/** The action of an entry; the child's own word where that says it. */
+/** The action of an entry; the child's own word where it is precise enough. */
 export function actionOfType(type: number, own: string): string {
   return ACTIONS[type] ?? own;
 }
@@ -191,7 +194,7 @@ export function contextOfType(type: number, own: string): string {
   return CONTEXTS[type] ?? own;
 }
 
-/** Entries that are no changes which somebody made on the site. */
+/** Entries that are not changes made by a user on the site. */
 export function isNoChange(type: number, context: string, action: string): boolean {
   const timer = context === 'cron-job' || (type >= TIMERS.first && type <= TIMERS.last);
   return timer || LOOKS.has(type) || action === 'viewed' || action === 'opened';

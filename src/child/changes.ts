@@ -1,4 +1,6 @@
-/** Reads the two change logs of a child's answer: what was changed on the site, by whom, and what became of it (child protocol §6.7). */
+/**
+ * Parses the two change logs of a child's answer: what was changed on the site, by whom, and how (child protocol §6.7).
+ */
 
 import { siteWord } from '../../schemas/site-text.js';
 import { detailOf, objectName, textAt } from './change-objects.js';
@@ -7,16 +9,16 @@ import { PROMOTED, type SnapshotChange } from './child.js';
 import { exactText, plainText } from './text.js';
 import { countOf, entriesOf, get, numberOf } from './values.js';
 
-/** Most entries taken of each list, and asked for of the larger log. */
+/** Maximum entries taken of each list, and requested of the larger log. */
 export const MAX_CHANGES = 500;
-/** The year 2100: an entry from beyond would move "newer than" past every honest one. */
+/** The year 2100: a later entry would move "newer than" past every genuine one. */
 const LAST_SECOND = 4_102_444_800;
-/** What this service calls itself towards sites: the log of a site names the caller of each change. */
+/** How this service identifies itself to sites: a site's log names the caller of each change. */
 const OURSELVES = /\bsitefleet\b/i;
 
 /**
- * Both change lists of an answer, oldest first (child protocol §6.7); null when it has neither. The newest `created`
- * in it is where the next request goes on: when one list was cut, what the other has from later is left for then.
+ * Both change lists of an answer, oldest first (child protocol §6.7); null if it has neither. The next request
+ * continues at the newest `created`: if one list was truncated, later entries of the other are left for then.
  */
 export function changesOf(answer: unknown): SnapshotChange[] | null {
   const actions = logOf(get(answer, 'child_site_actions_data'), actionOf);
@@ -32,10 +34,13 @@ export function changesOf(answer: unknown): SnapshotChange[] | null {
     .filter((one, at, all) => !isPartOfCreation(one, at, all));
 }
 
-/** WordPress stores a new user with a role and profile fields at once; the log has an entry for each, before or after the user's. */
+/**
+ * WordPress stores a new user with a role and profile fields at once; the log has an entry for each, before or after
+ * the user's own.
+ */
 const CREATION_SECONDS = 3;
 
-/** The creation tells it: of the same user, by the same person, within seconds, and with this role. */
+/** Part of the creation: of the same user, by the same actor, within seconds, and with this role. */
 function isPartOfCreation(one: SnapshotChange, at: number, all: readonly SnapshotChange[]): boolean {
   const isField = one.summary === phraseOf(PROFILE_FIELD_CREATED);
   if (one.source !== 'logs' || (!isField && one.action !== 'role-changed')) return false;
@@ -59,7 +64,7 @@ function isPartOfCreation(one: SnapshotChange, at: number, all: readonly Snapsho
 type Reader = (id: string, item: unknown) => SnapshotChange | null;
 
 function logOf(value: unknown, read: Reader): SnapshotChange[] | null {
-  // The larger log says "" for nothing.
+  // The larger log uses "" for nothing.
   const entries = value === '' ? [] : entriesOf(value, MAX_CHANGES * 10);
   if (entries === null) return null;
   return entries
@@ -75,7 +80,7 @@ function actionOf(key: string, item: unknown): SnapshotChange | null {
   const extra = get(meta, 'extra_info');
   const context = plainText(get(item, 'context'), 100);
   const slug = plainText(get(meta, 'slug'), 256);
-  // An update of WordPress names versions only.
+  // An update of WordPress only names versions.
   const name = context === 'wordpress' ? 'WordPress' : objectName(extra);
   return change('actions', key, item, {
     ...versionsOf(extra),
@@ -134,19 +139,19 @@ function roleOf(meta: unknown): string {
 const ROLE_CHANGED = 1615;
 const PROFILE_FIELD_CREATED = 1690;
 
-/** A role where an entry has not both the old and the new one. */
+/** For entries that do not have both the old and the new role. */
 function roleDetail(type: number, action: string, meta: unknown): string {
   const [role, old] = [roleOf(meta), textAt(meta, 'oldrole', 100)];
   if (type !== ROLE_CHANGED) return action === 'created' && role !== '' ? `role ${role}` : '';
   if (role !== '') return `to ${siteWord(role)}`;
-  // WordPress' REST API takes all roles away, which the child logs, and then adds the new ones, which it does not.
+  // WordPress' REST API removes all roles, which the child logs, and then adds the new ones, which it does not.
   return old === '' ? '' : `from ${siteWord(old)}, the new role is not in the log of the site`;
 }
 
-/** A role change that makes an administrator must not read like any edit; '' for every other entry. */
+/** A role change that makes someone an administrator must stand out; '' for every other entry. */
 function promotion(meta: unknown): string {
   const administers = (path: string) => /(^|,)\s*administrator\s*(,|$)/i.test(textAt(meta, path, 200));
-  // The default role of new users has these keys as well, and no user.
+  // The default role of new users has these keys as well, but no user.
   if (textAt(meta, 'changeusername', 100) === '') return '';
   if (administers('newrole') && !administers('oldrole')) return PROMOTED;
   const known = textAt(meta, 'newrole', 100) !== '';

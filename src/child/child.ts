@@ -1,6 +1,7 @@
 /**
- * The port to the child sites: what the verbs ask of a site, as typed calls. `http.ts` implements it with the child protocol
- * over undici. Answers are normalised behind it, so no verb meets PHP's field names or encodings (child protocol §1.1).
+ * The port to the child sites: everything verbs ask of a site, as typed calls. `http.ts` implements it with the child
+ * protocol over undici. Answers are normalized behind it, so no verb sees PHP's field names or encodings (child
+ * protocol §1.1).
  */
 
 import type {
@@ -31,21 +32,21 @@ import type { Leftover } from './leftovers.js';
 
 export type * from './content-types.js';
 export type { WireAnswer, WireRequest } from './exchange.js';
-/** `summary` of a change of role that makes an administrator: it must not read like any edit. */
+/** `summary` of a role change that makes someone an administrator: it must stand out from other edits. */
 export const PROMOTED = 'Promoted to administrator';
 
 export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
 
-/** Where a child site answers and how to get there. */
+/** The address of a child site and how to connect to it. */
 export interface ChildAddress {
   /** Site URL with a trailing slash. */
   url: string;
   http_user: string | null;
   http_pass: string | null;
   ssl_verify: boolean;
-  /** Over IPv4 only: yes, no, or (left out) as `ChildSettings.ipv4Only` says. */
+  /** IPv4 only: yes, no, or (omitted) as in `ChildSettings.ipv4Only`. */
   ipv4_only?: boolean | undefined;
-  /** Lowest TLS version that is accepted; left out, what Node accepts. */
+  /** Minimum accepted TLS version; omitted: Node's default. */
   min_tls?: MinTls | undefined;
 }
 
@@ -54,35 +55,39 @@ export type Door = 'ajax' | 'root';
 
 export type MinTls = 'TLSv1.2' | 'TLSv1.3';
 
-/** A registered connection: enough for a signed call. */
+/** A registered connection: sufficient for a signed call. */
 export interface ChildConnection extends ChildAddress {
   site_id: number;
   /** WordPress login of the connected administrator. */
   user: string;
   /** RSA private key, PKCS#8 PEM. */
   private_key: string;
-  /** Which of the two addresses answered the last sync: it is asked first. */
+  /** Which of the two addresses answered the last sync: it is tried first. */
   door?: Door | undefined;
   /** The last sync failed: an answer to this call is reported, see `ChildSitesOptions.onAnswer`. */
   failing?: boolean | undefined;
-  /** Another dashboard owns the site: calls that change it fail with `reads_only`, and none leaves a trace of this one. */
+  /**
+   * Another dashboard owns the site: calls that change it fail with `reads_only`, and none leaves a trace of this one.
+   */
   reads_only?: boolean | undefined;
 }
 
 export interface CallOptions {
   signal?: AbortSignal | undefined;
-  /** From the start of the call, which may have queued before, milliseconds; default from the configuration. */
+  /** From the start of the call, after any wait in the queue, in milliseconds; default from the configuration. */
   timeoutMs?: number | undefined;
 }
 
 export interface StatsRequest {
   /** Days after which an extension counts as abandoned. */
   abandonedAfterDays: number;
-  /** Only changes newer than this come back: unix seconds with fraction. */
+  /** Only newer changes are returned: unix seconds with fraction. */
   changesAfter: number;
-  /** Ask for a fresh `regverify` as well (child protocol §3.2). */
+  /** Also request a new `regverify` (child protocol §3.2). */
   renewRegverify?: boolean;
-  /** Parts of the answer to switch on or off against the defaults (child protocol §5.2), by the child's names. */
+  /**
+   * Parts of the answer to enable or disable, differing from the defaults (child protocol §5.2), by the child's names.
+   */
   parts?: Readonly<Record<string, boolean>> | undefined;
 }
 
@@ -91,7 +96,7 @@ export interface Registration {
   /** SPKI PEM. */
   public_key: string;
   unique_id: string;
-  /** The administrator's password: used once, never kept. */
+  /** The administrator's password: used once, never stored. */
   password?: string | undefined;
   /** Secret of an earlier registration. */
   regverify?: string | undefined;
@@ -106,27 +111,27 @@ export interface Registered {
 /** Answer of the unsigned `stats` call (child protocol §3.1). */
 export type ConnectionState =
   | { state: 'unconnected'; child_version: string; wp_version: string }
-  /** The child holds a key; whose is unknown. */
+  /** The child has a key; whose is unknown. */
   | { state: 'connected' };
 
-/** What the child's answer says about one slug of an action or update. The verbs decide by the inventory, not by this. */
+/** What the child's answer says about one slug of an action or update. Verbs decide by the inventory, not by this. */
 export interface ChildVerdict {
   slug: string;
-  /** The child's word. Not proof (child protocol §6). */
+  /** The child's claim. Not proof (child protocol §6). */
   claimed: boolean;
-  /** Why it was refused: our words, or the child's quoted as such; '' when silent. */
+  /** Why it was refused: our words, or the child's quoted as such; '' if it gave no reason. */
   message: string;
-  /** Version the child says is installed now; '' when it does not say. */
+  /** The installed version according to the child; '' if not reported. */
   version: string;
-  /** Version the child says was installed before; '' when nothing was replaced. */
+  /** The previous version according to the child; '' if nothing was replaced. */
   old_version: string;
-  /** WordPress put the old copy back. */
+  /** WordPress restored the old copy. */
   rolled_back: boolean;
 }
 
 export interface ChildActionAnswer {
   verdicts: ChildVerdict[];
-  /** Inventory that came along; null when the answer had none. */
+  /** Inventory returned with the answer; null if there was none. */
   snapshot: Snapshot | null;
 }
 
@@ -137,31 +142,31 @@ export interface CoreUpdateAnswer {
   message: string;
 }
 
-/** A visit of the public front page, as a browser would (operations §5.12). */
+/** A visit to the public front page, as by a browser (operations §5.12). */
 export interface Visit {
-  /** 0 = no HTTP answer. */
+  /** 0 = no HTTP response. */
   http_status: number;
-  /** Milliseconds until the headers came, or until the failure. */
+  /** Milliseconds until the headers arrived, or until the failure. */
   response_time_ms: number;
   /** It is WordPress' maintenance page. */
   maintenance: boolean;
   /** First bytes of the body as text. */
   body: string;
-  /** Address that answered; '' when none did. */
+  /** Address that answered; '' if none did. */
   ip: string;
   failure: ChildFailure | null;
 }
 
 /** A public page of the site as it was sent; redirects are not followed. */
 export interface Page {
-  /** 0 = no HTTP answer. */
+  /** 0 = no HTTP response. */
   status: number;
-  /** Where it redirects to, as sent; '' = it does not. */
+  /** Redirect target as sent; '' = none. */
   location: string;
   content_type: string;
   /** It sets at least one cookie. */
   sets_cookies: boolean;
-  /** First bytes of the body as text. A stranger's text: match it, never show it. */
+  /** First bytes of the body as text. Untrusted: match it, never show it. */
   body: string;
   /** The body was longer than what was read. */
   cut: boolean;
@@ -169,10 +174,10 @@ export interface Page {
   failure: ChildFailure | null;
 }
 
-/** What the child says about a package that it was to install. Not proof: read the version afterwards. */
+/** The child's answer about a package that it should install. Not proof: read the version afterwards. */
 export interface InstallAnswer {
   claimed: boolean;
-  /** Of the item that came with the package; '' when it does not say. */
+  /** Version of the installed item; '' if not reported. */
   version: string;
   message: string;
 }
@@ -185,38 +190,41 @@ export type FailureKind =
   /** The resolved address is private, loopback, link-local or metadata, and that is not allowed. */
   | 'blocked_address'
   | 'redirected'
-  /** HTTP Basic in front of the site. */
+  /** HTTP Basic authentication in front of the site. */
   | 'http_auth'
-  /** HTTP answer without the child's frame: firewall page, plugin off, PHP fatal. */
+  /** HTTP response without the child's frame: firewall page, inactive plugin, PHP fatal error. */
   | 'unframed'
   | 'plugin_missing'
   /** WordPress' maintenance page: WordPress itself did not run. */
   | 'maintenance'
-  /** Frame present but empty or unreadable. */
+  /** Frame present but empty or unparsable. */
   | 'bad_answer'
   | 'too_large'
   /** Signature not accepted: wrong key, disconnected, or another dashboard's key. */
   | 'refused'
   /** The function is unknown to this child version. */
   | 'outdated'
-  /** The child answered with an error of its own. */
+  /** The child returned its own error. */
   | 'child_error'
   /** Nothing was sent: the site may only be read. */
   | 'reads_only'
   | 'cancelled';
 
-/** Statuses of a gateway that has lost the site behind it, which may be at work still; 520 to 524 are a CDN's. */
+/**
+ * Statuses of a gateway that lost its connection to the site, which may still be at work; 520 to 524 are those of a
+ * CDN.
+ */
 export const GATEWAY_LOST: ReadonlySet<number> = new Set([408, 502, 503, 504, 520, 521, 522, 523, 524]);
 
-/** A call that failed, typed. `message` is safe to show: no secrets, child text only as what the site says. */
+/** A failed call. `message` is safe to show: no secrets, child text only quoted as the site's words. */
 export class ChildFailure extends Error {
   readonly kind: FailureKind;
   readonly httpStatus: number;
-  /** The child's own error code, '' when it sent none. */
+  /** The child's own error code, '' if it sent none. */
   readonly childCode: string;
-  /** What the caller can do next. */
+  /** Advice for the caller. */
   readonly advice: string;
-  /** The request had left: a write may have run and must be re-read before it is repeated. */
+  /** The request had been sent: a write may have run, and the site must be read before it is repeated. */
   readonly mayHaveRun: boolean;
 
   constructor(
@@ -234,30 +242,30 @@ export class ChildFailure extends Error {
   }
 }
 
-/** What may change while calls are under way; it holds for what starts afterwards. */
+/** Settings that may change while calls are running; they apply to calls started afterwards. */
 export interface ChildSettings {
-  /** Calls in flight in all / to one host. */
+  /** Concurrent calls, in total / to one host. */
   concurrency: number;
   perHost: number;
-  /** Least milliseconds between two starts to one host / between any two starts. */
+  /** Minimum milliseconds between two starts to one host / between any two starts. */
   perHostDelayMs: number;
   minDelayMs: number;
-  /** Syncs / calls that install, delete or update at once; within `concurrency`. */
+  /** Concurrent syncs / concurrent calls that install, delete or update; within `concurrency`. */
   maxSyncs: number;
   maxUpdates: number;
-  /** False = TLS certificates are never checked, whatever the site's own setting. */
+  /** False = TLS certificates are never checked, regardless of the site's own setting. */
   verify: boolean;
   ipv4Only: boolean;
   /** Hash of the signatures (child protocol §2). */
   hash: 'SHA256' | 'SHA384' | 'SHA512';
-  /** A whole call / a call that installs, deletes or updates, milliseconds. */
+  /** Time limits of a call / of a call that installs, deletes or updates, in milliseconds. */
   callTimeoutMs: number;
   updateTimeoutMs: number;
 }
 
-/** Putting code onto a site. */
+/** Puts code on a site. */
 export interface ChildPackages {
-  /** Installs the package at this address over what is there; `activate` also switches a plugin on. */
+  /** Installs the package from this URL over an existing one; `activate` also activates a plugin. */
   installPackage(
     site: ChildConnection,
     kind: ExtensionKind,
@@ -265,14 +273,16 @@ export interface ChildPackages {
     activate: boolean,
     options?: CallOptions,
   ): Promise<InstallAnswer>;
-  /** Runs PHP (without its opening tag) on the site and answers what it printed. */
+  /** Runs PHP (without its opening tag) on the site and returns its output. */
   runSnippet(site: ChildConnection, code: string, options?: CallOptions): Promise<string>;
 }
 
-/** Reading and writing content. Writes are not verified here: the child reports success whatever happened (child protocol §6.4). */
+/** Reads and writes content. Writes are not verified here: the child always reports success (child protocol §6.4). */
 export interface ChildContent {
   posts(site: ChildConnection, query: PostsQuery, options?: CallOptions): Promise<ChildPost[]>;
-  /** Status of one post of any type; null when the lists do not have it. Types kept out of searches are never listed. */
+  /**
+   * Status of one post of any type; null if the lists do not contain it. Types excluded from searches are never listed.
+   */
   postStatus(
     site: ChildConnection,
     id: number,
@@ -283,14 +293,18 @@ export interface ChildContent {
     post: Pick<EditablePost, 'id' | 'post_type' | 'post_status'>,
     options?: CallOptions,
   ): Promise<PostListing | null>;
-  /** null when the site has no such post. Puts our user's edit lock on the post; `setEditLock` restores the former one. */
+  /**
+   * null if the site has no such post. Sets our user's edit lock on the post; `setEditLock` restores the previous one.
+   */
   postForEditing(site: ChildConnection, id: number, options?: CallOptions): Promise<EditablePost | null>;
   /** `lock` as `EditablePost.edit_lock`; '' for none. */
   setEditLock(site: ChildConnection, id: number, lock: string, options?: CallOptions): Promise<void>;
   actOnPost(site: ChildConnection, id: number, action: PostAction, options?: CallOptions): Promise<void>;
   /** Changes the given fields and nothing else. An empty update makes no call. */
   updatePost(site: ChildConnection, id: number, update: PostUpdate, options?: CallOptions): Promise<void>;
-  /** Creates a post, or replaces `over`. A replaced post loses its featured image, and its author unless one is given. */
+  /**
+   * Creates a post, or replaces `over`. A replaced post loses its featured image, and its author unless one is given.
+   */
   savePost(
     site: ChildConnection,
     fields: SavedFields,
@@ -306,15 +320,15 @@ export interface ChildContent {
   ): Promise<void>;
   /** Users with one of these WordPress roles. */
   users(site: ChildConnection, roles: readonly string[], options?: CallOptions): Promise<ChildUser[]>;
-  /** Ends the logins of one administrator. False when the site did not confirm it. */
+  /** Ends the sessions of one administrator. False if the site did not confirm it. */
   endSessions(site: ChildConnection, login: string, options?: CallOptions): Promise<boolean>;
-  /** Check → `Y`, `N`, `Y_UNABLE` or `N_UNABLE` (child protocol §6.5); empty when the site answered with none. */
+  /** Check → `Y`, `N`, `Y_UNABLE` or `N_UNABLE` (child protocol §6.5); empty if the site returned none. */
   securityChecks(site: ChildConnection, options?: CallOptions): Promise<Record<string, string>>;
 }
 
 /**
- * All calls to child sites. Rejections are always ChildFailure. Signed calls fail with `refused` both for a wrong key and for
- * a lost connection; `connectionState` tells which.
+ * All calls to child sites. Rejections are always ChildFailure. Signed calls fail with `refused` both for a wrong key
+ * and for a lost connection; `connectionState` distinguishes them.
  */
 export interface ChildSites extends ChildContent, ChildPackages {
   generateKey(): Promise<{ private_key: string; public_key: string }>;
@@ -348,24 +362,30 @@ export interface ChildSites extends ChildContent, ChildPackages {
   checkAbandoned(site: ChildConnection, kind: ExtensionKind, options?: CallOptions): Promise<Snapshot>;
   disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
-  /** Never rejects for what the site did; only for cancellation. */
+  /** Never rejects for what the site did, only when cancelled. */
   visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
-  /** The title of the site, as WordPress' own interface tells it; '' when it does not. Rejects only when cancelled. */
+  /** The title of the site from WordPress' own interface; '' if unavailable. Rejects only when cancelled. */
   title(at: ChildAddress, options?: CallOptions): Promise<string>;
-  /** A visitor's GET of one address: below that of the site, or whole. Redirects are not followed. Rejects only for cancellation. */
+  /**
+   * A visitor's GET of one URL: relative to the site's, or absolute. Redirects are not followed. Rejects only when
+   * cancelled.
+   */
   page(at: ChildAddress, address: string, options?: CallOptions): Promise<Page>;
-  /** One exchange with something else than the child on the same site, within the same limits; `name` is for log and metrics. */
+  /**
+   * One exchange with something other than the child on the same site, within the same limits; `name` is for log and
+   * metrics.
+   */
   exchange(site: ChildConnection, name: string, request: WireRequest): Promise<WireAnswer>;
-  /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which a person waits. */
+  /** The same port for jobs and the schedule: its calls yield to those of the plain port, for which users wait. */
   bulk(): ChildSites;
   /**
-   * Sends the calls of a site ahead as live ones, whichever port made them: a person waits for the work that they belong to.
+   * Treats the calls of a site as live ones, whichever port made them: a user waits for the work they belong to.
    * @returns a function that ends it
    */
   expedite(siteId: number): () => void;
   /**
-   * The last change of a site whose caller gave up: still under way, or ended with the site's own answer. Null = there is none, or
-   * this process does not know what became of it.
+   * The last abandoned change of a site: still running, or ended with the site's answer. Null = there is none, or this
+   * process does not know its outcome.
    */
   leftRunning(siteId: number): Leftover | null;
   configure(settings: Partial<ChildSettings>): void;

@@ -37,9 +37,9 @@ export interface ChildClientParts {
   onCall: ((facts: CallFacts) => void) | undefined;
 }
 
-/** Dashboard version we present: below 5.3 the child falls back to old rules (child protocol §2.2). */
+/** The dashboard version sent to children: below 5.3 the child falls back to old rules (child protocol §2.2). */
 const DASHBOARD_VERSION = '6.1.2';
-/** A first try that took longer than this is not repeated on the second URL (child protocol §1). */
+/** A first attempt that took longer than this is not repeated on the second URL (child protocol §1). */
 const FALLBACK_WITHIN_MS = 30_000;
 const VISIT_BYTES = 65_536;
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
@@ -51,11 +51,14 @@ interface Trip {
   bytes: number;
 }
 
-/** Takes calls to child sites: resolves, waits for its turn, signs, posts, finds the frame. Rejects with ChildFailure only. */
+/**
+ * Makes calls to child sites: resolves, waits for its turn, signs, posts, finds the frame. Rejects with ChildFailure
+ * only.
+ */
 export class ChildClient {
   settings: ChildClientSettings;
   readonly #parts: ChildClientParts;
-  /** Settles with the last of all signatures that were begun. */
+  /** Settles when all started signatures have. */
   #signed: Promise<unknown> = Promise.resolve();
 
   constructor(settings: ChildClientSettings, parts: ChildClientParts) {
@@ -64,8 +67,8 @@ export class ChildClient {
   }
 
   /**
-   * The decoded JSON of the answer, and which address gave it. The other address is tried where that can do no harm: for a read, for a
-   * call that may be repeated, or when a firewall refused the call before WordPress saw it.
+   * The decoded JSON of the answer, and which address gave it. The other address is tried where that is harmless: for a
+   * read, for a call that may be repeated, or if a firewall refused the call before WordPress saw it.
    */
   async run(call: ChildCall): Promise<{ value: unknown; door: Door }> {
     return this.#travel(call, async (url, trip) => {
@@ -83,8 +86,9 @@ export class ChildClient {
   }
 
   /**
-   * A GET of the site itself; HTTP statuses of every kind are answers. Redirects within the site are followed, so that a language or
-   * HTTPS in front is no failure; one that leads elsewhere, or goes on for ever, is the answer. `fn` of its facts is `visit`.
+   * A GET of the site itself; any HTTP status is a result. Redirects within the site are followed, so that a language
+   * prefix or HTTPS is not a failure; one that leads elsewhere, or never ends, is the result. `fn` of its facts is
+   * `visit`.
    */
   visit(call: ChildCall, query = ''): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
@@ -100,7 +104,7 @@ export class ChildClient {
   }
 
   async #look(call: ChildCall, url: URL, trip: Trip): Promise<WireAnswer> {
-    // A login is not sent in clear text because a redirect asks for it.
+    // A login is not sent in clear text because a redirect leads there.
     const exposed = url.protocol === 'http:' && call.at.url.startsWith('https:');
     const answer = await this.#parts.transport.exchangeAlone({
       ...this.#wire(call, url, trip),
@@ -118,7 +122,7 @@ export class ChildClient {
     return answer;
   }
 
-  /** A GET of a page of the site over a kept connection; HTTP statuses of every kind are answers. */
+  /** A GET of a page of the site over a kept-alive connection; any HTTP status is a result. */
   page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
       const answer = await this.#parts.transport.exchange({
@@ -134,7 +138,7 @@ export class ChildClient {
     });
   }
 
-  /** An exchange that was made elsewhere, in its turn among the calls. */
+  /** An exchange that is performed elsewhere, queued among the calls. */
   exchange(call: ChildCall, request: WireRequest): Promise<WireAnswer> {
     return this.#travel(call, async (_url, trip) => {
       const answer = await this.#parts.transport.exchange({
@@ -148,14 +152,15 @@ export class ChildClient {
   }
 
   /**
-   * Waits until the calls have left that took the places of calls which have just ended, so that their sites are at work while answers
-   * are read and stored. Answers come in bunches: without this, the places of a bunch would be empty meanwhile.
+   * Waits until the calls have been sent that took the slots of calls which just ended, so that their sites are at work
+   * while answers are processed. Answers arrive in bursts: without this, the slots of a burst would be idle meanwhile.
    */
   async nextCallsLeft(): Promise<void> {
-    // They begin in the microtasks of this turn; then they are signed.
+    // They start in the microtasks of this turn; then they are signed.
     await nextTurn();
     await this.#signed;
-    // Their connections to sites nearby are made within a turn, and they are sent in the next one. Sites far off are not waited for.
+    // Connections to nearby sites are established within a turn, and their requests are sent in the next one. Distant
+    // sites are not waited for.
     await nextTurn();
     await nextTurn();
   }
@@ -163,7 +168,7 @@ export class ChildClient {
   async #travel<T>(call: ChildCall, go: (url: URL, trip: Trip) => Promise<T>): Promise<T> {
     const { resolver, pacer, sharedLimits, now } = this.#parts;
     const signal = call.options?.signal;
-    // One signal often stands for a run over thousands of sites.
+    // One signal often serves a run over thousands of sites.
     if (signal !== undefined) setMaxListeners(0, signal);
     const asked = now();
     const trip: Trip = { queued_ms: 0, began: asked, bytes: 0 };
@@ -181,7 +186,7 @@ export class ChildClient {
       this.#report(call, trip, 'ok');
       return result;
     } catch (error) {
-      // A wait for a place among several processes ends with the caller's own reason.
+      // Waiting for a slot shared among processes ends with the caller's own reason.
       const failure =
         signal?.aborted === true && error === signal.reason
           ? new ChildFailure('cancelled', 'The call was cancelled before it was sent.', { cause: error })
@@ -216,13 +221,14 @@ export class ChildClient {
         maxBytes: this.settings.maxBodyBytes,
         atLimit: 'fail',
         ...this.#wire(call, url, trip),
-        // WordPress sends its headers when an update begins, is silent while it works, and dies in the middle when its client hangs up.
+        // WordPress sends its headers when an update begins, is silent while it works, and aborts in the middle if its
+        // client hangs up.
         ...(change === null ? {} : { bodyTimeoutMs: call.timeoutMs, finish: true, onOver: change.over }),
       });
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;
       if (error.kind === 'cancelled' && error.mayHaveRun) change?.abandoned();
-      // A connection cut in the middle is often a firewall's answer to wp-admin, or a stale keep-alive.
+      // A connection cut in the middle is often a firewall's reaction to wp-admin, or a stale keep-alive.
       return { failure: error, again: error.kind === 'unreachable' && error.mayHaveRun, refused: false };
     }
     trip.bytes += answer.bytes;
@@ -275,8 +281,8 @@ export class ChildClient {
 }
 
 /**
- * `again` = worth one try on the other address, if the call only reads. `refused` = surely refused before WordPress, so that even a
- * call that changes something may be tried there.
+ * `again` = worth one attempt on the other address, if the call only reads. `refused` = certainly refused before
+ * WordPress, so that even a call that changes something may be tried there.
  */
 type Posted = { value: unknown } | { failure: ChildFailure; again: boolean; refused: boolean };
 
@@ -287,18 +293,20 @@ function addressOf(door: Door, url: URL): URL {
 /** Statuses with which firewalls refuse. */
 const REFUSED: ReadonlySet<number> = new Set([403, 406]);
 
-/** A web page of a firewall: WordPress itself refuses an ajax call with a bare number, and the child's answers have their frame. */
+/**
+ * A firewall's web page: WordPress itself refuses an ajax call with a bare number, and the child's answers are framed.
+ */
 function isRefusedOutside({ status, body }: WireAnswer): boolean {
   return REFUSED.has(status) && /<(?:!doctype|html|head|body|h1|title)\b/i.test(body.toString('latin1', 0, 4_096));
 }
 
-/** Where a redirect leads, when that is on the same site: the same host, with or without `www.`. */
+/** The target of a redirect, if it is on the same site: the same host, with or without `www.`. */
 function nextWithin(answer: WireAnswer, at: URL, site: URL): URL | null {
   const next = REDIRECTS.has(answer.status) && answer.location !== '' ? parseUrl(answer.location, at.href) : null;
   if (next === null) return null;
   const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
   const web = next.protocol === 'https:' || next.protocol === 'http:';
-  // A port that is not the scheme's own is another server.
+  // A port that is not the scheme's default is another server.
   const samePort = next.port === site.port || (next.port === '' && next.protocol === 'https:');
   return web && samePort && bare(next) === bare(site) ? next : null;
 }
@@ -311,7 +319,7 @@ function originOf(location: string, base: URL): string {
   }
 }
 
-/** Sites on one server share its limit, whatever their names; the order of a name's addresses does not matter. */
+/** Sites on one server share its limit, whatever their names; the order of a name's addresses is ignored. */
 function hostKey(addresses: readonly ResolvedAddress[]): string {
   return (
     addresses

@@ -6,7 +6,7 @@ import type { ChildComment, CommentsQuery } from './content-types.js';
 import { decodeEntities, plainText, richText } from './text.js';
 import { get, listOf, numberOf, rangeParams, secondsOf, textOf } from './values.js';
 
-/** Longest text of a comment that is passed on. WordPress allows 65,525 bytes. */
+/** Maximum length of a comment's text. WordPress allows 65,525 bytes. */
 const MAX_CONTENT = 65_535;
 const MAX_ITEMS = 400_000;
 
@@ -28,7 +28,7 @@ export function commentsParams({ statuses, maximum, search, range, post_id }: Co
   };
 }
 
-/** The answer of `get_all_comments`; null when it is no list. */
+/** The answer of `get_all_comments`; null if it is not a list. */
 export function commentsOf(answer: unknown): ChildComment[] | null {
   return listOf(answer, MAX_ITEMS)?.flatMap((item) => commentOf(item) ?? []) ?? null;
 }
@@ -40,7 +40,7 @@ function commentOf(item: unknown): ChildComment | null {
   return {
     comment_id: id,
     comment_author: plainText(get(item, 'author'), 250),
-    // The child writes addresses as entities to hide them from harvesters, differently each time.
+    // The child encodes addresses as entities to hide them from harvesters, differently each time.
     comment_author_email: plainText(decodeEntities(textOf(get(item, 'author_email'))), 254),
     comment_author_url: plainText(get(item, 'author_url'), 2048),
     comment_author_ip: plainText(get(item, 'author_ip'), 100),

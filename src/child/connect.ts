@@ -20,9 +20,9 @@ export interface ConnectorOptions {
 }
 
 /**
- * Opens the sockets of all outgoing calls. Addresses come from the resolver only, and the address really connected to
- * is checked again, so nothing depends on who resolved the name. Each connector keeps its own TLS sessions: one
- * made without verification can never be resumed by calls that verify.
+ * Opens the sockets of all outgoing calls. Addresses come from the resolver only, and the connected address is checked
+ * again, so the check does not depend on the resolver. Each connector keeps its own TLS sessions: one made without
+ * verification can never be resumed by calls that verify.
  */
 export function createConnector(options: ConnectorOptions): Connector {
   const lookup = lookupThrough(options.resolver, options.ipv4Only);
@@ -38,7 +38,7 @@ export function createConnector(options: ConnectorOptions): Connector {
       callback(blockedAddress(host), null);
       return;
     }
-    // Node's 250 ms per address drops far-away hosts whose second family does not work at all.
+    // Node's 250 ms per address drops distant hosts whose second address family does not work at all.
     const common = { host, port, lookup, noDelay: true, autoSelectFamily: true, autoSelectFamilyAttemptTimeout: 1_000 };
     const sessionKey = `${host}:${port}`;
     const session = sessions.get(sessionKey);
@@ -83,7 +83,8 @@ function settle(
     if (error === null) callback(null, socket);
     else callback(error, null);
   };
-  // Second line of defence: whatever the resolver said, no request goes to a socket that ended up inside.
+  // Second line of defense: whatever the resolver returned, no request goes to a socket connected to an internal
+  // address.
   socket.once('connect', () => {
     if (!mayReach(socket.remoteAddress ?? '', options.allowPrivate)) socket.destroy(blockedAddress(host));
   });
@@ -102,7 +103,7 @@ function lookupThrough(resolver: Resolver, ipv4Only: boolean | undefined): Looku
       (addresses) => {
         const first = addresses[0];
         if (options.all === true) callback(null, [...addresses]);
-        // `resolve` never answers an empty list.
+        // `resolve` never returns an empty list.
         else if (first !== undefined) callback(null, first.address, first.family);
       },
       (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0),
@@ -110,7 +111,7 @@ function lookupThrough(resolver: Resolver, ipv4Only: boolean | undefined): Looku
   };
 }
 
-/** TLS sessions by host and port, the oldest leaving first. */
+/** TLS sessions by host and port, the oldest dropped first. */
 class Sessions {
   readonly #entries = new Map<string, Buffer>();
   readonly #capacity: number;

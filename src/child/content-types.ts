@@ -1,9 +1,9 @@
-/** Content of a child site as the port gives and takes it: posts, comments and users, without PHP's names and encodings. */
+/** Content of a child site as the port exchanges it: posts, comments and users, without PHP's names and encodings. */
 
 import type { Comment, CommentAction, CommentStatus } from '../../schemas/comment.js';
 import type { NewPost, POST_COLUMNS, PostChange, PostDetail, PostItem, SearchOn } from '../../schemas/post.js';
 
-/** A moment range of the site's own clock, `YYYY-MM-DD HH:MM:SS`, both ends exclusive. */
+/** A time range by the site's own clock, `YYYY-MM-DD HH:MM:SS`, both ends exclusive. */
 export interface LocalRange {
   after: string;
   before: string;
@@ -12,7 +12,7 @@ export interface LocalRange {
 export interface PostsQuery {
   statuses: readonly string[];
   post_type: string;
-  /** Most posts in the answer. */
+  /** Maximum number of posts in the answer. */
   maximum: number;
   search?: { text: string; on: SearchOn } | undefined;
   /** By the date of the post, not of its last change. */
@@ -22,24 +22,24 @@ export interface PostsQuery {
 /** A post in a list. `dts` is its date in unix seconds, or null. */
 export type ChildPost = Omit<PostItem, 'post_date' | 'website_id' | 'website_url' | 'website_name'>;
 
-/** A list entry of one post: what reading it for editing leaves out. */
+/** A list entry of one post: the members that are missing when it is read for editing. */
 export interface PostListing extends ChildPost {
-  /** '' when the site does not say. */
+  /** '' if the site does not report it. */
   link: string;
 }
 
-/** A post as an editor opens it; without `link`, `author` and `modified`, which only a list has. */
+/** A post as an editor opens it; without `link`, `author` and `modified`, which only a list contains. */
 export type EditablePost = Omit<PostDetail, 'link' | 'author' | 'modified'> & {
-  /** Id of the featured image on the site; '' when there is none. */
+  /** Id of the featured image on the site; '' if there is none. */
   thumbnail_id: string;
   /** `<unix seconds>:<user id>` of the editor that had the post open before this call; '' for none. */
   edit_lock: string;
-  /** Status before it went to the trash; '' when unknown. */
+  /** Status before it was moved to the trash; '' if unknown. */
   status_before_trash: string;
 };
 
 export type PostUpdate = Pick<PostChange, (typeof POST_COLUMNS)[number] | 'post_tags' | 'post_custom'> & {
-  /** Id of an image of the site to be the featured one. */
+  /** Id of an image of the site to use as the featured one. */
   thumbnail_id?: string | undefined;
 };
 
@@ -54,9 +54,9 @@ export interface SavedOver {
 }
 
 export interface SavedPost {
-  /** null when the site names no post. */
+  /** null if the site names no post. */
   id: number | null;
-  /** '' when the site does not say. */
+  /** '' if the site does not report it. */
   link: string;
 }
 
@@ -64,7 +64,7 @@ export type PostAction = 'publish' | 'unpublish' | 'trash' | 'restore' | 'delete
 
 export interface CommentsQuery {
   statuses: readonly CommentStatus[];
-  /** Most comments in the answer, and of each status; 0 = all. */
+  /** Maximum number of comments in the answer, and per status; 0 = all. */
   maximum: number;
   search?: string | undefined;
   range?: LocalRange | undefined;
@@ -81,6 +81,6 @@ export type { CommentAction };
 
 export interface ChildUser {
   login: string;
-  /** The name in addresses and lists; not always the login. */
+  /** The name in URLs and lists; not always the login. */
   nicename: string;
 }

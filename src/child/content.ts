@@ -1,4 +1,6 @@
-/** The calls of the port that read and write content, over one signed call: posts, comments, users, security checks. */
+/**
+ * The calls of the port that read and write content, built on one signed call: posts, comments, users, security checks.
+ */
 
 import { unexpected } from './answers.js';
 import type { CallOptions, ChildConnection, ChildContent, ChildParams } from './child.js';
@@ -43,7 +45,7 @@ export function createContentCalls(call: SignedCall): ChildContent {
     },
 
     async postForEditing(site, id, options) {
-      // With any other type than `post` the child leaves categories and tags out, and calls everything a page.
+      // For any type other than `post` the child omits categories and tags, and calls everything a page.
       return editableOf(await call(site, 'post_action', { action: 'get_edit', id, post_type: 'post' }, options));
     },
 

@@ -12,19 +12,25 @@ export interface WireRequest {
   headers: Record<string, string>;
   body: string | null;
   verify: boolean;
-  /** Left out: as the resolver has it. */
+  /** Omitted: as in the resolver. */
   ipv4Only?: boolean | undefined;
   minTls?: MinTls | undefined;
-  /** Most bytes of body, as sent and as decompressed. */
+  /** Maximum bytes of body, as sent and as decompressed. */
   maxBytes: number;
-  /** At the limit: fail with `too_large`, or keep what came. */
+  /** At the limit: fail with `too_large`, or keep what was received. */
   atLimit: 'fail' | 'keep';
-  /** Between two pieces of the body / the whole exchange, milliseconds. */
+  /** Time limits between two pieces of the body / of the whole exchange, in milliseconds. */
   bodyTimeoutMs: number;
   deadlineMs: number;
-  /** Once sent, it goes on until its deadline, also when its caller gives up: nothing hangs up on a site in the middle of a change. */
+  /**
+   * Once sent, it continues until its deadline even if its caller gives up: a site must not be disconnected in the
+   * middle of a change.
+   */
   finish?: boolean;
-  /** Called when the exchange has ended, also after its caller gave up: with the status of a whole answer, else with 0. */
+  /**
+   * Called when the exchange has ended, even after its caller gave up: with the status of a complete response,
+   * otherwise 0.
+   */
   onOver?: (status: number) => void;
   signal?: AbortSignal | undefined;
 }
@@ -32,25 +38,25 @@ export interface WireRequest {
 export interface WireAnswer {
   status: number;
   location: string;
-  /** `Retry-After` header, '' when none. */
+  /** `Retry-After` header, '' if absent. */
   retryAfter?: string;
   /** `Set-Cookie` headers. */
   cookies?: readonly string[];
-  /** `text/html`, without parameters, in lower case; '' when none was sent. */
+  /** `text/html`, without parameters, in lower case; '' if absent. */
   contentType: string;
   body: Buffer;
   /** Bytes of body on the wire. */
   bytes: number;
   /** Milliseconds from the call until the headers. */
   headersMs: number;
-  /** Address that answered; only known to `visit`. */
+  /** Address that answered; only known for `visit`. */
   address: string;
 }
 
 /**
- * Sends the request and decompresses what came, within the limits of the request. Rejects with ChildFailure.
- * @param over called when the connection is free again: later than the rejection when a caller gave up on what is to `finish`;
- *   as `WireRequest.onOver`
+ * Sends the request and decompresses the response, within the limits of the request. Rejects with ChildFailure.
+ * @param over called when the connection is free again: later than the rejection if a caller gave up on a request with
+ * `finish`; as `WireRequest.onOver`
  */
 export async function perform(
   dispatcher: Dispatcher,
@@ -78,10 +84,11 @@ interface Outcome {
 }
 
 /**
- * One request on its way. Settles exactly once, at the latest at the deadline, even while still connecting.
+ * One request in progress. Settles exactly once, at the latest at the deadline, even while still connecting.
  *
- * What is settled holds no contents any more: nearly every exchange grows old while its site thinks, and what is old and dead
- * keeps what it points to until the next full collection. That was two copies of each answer.
+ * A settled exchange holds no contents any more: nearly every exchange is promoted to the old generation while its site
+ * is working, and what is dead there keeps what it points to until the next full collection. That was two copies of
+ * each response.
  */
 class Exchange implements Dispatcher.DispatchHandler {
   readonly #request: WireRequest;
@@ -123,7 +130,7 @@ class Exchange implements Dispatcher.DispatchHandler {
       headers,
       body,
       bodyTimeout: bodyTimeoutMs,
-      // The deadline above is the shorter one, and its error says more.
+      // The deadline above is the shorter one, and its error is more precise.
       headersTimeout: deadlineMs + 5_000,
     };
     try {
@@ -135,7 +142,7 @@ class Exchange implements Dispatcher.DispatchHandler {
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
     this.#controller = controller;
-    // Given up while connecting: nothing must leave any more.
+    // Abandoned while connecting: nothing must be sent any more.
     if (this.#settled) controller.abort(new Error('given up'));
   }
 
@@ -144,8 +151,8 @@ class Exchange implements Dispatcher.DispatchHandler {
     status: number,
     headers: Record<string, string | string[] | undefined>,
   ): void {
-    // undici fills a list it made at the end of the call before, which is of the old generation by now: each of these small
-    // views would keep the whole piece it was read from until the next full collection.
+    // undici fills a list that it created at the end of the previous call, which is in the old generation by now: each
+    // of these small views would keep the whole chunk it was read from until the next full collection.
     if (Array.isArray(controller.rawHeaders)) controller.rawHeaders.length = 0;
     if (status < 200) return;
     this.#status = status;
@@ -223,7 +230,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     if (!this.#settled) this.#end(failure);
   }
 
-  /** Hangs up as well, also on what has settled and was left to finish. */
+  /** Also hangs up, even on a settled exchange that was left to finish. */
   #end(failure: ChildFailure): void {
     const outcome = this.#settle();
     this.#release();

@@ -3,29 +3,29 @@ import { ChildFailure, type FailureKind } from './child.js';
 import { plainText, siteSays } from './text.js';
 import { get } from './values.js';
 
-/** Facts of an HTTP answer that a failure is made of. */
+/** Facts of an HTTP response from which a failure is derived. */
 export interface AnswerFacts {
   status: number;
-  /** `Location` header, '' when none. */
+  /** `Location` header, '' if absent. */
   location: string;
-  /** `Retry-After` header, '' when none. */
+  /** `Retry-After` header, '' if absent. */
   retryAfter?: string;
   body: Buffer;
 }
 
-/** As much of an answer as a maintenance page may have. */
+/** Enough of a response to recognize a maintenance page. */
 const PAGE_BYTES = 32_768;
 
 const TIMEOUTS = new Set(['UND_ERR_CONNECT_TIMEOUT', 'UND_ERR_HEADERS_TIMEOUT', 'UND_ERR_BODY_TIMEOUT', 'ETIMEDOUT']);
 const TLS_CODE =
   /^(ERR_TLS_|ERR_SSL_|CERT_|CRL_|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED_|ERROR_IN_|HOSTNAME_MISMATCH|INVALID_(CA|PURPOSE)|PATH_LENGTH_|EPROTO)/;
-/** The two sides allow no version of TLS in common; no certificate was looked at. */
+/** The two sides have no TLS version in common; no certificate was checked. */
 const TLS_VERSION = /PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/;
 const CLOSED = new Set(['ECONNRESET', 'EPIPE', 'UND_ERR_SOCKET', 'UND_ERR_ABORTED']);
-/** Our own side closed its connections. */
+/** This process closed the connections. */
 const ENDED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 
-/** A socket, TLS or HTTP-parser error as a ChildFailure. `sent` = the request had left. */
+/** Converts a socket, TLS or HTTP parser error to a ChildFailure. `sent` = the request had been sent. */
 export function networkFailure(error: unknown, host: string, sent: boolean): ChildFailure {
   if (error instanceof ChildFailure) return error;
   const code = codeOf(error);
@@ -62,14 +62,14 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
 function codeOf(error: unknown): string {
   const own = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;
   if (typeof own === 'string') return own;
-  // Several addresses tried: the first one's reason stands for all.
+  // Several addresses were tried: the first one's reason is reported.
   if (error instanceof AggregateError) return error.errors.length > 0 ? codeOf(error.errors[0]) : '';
   return error instanceof Error && error.cause !== undefined ? codeOf(error.cause) : '';
 }
 
 /**
- * Why an HTTP answer has no frame (child protocol §1, §2.3).
- * @param loginSent an HTTP user name and password went along
+ * Why an HTTP response has no frame (child protocol §1, §2.3).
+ * @param loginSent an HTTP user name and password were sent
  */
 export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = false): ChildFailure {
   const { status } = answer;
@@ -123,16 +123,16 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
   );
 }
 
-/** A signed body is never posted again to a host that somebody else chose: the error names the other URL instead. */
+/** A signed body is never posted to another host that a redirect names: the error names the other URL instead. */
 function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   let target = '';
   try {
     const url = new URL(answer.location, called);
-    // Neither the query, which may carry tokens, nor our own endpoint belongs in a URL to save.
+    // Neither the query, which may contain tokens, nor our own endpoint belongs in a URL to save.
     const path = url.pathname.replace(/wp-admin\/admin-ajax\.php$/, '');
     if (answer.location !== '' && /^https?:$/.test(url.protocol)) target = plainText(`${url.origin}${path}`, 300);
   } catch {
-    // An unreadable Location names no URL.
+    // An unparsable Location names no URL.
   }
   return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
@@ -141,7 +141,7 @@ function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   });
 }
 
-/** Functions that have no errors of their own without a code: such an answer is the signature check speaking. */
+/** Functions that have no code-less errors of their own: such an answer comes from the signature check. */
 const ERRORS_MEAN_REFUSED = new Set([
   'stats',
   'disconnect',
@@ -158,10 +158,10 @@ const ERRORS_MEAN_REFUSED = new Set([
 ]);
 
 /**
- * The failure in a decoded answer, null when it has none (child protocol §2.3). Texts are translated, so code and
- * shape decide: `PARSE_ERROR…` is always `refused`; an error without a code is `refused` for functions that have no
- * code-less errors of their own, and `child_error` for the others, where only a `probe` tells.
- * An `error` that is an object (child protocol §6.3) is a verdict, not a failure.
+ * The failure in a decoded answer, null if there is none (child protocol §2.3). Texts are translated, so code and shape
+ * decide: `PARSE_ERROR…` is always `refused`; an error without a code is `refused` for functions that have no code-less
+ * errors of their own, and `child_error` for the others, which only a `probe` can distinguish. An `error` that is an
+ * object (child protocol §6.3) is a verdict, not a failure.
  */
 export function answerFailure(answer: unknown, fn: string): ChildFailure | null {
   const error = get(answer, 'error');
@@ -187,12 +187,12 @@ export function answerFailure(answer: unknown, fn: string): ChildFailure | null 
   });
 }
 
-/** Ours, then what the site said as its own words, where it said anything. */
+/** Our sentence, then the site's words marked as such, if there are any. */
 function sentences(ours: string, said: unknown): string {
   return `${ours} ${siteSays(said)}`.trim();
 }
 
-/** A code is one word; a sentence in its place is none. */
+/** A code is one word; a sentence in its place is ignored. */
 function codeWord(value: unknown): string {
   const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
   return /^[\w.:-]{1,64}$/.test(text) ? text : '';

@@ -2,7 +2,7 @@ import type { ChildParams } from './child.js';
 
 type Value = ChildParams[string];
 
-/** The text with U+FFFD for half surrogates, for which percent-encoding throws. */
+/** The text with U+FFFD in place of unpaired surrogates, for which percent-encoding throws. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, '\uFFFD');
 }
@@ -16,15 +16,15 @@ function percentEncode(text: string): string {
 }
 
 /**
- * The `userpwd` form value: the child percent-decodes once more after the form decoding, so the password is encoded
- * here and again by `encodeForm` (child protocol §3.2).
+ * The `userpwd` form value: the child percent-decodes it once more after form decoding, so the password is encoded here
+ * and again by `encodeForm` (child protocol §3.2).
  */
 export function passwordValue(password: string): string {
   return percentEncode(password);
 }
 
 /**
- * `application/x-www-form-urlencoded` body in the order given; nested values in PHP brackets, list members with their
+ * `application/x-www-form-urlencoded` body in the given order; nested values in PHP brackets, list members with their
  * index, booleans as 1 and 0. Empty lists and maps send nothing, as in PHP.
  */
 export function encodeForm(params: ChildParams): string {

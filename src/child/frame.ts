@@ -2,16 +2,18 @@ import { ChildFailure } from './child.js';
 
 const OPEN = '<mainwp>';
 const CLOSE = '</mainwp>';
-/** Frames that are read, from the end. A body with more is no honest answer. */
+/** Maximum number of frames read, from the end. A body with more is not a genuine answer. */
 const MAX_FRAMES = 16;
-/** Nesting and number of lists and maps accepted: 24 MB of `[[],[],…` would otherwise be half a gigabyte of heap. */
+/**
+ * Accepted nesting and number of lists and maps: 24 MB of `[[],[],…` would otherwise become half a gigabyte of heap.
+ */
 const MAX_DEPTH = 64;
 const MAX_CONTAINERS = 500_000;
 
 /**
- * The decoded JSON of a body's frame, `undefined` when there is no frame (child protocol §1.1). Anything may stand
- * around it. Of several frames the last readable one counts: the child prints its answer last and ends.
- * Throws `bad_answer` when there are frames, but none that can be read.
+ * The decoded JSON of a body's frame, `undefined` if there is no frame (child protocol §1.1). Anything may surround it.
+ * Of several frames the last readable one counts: the child prints its answer last. Throws `bad_answer` if there are
+ * frames, but none can be read.
  */
 export function readFrame(body: Buffer): unknown {
   let end = body.length;
@@ -47,7 +49,7 @@ function decode(slice: Buffer): Decoded {
   }
 }
 
-/** Counts brackets outside strings before anything is built of them; null = within limits. */
+/** Counts brackets outside strings before anything is parsed; null = within limits. */
 function structureProblem(json: Buffer): string | null {
   let depth = 0;
   let containers = 0;
@@ -64,7 +66,7 @@ function structureProblem(json: Buffer): string | null {
   return null;
 }
 
-/** Index of the quote that ends the string which begins at `start`, -1 when it never ends. */
+/** Index of the quote that ends the string starting at `start`, -1 if it never ends. */
 function stringEnd(json: Buffer, start: number): number {
   let quote = json.indexOf(0x22, start + 1);
   while (quote >= 0) {

@@ -18,42 +18,45 @@ export type { Lookup } from './resolve.js';
 
 /** All times in milliseconds. */
 export interface ChildSitesOptions extends PaceLimits {
-  /** The opaque `server` string, the same for ever: another one cuts this service off from its sites (child protocol §3.2). */
+  /**
+   * The opaque `server` string, which must never change: a different one would cut this service off from its sites
+   * (child protocol §3.2).
+   */
   dashboardUrl: string;
-  /** Connections to private and loopback addresses; for sites in one's own network, the demo and tests. */
+  /** Allows connections to private and loopback addresses; for sites in a local network, the demo and tests. */
   allowPrivate: PrivateReach;
-  /** False = TLS certificates are never checked, whatever the site's own setting. Default true. */
+  /** False = TLS certificates are never checked, regardless of the site's own setting. Default true. */
   verify?: boolean;
   /** Default 10 s. */
   connectTimeoutMs?: number;
-  /** Longest silence within a body. Default 15 s. */
+  /** Longest pause within a body. Default 15 s. */
   bodyTimeoutMs?: number;
-  /** A whole call, and how long `close` waits for changes under way. Default 30 s. */
+  /** Time limit of a whole call, and how long `close` waits for running changes. Default 30 s. */
   callTimeoutMs?: number;
-  /** A call that installs, deletes or updates. Default 5 minutes. */
+  /** Time limit of a call that installs, deletes or updates. Default 5 minutes. */
   updateTimeoutMs?: number;
-  /** Largest answer, also after decompression. Default 32 MiB. */
+  /** Largest answer, before and after decompression. Default 32 MiB. */
   maxBodyBytes?: number;
   userAgent?: string;
   lookup?: Lookup;
   onCall?: (facts: CallFacts) => void;
-  /** Told that a site answered whose last sync had failed (`ChildConnection.failing`). Must not reject. */
+  /** Called when a site answers whose last sync had failed (`ChildConnection.failing`). Must not reject. */
   onAnswer?: (siteId: number) => Promise<void>;
-  /** Our share of the limits beside other processes; all of them by default. */
+  /** This process's share of the limits; all of them by default. */
   sharedLimits?: SharedLimits | undefined;
   /** Monotonic milliseconds. */
   now?: () => number;
 }
 
 export interface PacedChildSites extends ChildSites {
-  /** Calls under way and waiting. */
+  /** Running and waiting calls. */
   load(): { running: number; queued: number };
 }
 
 /** Hosts' firewalls know this prefix from the original dashboard (child protocol §1). */
 const USER_AGENT = 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)';
 
-/** The port to the child sites over HTTP. Nothing is opened until the first call. */
+/** Creates the port to the child sites over HTTP. Nothing is opened until the first call. */
 export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const now = options.now ?? (() => performance.now());
   const { allowPrivate } = options;

@@ -2,7 +2,7 @@ import type { ExtensionKind, SnapshotAbandoned, SnapshotExtension, SnapshotOffer
 import { exactText, plainText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf } from './values.js';
 
-/** Most entries taken of any list; a real site has hundreds at most. */
+/** Maximum entries taken from any list; a real site has hundreds at most. */
 const MAX_ENTRIES = 5_000;
 const MAX_SLUG = 255;
 const MAX_NAME = 200;
@@ -12,12 +12,12 @@ export function versionOf(value: unknown): string {
   return plainText(value, 64);
 }
 
-/** A slug exactly as the child must get it back; null when no identifier. */
+/** A slug exactly as the child expects it back; null if it is not an identifier. */
 function slugOf(value: unknown): string | null {
   return exactText(value, MAX_SLUG);
 }
 
-/** `plugins` or `themes` of a stats answer; null when it is no list. The first of two entries with one slug counts. */
+/** `plugins` or `themes` of a stats answer; null if it is not a list. Of two entries with one slug the first counts. */
 export function extensionsOf(value: unknown): SnapshotExtension[] | null {
   const list = listOf(value, MAX_ENTRIES);
   if (list === null) return null;
@@ -41,9 +41,9 @@ export function extensionsOf(value: unknown): SnapshotExtension[] | null {
 }
 
 /**
- * Offers of `plugin_updates` or `theme_updates`, with the `premium_updates` of that kind (child protocol §5.1);
- * null when the base list is missing. The inventory's version is what is installed, where it is known; an offer of
- * that very version is none.
+ * Updates from `plugin_updates` or `theme_updates`, with the `premium_updates` of that kind (child protocol §5.1); null
+ * if the base list is missing. If known, the installed version comes from the inventory; an update to that same version
+ * is ignored.
  */
 export function offersOf(
   value: unknown,
@@ -63,7 +63,7 @@ export function offersOf(
   return [...bySlug.values()].slice(0, MAX_ENTRIES);
 }
 
-/** A map's entries; a list's members, whose index is no slug, under ''. */
+/** A map's entries; a list's members under '', because their index is not a slug. */
 function keyed(value: unknown): [string, unknown][] | null {
   const entries = entriesOf(value, MAX_ENTRIES);
   return Array.isArray(value) && entries !== null ? entries.map(([, item]) => ['', item]) : entries;
@@ -83,8 +83,8 @@ function offerOf(key: string, item: unknown, known: ReadonlyMap<string, Snapshot
 }
 
 /**
- * `translation_updates`, one offer per slug: an update by slug covers all its languages (child protocol §6.8), so
- * the languages are named in the offer and the highest version stands for all. The child does not say what is installed.
+ * `translation_updates`, one update per slug: an update by slug covers all its languages (child protocol §6.8), so the
+ * languages are listed and the highest version is shown. The child does not report the installed ones.
  */
 export function translationsOf(value: unknown): SnapshotOffer[] | null {
   const list = listOf(value, MAX_ENTRIES);

@@ -1,4 +1,4 @@
-/** How long a call of a site takes, learnt as it goes: an exponentially weighted mean per site and per host. */
+/** Learns how long a site's calls take: an exponentially weighted mean per site and per host. */
 export class LatencyBook {
   readonly #means = new Map<string, number>();
   readonly #capacity: number;
@@ -7,7 +7,7 @@ export class LatencyBook {
     this.#capacity = capacity;
   }
 
-  /** Expected milliseconds: the site's own mean, else its host's, else one second. */
+  /** Expected milliseconds: the site's own mean, otherwise its host's, otherwise one second. */
   estimate(site: string, host: string): number {
     return this.#means.get(`s ${site}`) ?? this.#means.get(`h ${host}`) ?? 1_000;
   }

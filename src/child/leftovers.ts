@@ -1,19 +1,19 @@
-/** Changes that go on at a site although their caller gave up: whether the site is still at work on the last one. */
+/** Changes that continue on a site although their caller gave up: whether the site is still working on the last one. */
 
 import { GATEWAY_LOST } from './child.js';
 
-/** `answered` = the site has ended it with an answer of its own, so that nothing more comes of it. */
+/** `answered` = the site ended it with an answer, so nothing more will come of it. */
 export type Leftover = 'running' | 'answered';
 
-/** How long it is known after the end: the job that goes on with the call asks within seconds. */
+/** How long it is remembered after the end: the job that continues the call asks within seconds. */
 const KEPT_MS = 120_000;
 
 export class Leftovers {
-  /** One entry for each site whose last change was given up, until a while after its end. */
+  /** One entry per site whose last change was abandoned, kept for a while after its end. */
   readonly #sites = new Map<number, { state: Leftover }>();
 
   /**
-   * A change is sent to a site.
+   * Records a change sent to a site.
    * @returns `abandoned`: its caller gave up; `over`: it has ended with this HTTP status, 0 = without an answer
    */
   begin(siteId: number): { abandoned(): void; over(status: number): void } {
@@ -36,7 +36,7 @@ export class Leftovers {
     };
   }
 
-  /** Null = nothing was given up, or what became of it is unknown. */
+  /** Null = nothing was abandoned, or its outcome is unknown. */
   of(siteId: number): Leftover | null {
     return this.#sites.get(siteId)?.state ?? null;
   }

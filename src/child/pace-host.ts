@@ -5,7 +5,7 @@ import type { CallKind } from './pace-types.js';
 export interface Waiter {
   readonly host: Host;
   readonly kind: CallKind;
-  /** 0 where the site has no record yet. */
+  /** 0 if the site has no record yet. */
   readonly site_id: number;
   readonly estimate: number;
   readonly order: number;
@@ -16,14 +16,14 @@ export interface Waiter {
   readonly cancel: () => void;
 }
 
-/** One host's queue and counts. The Pacer alone changes them. */
+/** One host's queue and counts. Changed by the Pacer alone. */
 export class Host {
   running = 0;
-  /** Waiters that still wait, and the milliseconds of work they stand for. */
+  /** Number of waiters that still wait, and their expected work in milliseconds. */
   waiting = 0;
   work = 0;
   readyAt = 0;
-  /** The `readyAt` it is already filed under for later. */
+  /** The `readyAt` under which it is already filed for later. */
   filedAt = 0;
   /** Entries of the ready heap with another version are stale. */
   version = 0;
@@ -56,7 +56,7 @@ class Lane {
     (waiter.live ? this.#live : this.#bulk).push(waiter);
   }
 
-  /** Moves a waiting call among the live ones. */
+  /** Moves a waiting call to the live ones. */
   expedite(waiter: Waiter): void {
     if (waiter.live) return;
     waiter.live = true;
@@ -64,11 +64,11 @@ class Lane {
     this.#live.push(waiter);
   }
 
-  /** The next that still waits, live ones first. It is not counted off yet. */
+  /** The next waiting call, live ones first. It is not removed from the counts yet. */
   next(): Waiter | undefined {
     for (const queue of [this.#live, this.#bulk]) {
       for (let waiter = queue.pop(); waiter !== undefined; waiter = queue.pop()) {
-        // One that was expedited stands in both.
+        // An expedited call is in both queues.
         if (waiter.waiting && waiter.live === (queue === this.#live)) return waiter;
       }
     }

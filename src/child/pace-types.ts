@@ -1,36 +1,36 @@
-/** What a call is for. Syncs and updates have limits of their own within the limit for all. */
+/** The purpose of a call. Syncs and updates have their own limits within the limit for all. */
 export type CallKind = 'sync' | 'update' | 'other';
 export const CALL_KINDS = ['sync', 'update', 'other'] as const satisfies readonly CallKind[];
 
 export interface PaceLimits {
-  /** Calls in flight in all. */
+  /** Total concurrent calls. */
   concurrency: number;
-  /** Calls of one kind in flight; left out = no limit of its own. */
+  /** Concurrent calls of one kind; omitted = no separate limit. */
   kinds?: Partial<Record<CallKind, number>>;
-  /** Calls in flight to one host. */
+  /** Concurrent calls to one host. */
   perHost: number;
-  /** Least milliseconds between two starts to one host. */
+  /** Minimum milliseconds between two starts to one host. */
   perHostDelayMs: number;
-  /** Least milliseconds between any two starts. */
+  /** Minimum milliseconds between any two starts. */
   minDelayMs: number;
 }
 
 export interface PaceClock {
   now(): number;
-  /** Calls back once after `ms`; the result cancels. */
+  /** Calls back once after `ms`; the returned function cancels. */
   after(ms: number, callback: () => void): () => void;
 }
 
 export interface PaceRequest {
   /** Calls with the same host share a limit; the address that the site's name resolves to. */
   host: string;
-  /** Whose latency to expect. */
+  /** The site whose latency to expect. */
   site: string;
   /** Default 0 = a site without a record. */
   site_id?: number | undefined;
   /** Default other. */
   kind?: CallKind | undefined;
-  /** A person waits: goes ahead of bulk work. */
+  /** A user waits: goes before bulk work. */
   live?: boolean | undefined;
   signal?: AbortSignal | undefined;
 }

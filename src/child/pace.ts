@@ -14,7 +14,10 @@ import { partOf, type SharedLimits, UNSHARED } from './shared-limits.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './pace-types.js';
 
-/** Every eighth start goes to the oldest waiter that may run, so that no call waits forever behind longer queues. */
+/**
+ * Every eighth start goes to the oldest waiter that is allowed to run, so that no call waits forever behind longer
+ * queues.
+ */
 const FAIR_EVERY = 8;
 const FAIR_LOOKS_AT = 64;
 
@@ -31,10 +34,10 @@ function sooner(a: Ready, b: Ready): boolean {
 }
 
 /**
- * Decides which call may leave next. Each host has its own queue, so a slow or crowded host never blocks the others;
+ * Decides which call is sent next. Each host has its own queue, so a slow or crowded host never blocks the others;
  * among hosts that may start a call, the one with the most expected work left goes first (longest processing time
- * first), which keeps a host with many sites from being the long tail of a run. A kind of calls that is at its own limit
- * is passed over, and takes no place from the others. Limits are never exceeded.
+ * first), so that a host with many sites does not prolong the end of a run. A kind of calls that is at its own limit is
+ * skipped, and takes no slot from the others. Limits are never exceeded.
  */
 export class Pacer {
   readonly #clock: PaceClock;
@@ -42,7 +45,7 @@ export class Pacer {
   readonly #hosts = new Map<string, Host>();
   /** In the order of arrival. */
   readonly #waiters = new Set<Waiter>();
-  /** Sites whose calls go ahead as live ones, and how many wait for that. */
+  /** Sites whose calls are treated as live ones, and how many callers wait for that. */
   readonly #expedited = new Map<number, number>();
   readonly #ready: Record<CallKind, Heap<Ready>> = {
     sync: new Heap(sooner),
@@ -80,7 +83,7 @@ export class Pacer {
     return this.#waiters.size;
   }
 
-  /** Takes effect at once for what has not started. */
+  /** Takes effect at once for calls that have not started. */
   configure(limits: Partial<PaceLimits>): void {
     this.#limits = { ...this.#limits, ...limits };
     this.#nextStart = Number.NEGATIVE_INFINITY;
@@ -106,7 +109,7 @@ export class Pacer {
   }
 
   /**
-   * Sends the calls of a site ahead as if a person waited for each: one does, for the piece of work that makes them.
+   * Treats the calls of a site as live: a user waits for the work that makes them.
    * @returns a function that ends it
    */
   expedite(siteId: number): () => void {
@@ -124,7 +127,7 @@ export class Pacer {
     };
   }
 
-  /** Nothing starts any more; what waits is cancelled. */
+  /** Starts nothing more; waiting calls are cancelled. */
   close(): void {
     this.#closed = true;
     this.#cancelTimer?.();
@@ -167,7 +170,7 @@ export class Pacer {
     return host;
   }
 
-  /** Takes a waiter out of all counts. It stays in its host's heap until it comes up there. */
+  /** Removes a waiter from all counts. It stays in its host's heap until it comes up there. */
   #leave(waiter: Waiter): void {
     waiter.waiting = false;
     this.#waiters.delete(waiter);
@@ -179,7 +182,7 @@ export class Pacer {
     if (waiter.live) lane.live--;
   }
 
-  /** Files the host again after a change of it. */
+  /** Files the host again after a change. */
   #refresh(host: Host): void {
     host.version++;
     const now = this.#clock.now();
@@ -197,7 +200,7 @@ export class Pacer {
     }
   }
 
-  /** Without a place of our own one call is let through: it waits for the host's spare place (`Quota.within`). */
+  /** Without its own slot, this process lets one call through: it waits for the host's spare slot (`SharedLimits.within`). */
   #placesOf(host: Host): number {
     return Math.max(1, this.#sharedLimits.slots(host.key, this.#limits.perHost));
   }
@@ -248,7 +251,7 @@ export class Pacer {
     return first.ready.host.lane(first.kind).next();
   }
 
-  /** The host that is next among those of a kind; what was filed before the host changed is thrown away. */
+  /** The host that is next for calls of a kind; entries from before a host changed are discarded. */
   #peek(kind: CallKind): Ready | undefined {
     const heap = this.#ready[kind];
     for (let best = heap.peek(); best !== undefined; best = heap.peek()) {

@@ -1,4 +1,4 @@
-/** Calls that put code onto a site (child protocol §6.8): packages from an address, and PHP that the child runs. */
+/** Calls that put code on a site (child protocol §6.8): packages from a URL, and PHP that the child runs. */
 
 import { unexpected } from './answers.js';
 import type { CallOptions, ChildConnection, ChildPackages, ChildParams, InstallAnswer } from './child.js';
@@ -14,7 +14,7 @@ type Update = (
 
 const MAX_OUTPUT = 20_000;
 
-/** The calls over one that counts among the updates: they unpack files, and must not pile up on a site. */
+/** Creates the calls from one that counts as an update: they unpack files, and must not pile up on a site. */
 export function createPackageCalls(update: Update): ChildPackages {
   return {
     async installPackage(site, kind, address, activate, options) {

@@ -3,9 +3,9 @@ import type { ChildParams, Registration, StatsRequest } from './child.js';
 import { passwordValue } from './form.js';
 
 /**
- * Parts of a stats answer that nothing here stores, or that cost the child much: `securityStats` makes it run two more
- * update checks, `dbsize` crashes some. The child remembers the choice for every later answer, so it goes along
- * each time (child protocol §5.2). Everything not named is sent.
+ * Parts of a stats answer that are not stored here, or that cost the child much: `securityStats` makes it run two more
+ * update checks, `dbsize` crashes some. The child remembers the choice for later answers, so it is sent each time
+ * (child protocol §5.2). Everything not named is sent by the child.
  */
 const LEFT_OUT = { users: 0, directories: 0, totalsize: 0, dbsize: 0, securityStats: 0, othersData: 0 };
 
@@ -15,8 +15,8 @@ function syncdata(parts: Readonly<Record<string, boolean>> | undefined): string 
 }
 
 /**
- * Parameters of `stats` (child protocol §5). `server` overwrites the child's idea of its dashboard: always the same string.
- * `owner` null = another dashboard owns the site: what the child would remember of the caller is left out.
+ * Parameters of `stats` (child protocol §5). `server` overwrites the dashboard that the child has stored: always the
+ * same string. `owner` null = another dashboard owns the site: values that the child would remember are left out.
  */
 export function statsParams(request: StatsRequest, owner: { server: string; siteId: number } | null): ChildParams {
   return {
@@ -42,7 +42,10 @@ export function statsParams(request: StatsRequest, owner: { server: string; site
   };
 }
 
-/** Parameters of `register` (child protocol §3.2). An empty `regverify` must not be sent: it changes the child's verdict. */
+/**
+ * Parameters of `register` (child protocol §3.2). An empty `regverify` must not be sent: it changes the child's
+ * verdict.
+ */
 export function registerParams(registration: Registration, server: string): ChildParams {
   const { public_key, unique_id, password, regverify } = registration;
   return {

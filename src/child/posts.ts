@@ -1,4 +1,7 @@
-/** Posts on the wire: base64, JSON and percent encoding within form fields, and the answers read back (child protocol §6.4). */
+/**
+ * Posts on the wire: base64, JSON and percent encoding within form fields, and parsing the answers (child
+ * protocol §6.4).
+ */
 
 import { type GalleryImage, POST_COLUMNS } from '../../schemas/post.js';
 import type { ChildParams } from './child.js';
@@ -36,7 +39,7 @@ function fromJson(value: unknown): unknown {
   }
 }
 
-/** WordPress takes one layer of backslashes off what it stores, and the child does not put one on. */
+/** WordPress removes one layer of backslashes from what it stores, and the child does not add one. */
 function slashed(text: string): string {
   return text.replaceAll('\\', '\\\\');
 }
@@ -50,14 +53,14 @@ export function postsParams({ statuses, maximum, post_type, search, range }: Pos
     status: statuses.join(','),
     maxRecords: maximum,
     post_type,
-    // Days mean the date of the post, not of its last change.
+    // The range applies to the date of the post, not of its last change.
     where_post_date: 1,
     ...(search === undefined ? {} : { keyword: search.text, search_on: SEARCHED[search.on] }),
     ...rangeParams(range),
   };
 }
 
-/** The answer of `get_all_posts`; null when it is no list. */
+/** The answer of `get_all_posts`; null if it is not a list. */
 export function postsOf(answer: unknown): ChildPost[] | null {
   return listOf(answer, MAX_POSTS)?.flatMap((item) => postOf(item) ?? []) ?? null;
 }
@@ -81,7 +84,7 @@ export function listingOf(answer: unknown): PostListing | null {
   return post === null ? null : { ...post, link: plainText(get(item, LINK), 2048) };
 }
 
-/** One entry of `get_all_posts`; null when it is none. */
+/** One entry of `get_all_posts`; null if it is invalid. */
 export function postOf(item: unknown): ChildPost | null {
   const id = numberOf(get(item, 'id'));
   if (id === null) return null;
@@ -100,7 +103,7 @@ export function postOf(item: unknown): ChildPost | null {
   };
 }
 
-/** Names of a comma list. The child joins without quoting, so a name with a comma falls apart. */
+/** Names of a comma-separated list. The child joins without quoting, so a name with a comma is split. */
 function namesOf(value: unknown): string[] {
   return plainText(value, 10_000)
     .split(',')
@@ -108,7 +111,7 @@ function namesOf(value: unknown): string[] {
     .filter((name) => name !== '');
 }
 
-/** The post in a `get_edit` answer; null when the site has no such post. */
+/** The post in a `get_edit` answer; null if the site has no such post. */
 export function editableOf(answer: unknown): EditablePost | null {
   const my = asMap(get(answer, 'my_post'));
   const fields = my === null ? null : asMap(fromJson(get(my, 'new_post')));
@@ -192,14 +195,14 @@ function imageOf(item: unknown): GalleryImage[] {
   ];
 }
 
-/** Names as the child takes them: percent-encoded within the base64. */
+/** Names as the child expects them: percent-encoded within the base64. */
 function names(list: readonly string[]): string {
   return encodeURIComponent(wellFormed(list.join(',')));
 }
 
 /**
- * Form fields of a `newpost` call; `over` is the post that it replaces.
- * An empty `mainwp_upload_dir` tells the child that no picture of the text is stored on this dashboard.
+ * Form fields of a `newpost` call; `over` is the post that it replaces. An empty `mainwp_upload_dir` tells the child
+ * that no image in the text is stored on this dashboard.
  */
 export function newpostParams(fields: SavedFields, over: SavedOver | null): ChildParams {
   const { post_tags, post_category, post_custom, is_sticky, post_featured_image, featured_image_data, ...rest } =
@@ -238,14 +241,14 @@ export function savedPostOf(answer: unknown): SavedPost {
   return { id: id === null || id <= 0 ? null : id, link: plainText(get(answer, 'link'), 2048) };
 }
 
-/** Members of `post_data` in a `post_action` call with `update`; empty when nothing changes. */
+/** Members of `post_data` in a `post_action` call with `update`; empty if nothing changes. */
 export function postData(update: PostUpdate): Record<string, string | Record<string, string>> {
   const data: Record<string, string | Record<string, string>> = {};
   for (const name of POST_COLUMNS) {
     const value = update[name];
     if (value !== undefined) data[name] = slashed(value ?? '');
   }
-  // Without this mark WordPress sets the date of a draft to now, and publishes what was to be scheduled.
+  // Without this flag WordPress sets the date of a draft to now, and publishes what should be scheduled.
   if (update.post_date !== undefined) data.edit_date = '1';
   if (update.post_tags !== undefined) data.tags_input = (update.post_tags ?? []).join(',');
   const custom = Object.entries(update.post_custom ?? {}).map(([key, value]) => [key, lastValue(value)] as const);

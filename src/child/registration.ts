@@ -41,7 +41,7 @@ const REGISTRATION: Readonly<Record<string, readonly [message: string, advice: s
   ],
 };
 
-/** The failure in a `register` answer, null when it succeeded. */
+/** The failure in a `register` answer, null if it succeeded. */
 export function registrationFailure(answer: unknown): ChildFailure | null {
   if (get(answer, 'register') === 'OK') return null;
   const error = get(answer, 'error');

@@ -9,13 +9,13 @@ export interface ResolvedAddress {
   family: 4 | 6;
 }
 
-/** Name to addresses; rejects when there are none. The system's resolver by default, another in tests. */
+/** Resolves a name to addresses; rejects if there are none. The system's resolver by default, another in tests. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const CAPACITY = 20_000;
-/** The system resolver works in a small thread pool: asking more at once only makes each look slow. */
+/** The system resolver runs in a small thread pool: more parallel lookups only make each appear slow. */
 const PARALLEL = 4;
 
 interface Entry {
@@ -24,8 +24,8 @@ interface Entry {
 }
 
 /**
- * Names to the addresses that may be called. Everything that connects takes its addresses from here and nowhere
- * else, so a name that changes its mind after the check (DNS rebinding) gains nothing.
+ * Resolves names to the addresses that may be contacted. Everything that connects takes its addresses only from here,
+ * so a name that changes after the check (DNS rebinding) gains nothing.
  */
 export class Resolver {
   readonly #allowPrivate: PrivateReach;
@@ -35,7 +35,7 @@ export class Resolver {
   readonly #entries = new Map<string, Entry>();
   readonly #waiting: (() => void)[] = [];
   #running = 0;
-  /** 4 = IPv4 only (the force-IPv4 setting), 0 = whatever the name has. */
+  /** 4 = IPv4 only (the force-IPv4 setting), 0 = any. */
   family: 0 | 4 = 0;
 
   constructor(options: {
@@ -50,7 +50,10 @@ export class Resolver {
     this.#now = options.now;
   }
 
-  /** Callable addresses of a host name or literal, never empty. A site's own `ipv4Only` wins over `family`. Fails with `blocked_address` or `unreachable`. */
+  /**
+   * Allowed addresses of a host name or literal, never empty. A site's own `ipv4Only` takes precedence over `family`.
+   * Fails with `blocked_address` or `unreachable`.
+   */
   async resolve(host: string, ipv4Only = this.family === 4): Promise<readonly ResolvedAddress[]> {
     const family = isIP(host);
     const all = family === 0 ? await this.#cached(host.toLowerCase()) : [{ address: host, family: family as 4 | 6 }];
@@ -71,7 +74,7 @@ export class Resolver {
       if (oldest.done === true) break;
       this.#entries.delete(oldest.value);
     }
-    // Lives until it settles, however long that takes, so that one name is asked once at a time.
+    // Kept until it settles, however long that takes, so that there is one lookup of a name at a time.
     const entry: Entry = { until: Number.POSITIVE_INFINITY, answer: this.#ask(host) };
     this.#entries.set(host, entry);
     entry.answer.then(

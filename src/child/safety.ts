@@ -2,7 +2,9 @@ import { ChildFailure } from './child.js';
 
 export { isPublicAddress } from '../core/address.js';
 
-/** The failure for a host whose address we do not call. Names the host the caller gave, not what it resolved to. */
+/**
+ * The failure for a host whose address may not be contacted. Names the host the caller gave, not what it resolved to.
+ */
 export function blockedAddress(host: string): ChildFailure {
   return new ChildFailure(
     'blocked_address',
@@ -13,7 +15,7 @@ export function blockedAddress(host: string): ChildFailure {
   );
 }
 
-/** A site URL reduced to what is called: scheme, host, port and path with a trailing slash. */
+/** A site URL reduced to the parts that are used: scheme, host, port and path with a trailing slash. */
 export function siteUrl(text: string): URL {
   let url: URL;
   try {
@@ -23,12 +25,12 @@ export function siteUrl(text: string): URL {
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw badUrl('The site URL must begin with http:// or https://.');
-  // Credentials travel in http_user and http_pass, never in the URL, where logs would show them.
+  // Credentials are passed in http_user and http_pass, never in the URL, where logs would show them.
   const path = url.pathname.endsWith('/') ? url.pathname : `${url.pathname}/`;
   return new URL(path, url.origin);
 }
 
-/** Host of a URL as the resolver and sockets take it: IPv6 without its brackets. */
+/** Host of a URL as the resolver and sockets expect it: IPv6 without brackets. */
 export function hostOf(url: URL): string {
   return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

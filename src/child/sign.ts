@@ -5,7 +5,7 @@ import { ChildFailure } from './child.js';
 const generate = promisify(generateKeyPair);
 const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
 
-/** PHP's numbers of the hashes (child protocol §2). SHA-1 and SHA-224 are not spoken. */
+/** PHP's numbers of the hashes (child protocol §2). SHA-1 and SHA-224 are not supported. */
 export const SIGN_ALGOS = { SHA256: 7, SHA384: 8, SHA512: 9 } as const;
 export type SignatureHash = keyof typeof SIGN_ALGOS;
 
@@ -21,14 +21,17 @@ export async function generateKey(): Promise<{ private_key: string; public_key: 
   return { private_key: pair.privateKey, public_key: pair.publicKey };
 }
 
-/** 32 hex digits. The child forgets nonces, but only this alphabet survives its cleaning (child protocol §2). */
+/**
+ * 32 hex digits. The child does not remember nonces, but only this alphabet survives its sanitizing (child
+ * protocol §2).
+ */
 export function newNonce(): string {
   return randomBytes(16).toString('hex');
 }
 
 /**
- * Signs calls. Parsing a PEM costs four times a signature, so parsed keys are kept, the least recently used one
- * leaving first; they are found by digest, so that no PEM stays in memory for it.
+ * Signs calls. Parsing a PEM costs four times a signature, so parsed keys are cached, with the least recently used
+ * dropped first; they are looked up by digest, so that no PEM stays in memory for it.
  */
 export class Signer {
   readonly #keys = new Map<string, KeyObject>();
@@ -43,8 +46,9 @@ export class Signer {
   }
 
   /**
-   * Base64 RSASSA-PKCS1-v1_5 signature over `fn` + `nonce` (child protocol §2). `refused` when the PEM is unreadable. Made in Node's
-   * thread pool: the first one with a key takes half a millisecond, and calls of many sites begin together.
+   * Base64 RSASSA-PKCS1-v1_5 signature of `fn` + `nonce` (child protocol §2). `refused` if the PEM cannot be parsed.
+   * Computed in Node's thread pool: the first one with a key takes half a millisecond, and calls of many sites begin
+   * together.
    */
   async sign(pem: string, fn: string, nonce: string, hash: SignatureHash = 'SHA256'): Promise<string> {
     const signature = await signInPool(hash.toLowerCase(), Buffer.from(fn + nonce, 'utf8'), this.#key(pem));
@@ -84,12 +88,12 @@ function parse(pem: string): KeyObject {
   });
 }
 
-/** Begin of every PKCS#8 key that holds RSA with two bytes of length: version 0 and the algorithm, then the key as PKCS#1. */
+/** Start of every PKCS#8 RSA key with a two-byte length: version 0 and the algorithm, then the key as PKCS#1. */
 const PKCS8_RSA = Buffer.from('020100300d06092a864886f70d010101050004', 'hex');
 
 /**
- * The PKCS#1 key within a PKCS#8 PEM; null where the wrapping is another one. OpenSSL finds out by trying what a PEM or a PKCS#8
- * key holds, which takes three times as long as reading a key of a known kind.
+ * The PKCS#1 key within a PKCS#8 PEM; null if it is wrapped differently. OpenSSL determines the contents of a PEM or
+ * PKCS#8 key by trial, which takes three times as long as reading a key of a known kind.
  */
 function rsaPart(pem: string): Buffer | null {
   const base64 = /^-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem)?.[1];

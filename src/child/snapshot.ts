@@ -5,13 +5,13 @@ import { decodeEntities, plainText, richText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf } from './values.js';
 
 /**
- * A stats answer, or the `sync` of another, in our words (child protocol §5.1). Nothing a site sends makes it throw:
- * what has an absurd shape counts as missing, and what is missing stays absent. null when nothing known is in it.
- * `complete` = a full stats answer, where a missing core offer means none.
+ * Converts a stats answer, or the `sync` of another answer (child protocol §5.1). Never throws, whatever a site sends:
+ * a value of the wrong shape counts as missing, and what is missing stays absent. null if nothing known is in it.
+ * `complete` = a full stats answer, in which a missing core update means none.
  */
 export function snapshotOf(answer: unknown, complete: boolean): Snapshot | null {
   if (asMap(answer) === null) return null;
-  // A literal with several spreads costs V8 new hidden classes each time: 10 KB a site until the next full collection.
+  // A literal with several spreads creates new hidden classes each time: 10 KB per site until the next full collection.
   const snapshot: Snapshot = Object.assign(factsOf(answer), inventoryOf(answer), contentOf(answer));
   if (Object.keys(snapshot).length === 0) return null;
   const core = coreOffer(answer, snapshot.wp_version ?? '');
@@ -20,7 +20,7 @@ export function snapshotOf(answer: unknown, complete: boolean): Snapshot | null 
   return snapshot;
 }
 
-/** Members that are not undefined or null: absent is absent, also under `exactOptionalPropertyTypes`. */
+/** Members that are neither undefined nor null: absent is absent, also under `exactOptionalPropertyTypes`. */
 type Present<T> = { [K in keyof T]?: Exclude<T[K], undefined | null> };
 
 function present<T extends object>(members: T): Present<T> {
@@ -50,12 +50,12 @@ function factsOf(answer: unknown): Snapshot {
     ip: text(get(info, 'ip'), 64),
     debug_mode: flag(get(info, 'debug_mode')),
     search_visible: flag(get(info, 'site_public')),
-    // An empty name is a fact: the site counts by an offset now.
+    // An empty name is a fact: the site uses an offset now.
     timezone:
       typeof get(dates, 'timezone_string') === 'string' ? plainText(get(dates, 'timezone_string'), 64) : undefined,
     gmt_offset: text(get(dates, 'gmt_offset'), 16),
     site_url: text(get(answer, 'siteurl'), 500),
-    // An empty ID is a fact: the child has none any more.
+    // An empty ID is a fact: the child no longer has one.
     unique_id: typeof get(answer, 'uniqueId') === 'string' ? plainText(get(answer, 'uniqueId'), 200) : undefined,
     admin_email: text(get(answer, 'admin_useremail'), 254),
     regverify: secretOf(regverify) ?? undefined,
@@ -63,7 +63,7 @@ function factsOf(answer: unknown): Snapshot {
   });
 }
 
-/** A registration secret as the child makes them (child protocol §3.2), null for anything else. */
+/** A registration secret as children generate them (child protocol §3.2), null for anything else. */
 export function secretOf(value: unknown): string | null {
   return typeof value === 'string' && /^[0-9A-Za-z-]{8,200}$/.test(value) ? value : null;
 }
@@ -95,7 +95,7 @@ function contentOf(answer: unknown): Snapshot {
   });
 }
 
-/** undefined = the answer says nothing of it; null = none on offer. */
+/** undefined = the answer does not contain it; null = no update. */
 function coreOffer(answer: unknown, installed: string): string | null | undefined {
   const map = asMap(answer);
   if (map === null || !Object.hasOwn(map, 'wp_updates')) return undefined;
@@ -110,7 +110,7 @@ function healthOf(value: unknown): Snapshot['health'] | null {
   return good === null || recommended === null || critical === null ? null : { good, recommended, critical };
 }
 
-/** Check key → the child's value; also the answer of the `security` function. null when there is no such map. */
+/** Check key → the child's value; also the answer of the `security` function. null if there is no such map. */
 function securityOf(value: unknown): Record<string, string> | null {
   const entries = asMap(value) === null ? null : entriesOf(value, 100);
   if (entries === null) return null;
@@ -122,7 +122,7 @@ function securityOf(value: unknown): Record<string, string> | null {
   return checks.length === 0 ? null : Object.fromEntries(checks);
 }
 
-/** Posts and comments as the child words them, but flat, bounded, and without unseen characters. */
+/** Posts and comments with the child's names, but flat, bounded, and without invisible characters. */
 function recordsOf(value: unknown): unknown[] | null {
   const list = listOf(value, 150);
   if (list === null) return null;
@@ -134,9 +134,10 @@ function recordsOf(value: unknown): unknown[] | null {
 function flatRecord(entries: [string, unknown][]): Record<string, string | number | boolean> {
   const kept: [string, string | number | boolean][] = [];
   for (const [key, value] of entries) {
-    // Lower- or camel-case words only: `__proto__` never becomes a member that a later copy would trip over.
+    // Lower- or camel-case words only: `__proto__` never becomes a member that a later copy would be affected by.
     if (!/^[A-Za-z][A-Za-z0-9_]{0,39}$/.test(key)) continue;
-    // WordPress hides addresses as entities, different each time: kept as they come, every site with a comment would always count as changed.
+    // WordPress encodes addresses as entities, differently each time: unless decoded, every site with a comment would
+    // always count as changed.
     if (typeof value === 'string' && key === 'author_email') kept.push([key, plainText(decodeEntities(value), 254)]);
     else if (typeof value === 'string') kept.push([key, richText(value, 2_000)]);
     else if (typeof value === 'boolean' || numberOf(value) !== null) kept.push([key, value as number | boolean]);

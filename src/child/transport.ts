@@ -8,7 +8,7 @@ export interface TransportOptions {
   resolver: Resolver;
   allowPrivate: PrivateReach;
   connectTimeoutMs: number;
-  /** How long `close` waits for changes under way. */
+  /** How long `close` waits for running changes. */
   finishMs: number;
 }
 
@@ -16,19 +16,19 @@ interface Way {
   connector: Connector;
   /** One connection per site. */
   single: Agent;
-  /** Any number of them, for sites that are asked something while another answer is awaited. */
+  /** More connections, for sites that are called while another answer is pending. */
   pool: Agent;
-  /** Origins whose single connection is taken. */
+  /** Origins whose single connection is in use. */
   taken: Set<string>;
 }
 
-/** One HTTP exchange: no redirects followed, no cookies, nothing retried, everything bounded. Rejects with ChildFailure. */
+/** One HTTP exchange: no redirects followed, no cookies, no retries, everything bounded. Rejects with ChildFailure. */
 export class Transport {
   readonly #options: TransportOptions;
-  /** One per way of connecting, made when first used: a socket of one way must never serve another. */
+  /** One per set of connection options, created when first used: a socket of one set must never serve another. */
   readonly #ways = new Map<string, Way>();
   readonly #alone = new Set<Client>();
-  /** Changes under way. */
+  /** Number of running changes. */
   #changing = 0;
   #changesOver: () => void = () => undefined;
 
@@ -42,7 +42,7 @@ export class Transport {
     if (known !== undefined) return known;
     const { resolver, allowPrivate, connectTimeoutMs: timeoutMs } = this.#options;
     const connector = createConnector({ resolver, allowPrivate, timeoutMs, verify, ipv4Only, minTls });
-    // Servers that promise long keep-alives would leave one open socket per site behind: at most 2 s.
+    // Servers that offer long keep-alives would leave one open socket per site: at most 2 s.
     const settings = {
       connect: connector,
       pipelining: 1,
@@ -61,8 +61,8 @@ export class Transport {
   }
 
   /**
-   * Over a kept connection. undici's pool takes 16 KB for each site, for a queue that is never used without a limit of
-   * connections; nearly always a site has one call at a time, and a single connection does.
+   * Over a kept-alive connection. undici's pool takes 16 KB per site, for a queue that is never used without a
+   * connection limit; nearly always a site has one call at a time, for which a single connection suffices.
    */
   async exchange(request: WireRequest): Promise<WireAnswer> {
     const { single, pool, taken } = this.#way(request);
@@ -87,7 +87,7 @@ export class Transport {
     };
   }
 
-  /** Over a connection of its own, so that the answer can name the address that gave it. */
+  /** Over a separate connection, so that the result can name the address that answered. */
   async exchangeAlone(request: WireRequest): Promise<WireAnswer> {
     const { connector } = this.#way(request);
     let address = '';
@@ -108,7 +108,7 @@ export class Transport {
     }
   }
 
-  /** Ends all connections, changes under way after a while; calls fail with `cancelled`. */
+  /** Closes all connections, those of running changes after a while; calls fail with `cancelled`. */
   async close(): Promise<void> {
     if (this.#changing > 0) {
       let timer: NodeJS.Timeout | undefined;

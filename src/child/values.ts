@@ -1,4 +1,4 @@
-/** Reading PHP's JSON follows the same rules wherever it is read. */
+/** Rules for reading PHP's JSON, used everywhere. */
 
 import { numberOf } from '../../schemas/loose.js';
 import type { LocalRange } from './content-types.js';
@@ -18,13 +18,16 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Unix seconds up to the year 9999; null for what is no time, such as WordPress' zero date, which arrives as -62169984000. */
+/**
+ * Unix seconds up to the year 9999; null for an invalid time, such as WordPress' zero date, which arrives as
+ * -62169984000.
+ */
 export function secondsOf(value: unknown): number | null {
   const seconds = numberOf(value);
   return seconds === null || seconds <= 0 || seconds > 253_402_300_799 ? null : seconds;
 }
 
-/** The child's names of a range in its local time, strictly between both (child protocol §6.4). */
+/** The child's parameters for a range in its local time, both ends exclusive (child protocol §6.4). */
 export function rangeParams(range: LocalRange | undefined): { dtsstart?: string; dtsstop?: string } {
   return range === undefined ? {} : { dtsstart: range.after, dtsstop: range.before };
 }

@@ -1,4 +1,4 @@
-/** Opens a feed of known vulnerabilities by HTTP or from a file. */
+/** Opens a feed of known vulnerabilities over HTTP or from a file. */
 
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
@@ -11,9 +11,9 @@ import { entriesOf, late } from './entries.js';
 import { type FeedCopy, FeedFailure, type FeedStamp, type VulnerabilityFeed } from './vulnerability-feed.js';
 
 const CONNECT_MS = 15_000;
-/** Servers make the whole feed ready before they begin; between its pieces as well. */
+/** Servers prepare the whole feed before they begin to send; also the limit between its pieces. */
 const SILENCE_MS = 60_000;
-/** From the first byte of the question to the last of the feed. */
+/** From the start of the request to the end of the feed. */
 const TOTAL_MS = 15 * 60_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
 
@@ -25,11 +25,11 @@ export interface FeedParts {
   allowPrivate: PrivateReach;
   lookup?: Lookup;
   userAgent: string;
-  /** Largest feed, unpacked. */
+  /** Maximum size of the feed, uncompressed. */
   maxBytes?: number | undefined;
 }
 
-/** Nothing is opened until the first look. */
+/** Nothing is opened until the first read. */
 export function createVulnerabilityFeed(parts: FeedParts): VulnerabilityFeed {
   const { location, allowPrivate, lookup } = parts;
   if (location === null) return noFeed;
@@ -104,7 +104,7 @@ function adviceFor(status: number, key: string | null): string {
   return status >= 300 && status < 400 ? ' Redirects are not followed: use the address it leads to.' : '';
 }
 
-/** A file is told from its next copy by size and time. */
+/** A file is distinguished from its next copy by size and time. */
 async function openFile(path: string, known: FeedStamp | null, maxBytes: number | undefined): Promise<FeedCopy> {
   const facts = await stat(path).catch((cause: unknown) => {
     throw new FeedFailure(`The file of the feed cannot be read${codeOf(cause)}.`, { cause });
@@ -132,7 +132,7 @@ function codeOf(error: unknown): string {
 function asFailure(error: unknown): FeedFailure {
   if (error instanceof FeedFailure) return error;
   if (!(error instanceof Error)) return new FeedFailure('The feed could not be reached.', { cause: error });
-  // Failures of the look-up, by name: undici may hand them on as a cause.
+  // Lookup failures, recognized by name: undici may wrap them as a cause.
   if ('kind' in error) return new FeedFailure(error.message, { cause: error });
   const code = 'code' in error ? String(error.code) : '';
   if (/TIMEOUT/.test(code) || error.name === 'TimeoutError') return late(error);

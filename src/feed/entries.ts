@@ -1,4 +1,6 @@
-/** Reads a feed while it arrives: unpacks it, and takes its entries one by one. Never more than one entry is in memory. */
+/**
+ * Parses a feed while it arrives: decompresses it, and extracts its entries one by one. At most one entry is in memory.
+ */
 
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
@@ -7,10 +9,10 @@ import { FeedFailure } from './vulnerability-feed.js';
 
 /** A feed of 42,500 entries has 158 MB (October 2026). */
 const MAX_BYTES = 1024 * 1024 * 1024;
-/** An entry has some kilobytes; those of WordPress itself, with all its branches, some dozen. */
+/** An entry has a few kilobytes; those of WordPress itself, with all its branches, a few dozen. */
 const MAX_ENTRY_BYTES = 4 * 1024 * 1024;
 
-/** Members of the feed's one object, in batches. Rejects with FeedFailure unless the feed is whole. */
+/** Members of the feed's single object, in batches. Rejects with FeedFailure unless the feed is complete. */
 export async function* entriesOf(source: Readable, maxBytes = MAX_BYTES): AsyncGenerator<readonly unknown[]> {
   let batch: unknown[] = [];
   const parser = new JSONParser({ paths: ['$.*'], keepStack: false, stringBufferSize: 64 * 1024 });
@@ -39,7 +41,7 @@ export async function* entriesOf(source: Readable, maxBytes = MAX_BYTES): AsyncG
   if (!parser.isEnded) throw new FeedFailure('The feed breaks off before its end.');
 }
 
-/** As it is, or unpacked when it begins as gzip does: servers and files pack it alike. */
+/** Unchanged, or decompressed if it begins like gzip: both servers and files may be compressed. */
 async function* unpacked(source: Readable): AsyncGenerator<Uint8Array> {
   const chunks = source[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);

@@ -1,17 +1,17 @@
-/** What the guard answers, read once and checked: everything behind it has these types. */
+/** Parses and checks the guard's answers: everything behind it has these types. */
 
 import { isObject } from './protocol.js';
 
 export type GuardKind = 'plugin' | 'theme';
 
-/** A copy of an item that the guard keeps. */
+/** A copy of an item kept by the guard. */
 export interface GuardSnapshot {
   id: string;
   /** Taken on request, or the broken version that a restore replaced. */
   role: 'snapshot' | 'replaced';
   kind: GuardKind;
   slug: string;
-  /** As the item's header says; '' when it says nothing. */
+  /** From the item's header; '' if absent. */
   version: string;
   /** Unix seconds. */
   created: number;
@@ -30,7 +30,7 @@ export interface GuardArmed {
   until: number;
 }
 
-/** An update of an item that WordPress is making at this moment. */
+/** A running WordPress update of an item. */
 export interface GuardUpdating {
   kind: GuardKind;
   slug: string;
@@ -45,12 +45,15 @@ export interface GuardHello {
   multisite: boolean;
   free_bytes: number | null;
   writable: { store: boolean; plugins: boolean; themes: boolean; mu_plugins: boolean };
-  /** False = the owner forbids changes of files (DISALLOW_FILE_MODS): nothing can be kept or put back. */
+  /** False = the owner forbids file changes (DISALLOW_FILE_MODS): nothing can be kept or restored. */
   file_mods: boolean;
   opcache: boolean;
-  /** WordPress shows its maintenance page to everybody. */
+  /** WordPress shows its maintenance page to every visitor. */
   maintenance: boolean;
-  /** Updates of plugins and themes that a living process is making; null = a guard before 1.1.0, which does not know. */
+  /**
+   * Updates of plugins and themes that a living process is running; null = a guard before 1.1.0, which does not report
+   * them.
+   */
   updating: GuardUpdating[] | null;
   /** Drop-ins of the site that may hide fatal errors from the watchdog. */
   drop_ins: string[];
@@ -60,19 +63,19 @@ export interface GuardHello {
 
 export interface GuardRestored {
   snapshot: GuardSnapshot;
-  /** The item was what the snapshot holds; nothing was done. */
+  /** The item already matched the snapshot; nothing was done. */
   already: boolean;
-  /** What was replaced, kept as evidence; null when it could not be kept. */
+  /** The replaced version, kept as evidence; null if it could not be kept. */
   replaced: GuardSnapshot | null;
-  /** WordPress' settings say that the item is on. A restore does not change them. */
+  /** The item is active by WordPress' settings. A restore does not change them. */
   active: boolean;
   maintenance: boolean;
   ms: number;
 }
 
-/** A fatal error that the guard saw. Without request data; paths are relative to WordPress. */
+/** A fatal error seen by the guard. Without request data; paths are relative to WordPress. */
 export interface GuardFault {
-  /** Unix seconds: when last, and when first. */
+  /** Unix seconds: last and first occurrence. */
   time: number;
   first: number;
   count: number;
@@ -80,17 +83,17 @@ export interface GuardFault {
   file: string;
   line: number;
   kind: GuardKind | 'mu-plugin' | null;
-  /** Folder or file of the plugin or theme that the file belongs to. */
+  /** Folder or file of the plugin or theme that contains the file. */
   item: string | null;
   /** It came from an armed item. */
   armed: boolean;
-  /** Snapshot that the watchdog put back because of it. */
+  /** Snapshot that the watchdog restored because of it. */
   restored: string | null;
-  /** Why the watchdog did not: resources, known, updating, file_mods, or the code of a restore that failed. */
+  /** Why the watchdog did not restore: resources, known, updating, file_mods, or the code of a failed restore. */
   waited: string | null;
 }
 
-/** An answer without what it must have. */
+/** An answer that lacks required members. */
 export class GuardShapeError extends Error {}
 
 type Fields = Record<string, unknown>;

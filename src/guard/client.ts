@@ -1,4 +1,4 @@
-/** Typed client of the guard: signs requests, sends them where the guard answers, reads what comes back. */
+/** Typed client of the guard: signs requests, sends them to the addresses where a guard answers, parses the answers. */
 
 import type { WireAnswer, WireRequest } from '../child/exchange.js';
 import {
@@ -21,11 +21,11 @@ import {
 import { GuardFailure } from './failure.js';
 import { MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
 
-/** The site, as far as the guard is concerned. */
+/** The part of a site that the guard client needs. */
 export interface GuardSite {
   /** Site URL with a trailing slash. */
   url: string;
-  /** RSA private key, PKCS#8 PEM: the one of the child connection. */
+  /** RSA private key, PKCS#8 PEM: that of the child connection. */
   private_key: string;
   http_user: string | null;
   http_pass: string | null;
@@ -44,13 +44,13 @@ export interface GuardParts {
 
 export interface GuardCallOptions {
   signal?: AbortSignal | undefined;
-  /** The whole call, over all addresses. */
+  /** For the whole call, over all addresses. */
   timeoutMs?: number | undefined;
 }
 
 /**
- * Where the guard answers, in the order of trying. The last one is there for a site in maintenance: WordPress defines
- * WP_INSTALLING in it, so it skips the maintenance page that an update leaves behind when it is killed.
+ * Where the guard answers, in order. The last one is for a site in maintenance: WordPress defines WP_INSTALLING there,
+ * so it skips the maintenance page that a killed update leaves behind.
  */
 const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
 const QUICK_MS = 20_000;
@@ -58,11 +58,14 @@ const QUICK_MS = 20_000;
 const SLOW_MS = 300_000;
 
 export interface RestoreSettings {
-  /** Also removes the maintenance page that a killed update left. */
+  /** Also removes the maintenance page left by a killed update. */
   end_maintenance?: boolean;
-  /** Also while an update of the item is running, which is taken to hang. */
+  /** Even while an update of the item is running, which is assumed to hang. */
   while_updating?: boolean;
-  /** For so many seconds (at most 3600) updates of the item that the dashboard asked for do not begin, unless it is armed again. */
+  /**
+   * For this many seconds (at most 3600) updates of the item requested by the dashboard do not begin, unless it is
+   * armed again.
+   */
   refuse_updates?: number;
 }
 
@@ -76,27 +79,33 @@ export class GuardClient {
     this.#parts = parts;
   }
 
-  /** Versions, room, permissions, and what is armed. */
+  /** Versions, disk space, permissions, and armed items. */
   hello(options?: GuardCallOptions): Promise<GuardHello> {
     return this.#call('hello', {}, QUICK_MS, helloOf, options);
   }
 
-  /** Keeps a copy of an item as it is now. `slug` is WordPress' own name: `folder/file.php`, `file.php`, or a theme's folder. */
+  /**
+   * Keeps a copy of an item in its current state. `slug` is WordPress' own name: `folder/file.php`, `file.php`, or a
+   * theme's folder.
+   */
   snapshot(kind: GuardKind, slug: string, options?: GuardCallOptions): Promise<GuardSnapshot> {
     return this.#call('snapshot', { kind, slug }, SLOW_MS, (value) => snapshotOf(value.snapshot), options);
   }
 
-  /** Lets the guard put the snapshot back by itself when its item is fatal within so many seconds (at most 3600). */
+  /**
+   * Lets the guard restore the snapshot on its own if its item causes a fatal error within this many seconds (at most
+   * 3600).
+   */
   arm(snapshot: string, seconds: number, options?: GuardCallOptions): Promise<GuardArmed[]> {
     return this.#call('arm', { snapshot, seconds }, QUICK_MS, armedOf, options);
   }
 
-  /** Ends that for one snapshot, or for all. Answers what is still armed. */
+  /** Disarms one snapshot, or all. Returns what is still armed. */
   disarm(snapshot: string | null, options?: GuardCallOptions): Promise<GuardArmed[]> {
     return this.#call('disarm', { snapshot }, QUICK_MS, armedOf, options);
   }
 
-  /** Puts a snapshot back. Refused as `updating` while WordPress is at work on the item. */
+  /** Restores a snapshot. Refused as `updating` while WordPress is updating the item. */
   restore(snapshot: string, settings: RestoreSettings = {}, options?: GuardCallOptions): Promise<GuardRestored> {
     return this.#call('restore', { snapshot, ...settings }, SLOW_MS, restoredOf, options);
   }
@@ -106,23 +115,23 @@ export class GuardClient {
     return this.#call('list', {}, QUICK_MS, snapshotsOf, options);
   }
 
-  /** Removes a snapshot; false when there was none of this id. */
+  /** Removes a snapshot; false if there was none with this id. */
   drop(snapshot: string, options?: GuardCallOptions): Promise<boolean> {
     return this.#call('drop', { snapshot }, QUICK_MS, (value) => flag(value, 'dropped'), options);
   }
 
-  /** Fatal errors that were seen at or after this time (unix seconds). */
+  /** Fatal errors seen at or after this time (unix seconds). */
   faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
     return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
   }
 
-  /** An address that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */
+  /** A URL that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */
   async login(user: string, options?: GuardCallOptions): Promise<{ url: string; until: number }> {
     const { token, until } = await this.#call('login', { user }, QUICK_MS, tokenOf, options);
     return { url: `${this.#site.url}?sitefleet-login=${token}`, until };
   }
 
-  /** Removes the guard and all it keeps; false when something was left. */
+  /** Removes the guard and everything it keeps; false if something was left. */
   uninstall(options?: GuardCallOptions): Promise<boolean> {
     return this.#call('uninstall', {}, QUICK_MS, (value) => flag(value, 'removed'), options);
   }
@@ -137,7 +146,7 @@ export class GuardClient {
     const began = performance.now();
     const statuses: number[] = [];
     for (const address of ADDRESSES) {
-      // Signed for each address: a nonce is good once, and the first address may have got as far as the guard.
+      // Signed for each address: a nonce is valid once, and the first request may have reached the guard.
       const request = signedRequest(this.#site, action, parameters, this.#parts.now());
       const left = (options.timeoutMs ?? timeoutMs) - (performance.now() - began);
       if (left <= 0) break;
@@ -174,7 +183,7 @@ export class GuardClient {
       method: 'POST',
       headers: {
         accept: '*/*',
-        // A page that is cut at the limit could not be decompressed.
+        // A page truncated at the limit could not be decompressed.
         'accept-encoding': 'identity',
         'content-type': 'application/json',
         'user-agent': this.#parts.userAgent,
@@ -186,7 +195,7 @@ export class GuardClient {
       ipv4Only: ipv4_only,
       minTls: min_tls,
       maxBytes: MAX_ANSWER_BYTES,
-      // A page of the site may be larger: it is not the guard's, and its status is all we need.
+      // A page of the site may be larger: it is not the guard's answer, and only its status is needed.
       atLimit: 'keep',
       bodyTimeoutMs: Math.max(deadlineMs, 1),
       deadlineMs: Math.max(deadlineMs, 1),

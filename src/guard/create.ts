@@ -1,4 +1,4 @@
-/** The port to the guards over the child's network. */
+/** Implements the port to the guards over the child's network. */
 
 import { readFile } from 'node:fs/promises';
 import type { ChildConnection } from '../child/child.js';
@@ -13,12 +13,12 @@ export interface GuardsParts {
   now: () => number;
 }
 
-/** Beside the sources, and beside the folder they are built into. */
+/** Next to the sources, and next to the folder they are built into. */
 const PLACES = ['../../guard/sitefleet-guard.php', '../../../guard/sitefleet-guard.php'];
 
-/** Makes the port. The plugin's file is read when it is first needed. */
+/** Creates the port. The plugin's file is read when it is first needed. */
 export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
-  // The child's network names itself as it does to the child.
+  // The child's network identifies itself as it does to the child.
   const userAgent = 'Sitefleet';
   let plugin: Promise<{ version: string; php: string }> | undefined;
   return {

@@ -1,11 +1,14 @@
-/** The port to the guards: what the verbs ask of the must-use plugin on a site. `create.ts` implements it. */
+/** The port to the guards: everything verbs ask of the must-use plugin on a site. `create.ts` implements it. */
 
 import type { ChildConnection } from '../child/child.js';
 import type { GuardClient } from './client.js';
 
 export type * from './answers.js';
 
-/** The guard of one site. Rejects with GuardFailure when it refuses or does not answer, with ChildFailure when the site cannot be reached. */
+/**
+ * The guard of one site. Rejects with GuardFailure if it refuses or does not answer, with ChildFailure if the site
+ * cannot be reached.
+ */
 export type SiteGuard = Pick<GuardClient, keyof GuardClient>;
 
 export interface SiteGuards {

@@ -1,14 +1,14 @@
 /**
- * The wire format of the guard, the must-use plugin in `../../guard`: what is signed, how a request and its answer look.
- * Pure functions; both sides are tested against `../../guard/vectors.json`. The protocol is in `../../docs/guard.md`.
+ * The wire format of the guard, the must-use plugin in `../../guard`: signatures, requests and answers. Pure functions;
+ * both sides are tested against `../../guard/vectors.json`. The protocol is described in `../../docs/guard.md`.
  */
 
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
 
 export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
-/** Largest body that the guard reads. */
+/** Largest body that the guard accepts. */
 const MAX_REQUEST_BYTES = 65_536;
-/** Most that an answer can have: 50 faults and some 100 snapshots are well under it. */
+/** Largest possible answer: 50 faults and some 100 snapshots are well below it. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
 export interface GuardHeaders extends Record<string, string> {
@@ -25,12 +25,15 @@ export interface GuardRequest {
   nonce: string;
 }
 
-/** What the guard says of a request; `failure` is a code of its own, with a text for people. */
+/** The guard's reply to a request; `failure` has the guard's own code, with a text for people. */
 export type GuardReply =
   | { ok: true; value: Record<string, unknown> }
   | { ok: false; code: string; message: string; time: number | null };
 
-/** A site's address as it is signed: host without `www.`, port unless it is standard, path between slashes. No scheme. */
+/**
+ * A site's address as it is signed: host without `www.`, port unless it is the default, path with slashes around it. No
+ * scheme.
+ */
 export function siteName(address: string): string {
   const url = new URL(address);
   const port = url.port === '' || url.port === '80' || url.port === '443' ? '' : `:${url.port}`;
@@ -44,7 +47,7 @@ export function canonicalText(site: string, time: number, nonce: string, body: s
   return `${[GUARD_PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
 }
 
-/** First 32 hex digits of SHA-256 over the DER form of the public key: which key a request is signed with. */
+/** First 32 hex digits of SHA-256 over the DER form of the public key: identifies the key of a request. */
 export function keyId(key: KeyObject): string {
   const half = key.type === 'private' ? createPublicKey(key) : key;
   const der = half.export({ type: 'spki', format: 'der' });
@@ -78,7 +81,9 @@ export function signedRequest(
 const OPEN = '<sitefleet-guard>';
 const CLOSE = '</sitefleet-guard>';
 
-/** The guard's answer to the request with this nonce; null when the body holds none: something else answered. */
+/**
+ * The guard's answer to the request with this nonce; null if the body does not contain one: something else answered.
+ */
 export function readReply(body: Buffer, nonce: string): GuardReply | null {
   const begin = body.indexOf(OPEN);
   const end = body.indexOf(CLOSE, begin);
@@ -89,7 +94,7 @@ export function readReply(body: Buffer, nonce: string): GuardReply | null {
   } catch {
     return null;
   }
-  // A cache that answers with what somebody else got has another nonce.
+  // A cached answer to another request has another nonce.
   if (!isObject(value) || value.protocol !== GUARD_PROTOCOL || value.nonce !== nonce) return null;
   if (value.ok === true) return { ok: true, value };
   const { error } = value;

@@ -1,7 +1,7 @@
 /** Sending mail: the port between the verbs and the mail server. `smtp.ts` implements it. */
 
 export interface OutgoingMail {
-  /** The same for every try of one mail, so that mail programs show a repeated one once. */
+  /** The same for every attempt of one mail, so that mail clients show a repeated one once. */
   messageId: string;
   to: readonly string[];
   subject: string;
@@ -9,9 +9,9 @@ export interface OutgoingMail {
   html: string;
 }
 
-/** A mail that was not taken. The message is safe to show: no login, no address of a recipient. */
+/** A mail that was not accepted. The message is safe to show: it contains no login and no recipient's address. */
 export class MailFailure extends Error {
-  /** The server refused for good: the same mail would be refused again. */
+  /** The server refused permanently: the same mail would be refused again. */
   readonly permanent: boolean;
 
   constructor(message: string, permanent: boolean, cause?: unknown) {
@@ -22,16 +22,16 @@ export class MailFailure extends Error {
 }
 
 export interface Mailer {
-  /** False: no mail server is set, and nothing may be sent. */
+  /** False: no mail server is configured, and nothing may be sent. */
   readonly configured: boolean;
-  /** Resolves when the server has taken the mail for all recipients. Rejects with MailFailure. */
+  /** Resolves when the server has accepted the mail for all recipients. Rejects with MailFailure. */
   send(mail: OutgoingMail): Promise<void>;
-  /** Connects and logs in, and sends nothing. Rejects with MailFailure. */
+  /** Connects and logs in without sending anything. Rejects with MailFailure. */
   verify(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** Where nothing may be sent: without a mail server, and in the serving thread. */
+/** For a service without a mail server, and for the serving thread: nothing may be sent. */
 export function noMailer(configured = false): Mailer {
   const refuse = () => Promise.reject(new MailFailure('Mail cannot be sent from here.', false));
   return {

@@ -9,7 +9,7 @@ const SILENCE_MS = 30_000;
 export interface SmtpParts {
   /** `smtp://user:password@host:587` or `smtps://…:465`. */
   url: string;
-  /** Sender; null = the login when it is an address, else made from the host. */
+  /** Sender; null = the login if it is an address, otherwise derived from the host. */
   from: string | null;
 }
 
@@ -46,13 +46,13 @@ function optionsOf(server: URL) {
     host,
     port: server.port === '' ? (secure ? 465 : 587) : Number(server.port),
     secure,
-    // A password never travels in clear, except inside this machine.
+    // A password is never sent unencrypted, except within this machine.
     requireTLS: !secure && user !== '' && !/^(localhost|127\.\d+\.\d+\.\d+|::1)$/.test(host),
     ...(user === '' ? {} : { auth: { user, pass: decodeURIComponent(server.password) } }),
     connectionTimeout: CONNECT_MS,
     greetingTimeout: CONNECT_MS,
     socketTimeout: SILENCE_MS,
-    // A mail is text and markup of ours: it never reads a file or fetches an address.
+    // A mail contains only our text and markup: it never reads a file or fetches a URL.
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -73,7 +73,7 @@ interface SmtpError {
 function failureOf(error: unknown): MailFailure {
   const { responseCode, code } = error as SmtpError;
   const status = typeof responseCode === 'number' ? responseCode : 0;
-  // A refused login is the operator's to mend: the mail waits for it.
+  // A refused login is for the operator to fix: the mail waits.
   const permanent = status >= 500 && status < 600 && code !== 'EAUTH';
   const what = status > 0 ? `The mail server answered with ${status}.` : 'The mail server could not be reached.';
   return new MailFailure(code === 'EAUTH' ? 'The mail server refused the login.' : what, permanent, error);
@@ -95,6 +95,6 @@ async function sendOver(transport: Transporter, sender: string, mail: OutgoingMa
   } catch (error) {
     throw failureOf(error);
   }
-  // The others have it: another try would send it to them twice.
+  // The others have received it: a retry would send it to them twice.
   if (rejected.length > 0) throw new MailFailure(`The mail server refused ${rejected.length} of the recipients.`, true);
 }

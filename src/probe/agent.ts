@@ -1,9 +1,9 @@
-/** An HTTP agent whose sockets go to addresses that may be called, and nowhere else. */
+/** An HTTP agent that connects only to allowed addresses. */
 
 import { Agent } from 'undici';
 import type { Names } from './names.js';
 
-/** Every socket goes to an address that was checked, however often the name changes its mind. */
+/** Every socket goes to a checked address, even if the name changes. */
 export function checkedAgent(names: Names, connectTimeoutMs: number): Agent {
   return new Agent({
     connect: {
@@ -24,7 +24,7 @@ export function checkedAgent(names: Names, connectTimeoutMs: number): Agent {
   });
 }
 
-/** Rejects with a StepFailure when a URL leads to an address that is not called: a literal one is connected to without a look-up. */
+/** Rejects with a StepFailure if a URL contains a forbidden address: a literal one is connected to without a lookup. */
 export async function checkAddress(names: Names, url: string): Promise<void> {
   await names.resolve(new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
 }

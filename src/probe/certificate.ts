@@ -7,10 +7,10 @@ import type { CertificateAnswer, CertificateFacts, CertificateProbe } from './pr
 import { signatureAlgorithm } from './signature-algorithm.js';
 import { line, lineOrNull } from './text.js';
 
-/** Names kept of one certificate: large shared ones carry hundreds. */
+/** Maximum names kept of one certificate: large shared ones contain hundreds. */
 const MAX_NAMES = 200;
 
-/** A handshake that reads the certificate even when nothing trusts it; no byte of application data is sent. */
+/** A handshake that reads the certificate even if it is not trusted; no byte of application data is sent. */
 export async function probeCertificate(
   parts: { names: Names; context: SecureContext },
   probe: CertificateProbe,
@@ -69,8 +69,8 @@ function read(socket: TLSSocket, host: string): CertificateFacts {
 }
 
 /**
- * Why OpenSSL does not trust the chain. It judges dates by the machine's clock; those of the leaf are left to the caller, who
- * has a clock of its own.
+ * Why OpenSSL does not trust the chain. It checks dates by the machine's clock; those of the leaf are left to the
+ * caller, who has its own clock.
  */
 function untrusted(socket: TLSSocket, validFrom: number, validTo: number): string | null {
   const error: unknown = socket.authorizationError;
@@ -83,14 +83,14 @@ function untrusted(socket: TLSSocket, validFrom: number, validTo: number): strin
   return tlsReason(code);
 }
 
-/** A repeated attribute comes as an array. */
+/** A repeated attribute arrives as an array. */
 function one(value: unknown): unknown {
   return Array.isArray(value) ? value[0] : value;
 }
 
 function alternativeNames(peer: PeerCertificate): string[] {
   const text = (peer as { subjectaltname?: string }).subjectaltname ?? '';
-  // Quoted members are how Node shows names that try to look like several.
+  // Node quotes names that could be mistaken for several.
   const members = text.match(/(?:[^",]|"(?:[^"\\]|\\.)*")+/g) ?? [];
   return members
     .map((member) => line(member.trim().replace(/^(?:DNS|IP Address):/, ''), 255))

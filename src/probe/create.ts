@@ -11,34 +11,34 @@ import { RegistryPace } from './registry-pace.js';
 import { Whois } from './whois.js';
 
 export interface ProbeOptions {
-  /** Private and loopback addresses too; for sites in one's own network, the demo and tests. */
+  /** Allows private and loopback addresses; for sites in a local network, the demo and tests. */
   allowPrivate: PrivateReach;
   userAgent?: string;
   lookup?: Lookup;
-  /** Authorities trusted instead of the usual ones, PEM. */
+  /** Authorities trusted instead of the default ones, PEM. */
   ca?: readonly string[];
   /** IANA's list of RDAP servers. */
   rdapBootstrapUrl?: string;
   /** `host:port` of the WHOIS server that knows the others. */
   whoisRoot?: string;
-  /** Between two questions to one registry, milliseconds. */
+  /** Between two queries to one registry, in milliseconds. */
   registryGapMs?: number;
   registryTimeoutMs?: number;
-  /** Addresses that are up whenever our own network is; asked only when much seems down at once. */
+  /** URLs that are reachable whenever our own network is up; checked only when many sites seem down at once. */
   references?: readonly string[];
-  /** How long the answer of the references holds, milliseconds. */
+  /** How long the answer of the references is cached, in milliseconds. */
   onlineFreshMs?: number;
 }
 
-/** Run by different organisations in different networks, for anyone to reach; the first answers without name servers. */
+/** Run by different organizations in different networks, for public use; the first one needs no name servers. */
 const REFERENCES = ['https://1.1.1.1/', 'https://api.wordpress.org/', 'https://www.iana.org/'];
 const REFERENCE_TIMEOUT_MS = 8_000;
 const MAX_REGISTRY_BYTES = 2 * 1024 * 1024;
 
-/** The network of the monitors. Nothing is opened until the first question. */
+/** Creates the network of the monitors. Nothing is opened until the first call. */
 export function createProbe(options: ProbeOptions): Probe {
   const names = new Names({ allowPrivate: options.allowPrivate, lookup: options.lookup });
-  // Made once: reading the authorities costs more than the handshake it is for.
+  // Created once: reading the authorities costs more than the handshake it is for.
   const context = createSecureContext(options.ca === undefined ? {} : { ca: [...options.ca] });
   const userAgent = options.userAgent ?? 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)';
   const timeoutMs = options.registryTimeoutMs ?? 15_000;

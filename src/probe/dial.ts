@@ -20,8 +20,8 @@ export interface Dialled {
 }
 
 /**
- * Opens one connection to an address that may be called, timing each step. Rejects with whatever failed, or with the
- * signal's reason; the socket is gone then.
+ * Opens one connection to an allowed address, timing each step. Rejects with the failure, or with the signal's reason;
+ * the socket is closed then.
  */
 export async function dial(names: Names, request: DialRequest): Promise<Dialled> {
   const { host, signal } = request;
@@ -30,7 +30,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
   const lookup: LookupFunction = (_host, options, done) => {
     const first = addresses[0];
     if (options.all === true) done(null, [...addresses]);
-    // `resolve` never answers an empty list.
+    // `resolve` never returns an empty list.
     else if (first !== undefined) done(null, first.address, first.family);
   };
   const common = {
@@ -38,7 +38,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     port: request.port,
     noDelay: true,
     autoSelectFamily: true,
-    // Node's 250 ms per address drops far-away hosts whose second family does not work at all.
+    // Node's 250 ms per address drops distant hosts whose second address family does not work at all.
     autoSelectFamilyAttemptTimeout: 1_000,
     lookup,
   };
@@ -66,7 +66,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     const done = () => {
       signal.removeEventListener('abort', onAbort);
       socket.off('error', fail);
-      // The user of the socket listens for errors; until then they must not end the process.
+      // The user of the socket handles errors; until then they must not end the process.
       socket.on('error', () => undefined);
       const tls_ms = tls === null ? null : performance.now() - connected;
       resolve({ socket, ip: socket.remoteAddress ?? '', dns_ms, connect_ms: connected - began, tls_ms });
@@ -78,7 +78,8 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     );
     socket.once('connect', () => {
       connected = performance.now();
-      // Second line of defence: nothing is said to a socket that ended up inside, however the name was resolved.
+      // Second line of defense: nothing is sent over a socket connected to an internal address, however the name was
+      // resolved.
       if (!names.mayUse(socket.remoteAddress)) fail(blocked(host));
       else if (tls === null) done();
     });
@@ -86,7 +87,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
   });
 }
 
-/** The work, or the signal's reason when that comes first. */
+/** The work's result, or the signal's reason if that comes first. */
 async function orAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   let stop = () => {};
   const aborted = new Promise<never>((_, reject) => {

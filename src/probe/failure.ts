@@ -1,6 +1,6 @@
 import type { ProbeFailure, ProbeFailureKind } from './probe.js';
 
-/** A step of a probe that failed. Caught inside the probe and handed out as a value. */
+/** A failed step of a probe. Caught inside the probe and returned as a value. */
 export class StepFailure extends Error {
   readonly kind: ProbeFailureKind;
   constructor(kind: ProbeFailureKind, message: string, cause?: unknown) {
@@ -25,7 +25,7 @@ const WORDS: Readonly<Record<string, [ProbeFailureKind, string]>> = {
   UND_ERR_HEADERS_OVERFLOW: ['bad_answer', 'sends more headers than are read'],
 };
 
-/** Why a connection or exchange with `host` failed, from whatever was thrown. */
+/** Why a connection or exchange with `host` failed, from any thrown value. */
 export function failureOf(error: unknown, host: string): ProbeFailure {
   if (error instanceof StepFailure) return { kind: error.kind, message: error.message };
   const code = codeOf(error);
@@ -61,7 +61,7 @@ export function tlsReason(code: string): string {
     .toLowerCase();
 }
 
-/** The code of an error, of its cause, or of the first of several tries. */
+/** The code of an error, of its cause, or of the first of several attempts. */
 function codeOf(error: unknown): string {
   if (error instanceof AggregateError) return error.errors.length > 0 ? codeOf(error.errors[0]) : '';
   const own = typeof error === 'object' && error !== null && 'code' in error ? error.code : undefined;

@@ -13,7 +13,7 @@ export interface HttpParts {
   userAgent: string;
 }
 
-/** Hops of one probe at most; browsers allow 20, honest sites need two or three. */
+/** Maximum redirects of one probe; browsers allow 20, genuine sites need two or three. */
 const MAX_REDIRECTS = 8;
 
 export interface Exchange extends HttpAnswer {
@@ -22,7 +22,7 @@ export interface Exchange extends HttpAnswer {
 }
 
 /**
- * One probe over fresh connections, so that every step is timed and nothing of an earlier probe can hide an outage.
+ * One probe over new connections, so that every step is timed and nothing of an earlier probe can hide an outage.
  * Rejects only with the caller's own abort reason.
  */
 export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/*'): Promise<Exchange> {
@@ -43,7 +43,7 @@ export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/
       if (next === null) break;
       if (answer.redirects >= MAX_REDIRECTS)
         throw new StepFailure('bad_answer', `${url.host} redirects more than ${MAX_REDIRECTS} times.`);
-      // A password is for the host it was given for.
+      // A password is only for the host it was given for.
       if (next.origin !== url.origin) login = null;
       method = methodAfter(answer.http_status, method);
       url = next;
@@ -79,12 +79,12 @@ function readUrl(text: string): URL {
     const url = new URL(text);
     if (url.protocol === 'http:' || url.protocol === 'https:') return url;
   } catch {
-    // Said below.
+    // Reported below.
   }
   throw new StepFailure('bad_answer', 'The address is not an http:// or https:// URL.');
 }
 
-/** One request and as much of its answer as is wanted, written into `answer`. */
+/** One request and the needed part of its response, written into `answer`. */
 async function hop(
   parts: HttpParts,
   probe: HttpProbe & { accept: string },
@@ -107,7 +107,7 @@ async function hop(
   const client = new Client(url.origin, {
     pipelining: 1,
     maxHeaderSize: 32_768,
-    // Not at once: a client that is connected while it asks for a connection forgets its request.
+    // Deferred: a client that gets its connection while it is still requesting one loses its request.
     connect: (_target, callback) => queueMicrotask(() => callback(null, dialled.socket)),
   });
   const sent = performance.now();
@@ -126,7 +126,7 @@ async function hop(
           : { authorization: `Basic ${Buffer.from(`${login.user}:${login.pass}`).toString('base64')}` }),
         ...(post ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
       },
-      // A changing value, so that no cache answers in the site's place (child protocol §7).
+      // A changing value, so that no cache answers instead of the site (child protocol §7).
       body: post ? `time=${Math.floor(Date.now() / 1000)}` : null,
       signal: probe.signal,
       // The probe's own deadline is the shorter one.
@@ -142,7 +142,7 @@ async function hop(
     answer.truncated = read.truncated;
     answer.body = decodeText(read.bytes, answer.headers['content-type'] ?? '');
   } finally {
-    // Not waited for: nothing of it matters once the socket is gone.
+    // Not awaited: nothing of it matters once the socket is closed.
     client.destroy().catch(() => undefined);
     dialled.socket.destroy();
   }
@@ -154,7 +154,7 @@ function flat(headers: Record<string, string | string[] | undefined>): Record<st
   );
 }
 
-/** Up to `max` bytes after decompression. What is cut off or damaged after that does not matter. */
+/** Up to `max` bytes after decompression. Truncation or damage after that does not matter. */
 async function readBody(body: Readable, max: number, encoding: string): Promise<{ bytes: Buffer; truncated: boolean }> {
   if (max === 0) {
     body.on('error', () => undefined).destroy();
@@ -196,7 +196,7 @@ function decodeText(bytes: Buffer, contentType: string): string {
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** Where the answer sends us, or null when this answer is the one. */
+/** The redirect target, or null if this is the final response. */
 function redirection(answer: Exchange, probe: HttpProbe, from: URL): URL | null {
   const location = answer.headers.location ?? '';
   if (!REDIRECTS.has(answer.http_status) || location === '' || probe.expected.includes(answer.http_status)) return null;
@@ -211,7 +211,7 @@ function redirection(answer: Exchange, probe: HttpProbe, from: URL): URL | null 
   return next;
 }
 
-/** As browsers do: a form is not posted again where the server says "look there instead". */
+/** As browsers do: a form is not posted again after a redirect that asks for a GET. */
 function methodAfter(status: number, method: ProbeMethod): ProbeMethod {
   if (method === 'GET' || method === 'HEAD' || status === 307 || status === 308) return method;
   return 'GET';

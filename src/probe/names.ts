@@ -10,13 +10,13 @@ export interface Address {
   family: 4 | 6;
 }
 
-/** Name to addresses. The system's resolver by default, another in tests. */
+/** Resolves a name to addresses. The system's resolver by default, another in tests. */
 export type Lookup = (host: string) => Promise<readonly Address[]>;
 
-/** The system resolver works in a small thread pool that files use too. */
+/** The system resolver runs in a small thread pool that file access uses as well. */
 const PARALLEL = 2;
 
-/** Names to the addresses that may be called. Every socket of the probe goes to one of them and nowhere else. */
+/** Resolves names to the addresses that may be contacted. Every socket of the probe goes to one of them. */
 export class Names {
   readonly #allowPrivate: PrivateReach;
   readonly #lookup: Lookup;
@@ -26,7 +26,7 @@ export class Names {
     this.#lookup = options.lookup ?? system();
   }
 
-  /** Callable addresses, never empty, and how long the question itself took. Throws StepFailure. */
+  /** Allowed addresses, never empty, and the duration of the lookup. Throws StepFailure. */
   async resolve(host: string): Promise<{ addresses: readonly Address[]; ms: number | null }> {
     const family = isIP(host);
     if (family !== 0) return { addresses: this.#allowed(host, [{ address: host, family: family as 4 | 6 }]), ms: null };
@@ -36,7 +36,7 @@ export class Names {
     return { addresses: this.#allowed(host, all), ms: performance.now() - began };
   }
 
-  /** Whether a socket that is connected may be used: the final check, however the name was resolved. */
+  /** Whether a connected socket may be used: the final check, however the name was resolved. */
   mayUse(address: string | undefined): boolean {
     return mayReach(address ?? '', this.#allowPrivate);
   }
@@ -59,9 +59,9 @@ const SOFT = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED', 'EREFUSED', 'ENOTI
 const REREAD_MS = 60_000;
 
 /**
- * The name servers first, asked without threads: the system's resolver keeps one of four threads for as long as a dead
- * zone stays silent, and a handful of dead names would make all others look down. It is asked for what the servers do
- * not know (hosts file, names of the local network).
+ * Queries the name servers first, without threads: the system's resolver occupies one of four threads for as long as a
+ * dead zone stays silent, and a handful of dead names would make all others look down. It is used for what the servers
+ * do not know (hosts file, names of the local network).
  */
 function system(): Lookup {
   let servers = new Resolver(RESOLVER);

@@ -1,6 +1,6 @@
 /**
- * The probe port: what the monitors ask of the network apart from the child protocol. `create.ts` implements it. What a site or registry does is an answer, never a rejection:
- * calls reject only when they were cancelled.
+ * The probe port: everything monitors need from the network apart from the child protocol. `create.ts` implements it.
+ * What a site or registry does is a result, never a rejection: calls reject only if they were cancelled.
  */
 
 export type ProbeMethod = 'HEAD' | 'GET' | 'POST' | 'PUSH' | 'PUT' | 'PATCH' | 'DELETE' | 'OPTIONS';
@@ -14,7 +14,7 @@ export type ProbeFailureKind =
   | 'tls'
   /** The address is private, loopback, link-local or metadata, and that is not allowed. */
   | 'blocked_address'
-  /** Not HTTP, a broken answer, or redirects without end. */
+  /** Not HTTP, an invalid response, or endless redirects. */
   | 'bad_answer';
 
 export interface ProbeFailure {
@@ -28,7 +28,7 @@ export interface ProbeTiming {
   dns_ms: number | null;
   connect_ms: number | null;
   tls_ms: number | null;
-  /** From the request sent until the headers came. */
+  /** From sending the request to receiving the headers. */
   first_byte_ms: number | null;
   /** All hops and the body that was read. */
   total_ms: number;
@@ -42,23 +42,23 @@ export interface HttpProbe {
   ssl_verify: boolean;
   /** The whole probe, redirects included. */
   timeoutMs: number;
-  /** Statuses that answer the question: a redirect with one of them is not followed. */
+  /** Statuses that count as final: a redirect with one of them is not followed. */
   expected: readonly number[];
-  /** Most bytes of body to read; the rest is not asked for. 0 = headers only. */
+  /** Maximum bytes of body to read. 0 = headers only. */
   maxBytes: number;
   signal: AbortSignal;
 }
 
 export interface HttpAnswer {
-  /** 0 = no HTTP answer. */
+  /** 0 = no HTTP response. */
   http_status: number;
-  /** `Retry-After` header, '' when none. */
+  /** `Retry-After` header, '' if absent. */
   retry_after: string;
-  /** First bytes of the body as text in its own charset. A stranger's text: match it, never show it. */
+  /** First bytes of the body as text in its own charset. Untrusted: match it, never show it. */
   body: string;
   /** The body was longer than `maxBytes`. */
   truncated: boolean;
-  /** Address of the last hop, '' when none was reached. */
+  /** Address of the last hop, '' if none was reached. */
   ip: string;
   redirects: number;
   timing: ProbeTiming;
@@ -72,7 +72,7 @@ export interface CertificateProbe {
   signal: AbortSignal;
 }
 
-/** A certificate as the server showed it, whether or not it can be trusted. Text is cleaned and capped. */
+/** A certificate as presented by the server, trusted or not. Text is cleaned and bounded. */
 export interface CertificateFacts {
   issuer_o: string | null;
   issuer_cn: string | null;
@@ -86,9 +86,9 @@ export interface CertificateFacts {
   /** Milliseconds since the epoch. */
   valid_from: number;
   valid_to: number;
-  /** Why the chain is not trusted, null when it is; leaf dates left out, they are judged by the caller's clock. */
+  /** Why the chain is not trusted, null if it is; ignores the leaf's dates, which are checked by the caller's clock. */
   untrusted: string | null;
-  /** False when the certificate does not name the host. */
+  /** False if the certificate does not contain the host's name. */
   names_host: boolean;
 }
 
@@ -106,7 +106,7 @@ export interface DomainFacts {
   creation_date: number | null;
   updated_date: number | null;
   expiry_date: number | null;
-  /** Registry status words, `client transfer prohibited`. */
+  /** Registry status texts, `client transfer prohibited`. */
   domain_status: string[];
   name_servers: string[];
 }
@@ -124,11 +124,14 @@ export interface Probe {
   http(probe: HttpProbe): Promise<HttpAnswer>;
   /** Reads the certificate of a TLS server. Nothing is sent over the connection. */
   certificate(probe: CertificateProbe): Promise<CertificateAnswer>;
-  /** The registry's record of a registrable domain: RDAP, or WHOIS where the registry has no RDAP or it fails. */
+  /** The registry's record of a registrable domain: by RDAP, or by WHOIS if the registry has no RDAP or it fails. */
   domain(name: string, signal: AbortSignal): Promise<DomainAnswer>;
-  /** The part of a host name that is registered: `shop.example.co.uk` → `example.co.uk`; null for addresses, `localhost` and private names. */
+  /**
+   * The registrable part of a host name: `shop.example.co.uk` → `example.co.uk`; null for addresses, `localhost` and
+   * private names.
+   */
   registrableDomain(host: string): string | null;
-  /** Is our own network up? True when any of the reference addresses answers. */
+  /** Whether our own network is up: true if any of the reference addresses answers. */
   online(signal: AbortSignal): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -63,7 +63,7 @@ function eventDates(events: unknown): Map<string, number> {
   return dates;
 }
 
-/** Not all keep to RFC 3339: where a zone is missing, `Date.parse` would take that of this machine. */
+/** Not all follow RFC 3339: without a zone, `Date.parse` would use that of this machine. */
 function eventDate(value: unknown): number | null {
   if (typeof value !== 'string') return null;
   const at = ZONED.test(value) ? Date.parse(value) : Number.NaN;

@@ -3,14 +3,14 @@ import type { DomainAnswer } from './probe.js';
 import { domainFacts } from './rdap-answer.js';
 import { Paused, type RegistryPace, retryAfterMs } from './registry-pace.js';
 
-/** GET of a registry's answer; what failed is in `failure`. */
+/** GET of a registry's answer; a failure is in `failure`. */
 export type Get = (url: string, accept: string, signal: AbortSignal) => Promise<Exchange>;
 
 const FRESH_MS = 24 * 3_600_000;
 const RETRY_MS = 5 * 60_000;
 const ACCEPT = 'application/rdap+json, application/json;q=0.8';
 
-/** Lookups by RDAP; which server knows a top-level domain stands in IANA's bootstrap file (RFC 9224). */
+/** Lookups by RDAP; the server of each top-level domain is listed in IANA's bootstrap file (RFC 9224). */
 export class Rdap {
   readonly #get: Get;
   readonly #pace: RegistryPace;
@@ -25,7 +25,7 @@ export class Rdap {
     this.#bootstrapUrl = parts.bootstrapUrl;
   }
 
-  /** `unsupported` when no server is listed for the top-level domain; `failed` also when the list cannot be had. */
+  /** `unsupported` if no server is listed for the top-level domain; `failed` also if the list is unavailable. */
   async domain(name: string, signal: AbortSignal): Promise<DomainAnswer> {
     const servers = await this.#bootstrap(signal);
     if (servers === null) return { outcome: 'failed', message: 'The list of RDAP servers cannot be loaded.' };
@@ -60,7 +60,7 @@ export class Rdap {
   /** The list in memory; an old one is better than none while IANA cannot be reached. */
   async #bootstrap(signal: AbortSignal): Promise<ReadonlyMap<string, string> | null> {
     if (performance.now() >= this.#nextLoad) {
-      // The signal of the caller that starts the load must not end it for the others who wait.
+      // The signal of the caller that starts the load must not end it for others who wait.
       this.#loading ??= this.#load().finally(() => {
         this.#loading = null;
       });
@@ -78,7 +78,7 @@ export class Rdap {
   }
 }
 
-/** Top-level domain → base URL ending in `/`, https before http; null when this is not a bootstrap file. */
+/** Top-level domain → base URL ending in `/`, https before http; null if this is not a bootstrap file. */
 function bootstrapServers(body: string): ReadonlyMap<string, string> | null {
   let file: unknown;
   try {

@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { Slots } from './slots.js';
 
-/** A registry that asked us to stop, and until when. */
+/** A registry that asked us to pause, and until when. */
 export class Paused extends Error {
   readonly retryAfterMs: number;
   constructor(server: string, retryAfterMs: number) {
@@ -20,7 +20,7 @@ interface Server {
   pausedUntil: number;
 }
 
-/** Registries are asked one question at a time, with a gap, and not at all while they ask for a pause. */
+/** Queries each registry one request at a time, with a gap, and not at all during a pause it asked for. */
 export class RegistryPace {
   readonly #servers = new Map<string, Server>();
   readonly #gapMs: number;
@@ -45,7 +45,7 @@ export class RegistryPace {
     });
   }
 
-  /** The server said "too many": it is not asked again before the pause is over. Returns the pause. */
+  /** The server said "too many": it is not queried again before the pause is over. Returns the pause. */
   pause(name: string, askedForMs: number | null): Paused {
     const ms = Math.min(Math.max(askedForMs ?? SHORTEST_PAUSE_MS * 2, SHORTEST_PAUSE_MS), LONGEST_PAUSE_MS);
     this.#server(name).pausedUntil = performance.now() + ms;
@@ -66,7 +66,7 @@ export class RegistryPace {
   }
 }
 
-/** `Retry-After` as milliseconds: seconds or a date, in GMT even where it does not say so; null when absent or unreadable. */
+/** `Retry-After` as milliseconds: seconds or a date, taken as GMT even without a zone; null if absent or unparsable. */
 export function retryAfterMs(header: string | undefined): number | null {
   if (header === undefined || header.trim() === '') return null;
   const seconds = Number(header);

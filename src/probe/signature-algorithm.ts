@@ -1,4 +1,4 @@
-/** The signature algorithm of a certificate, which Node 20 does not tell: read from its DER. */
+/** Reads the signature algorithm of a certificate from its DER: Node 20 does not expose it. */
 
 const NAMES: Readonly<Record<string, string>> = {
   '2a864886f70d010104': 'RSA-MD5',
@@ -15,7 +15,7 @@ const NAMES: Readonly<Record<string, string>> = {
   '2b6571': 'Ed448',
 };
 
-/** `Certificate ::= SEQUENCE { tbs, AlgorithmIdentifier { OID, … }, signature }`; null when it is not one we know. */
+/** `Certificate ::= SEQUENCE { tbs, AlgorithmIdentifier { OID, … }, signature }`; null if it is unknown. */
 export function signatureAlgorithm(der: Buffer): string | null {
   const certificate = element(der, 0);
   const body = certificate === null ? null : element(der, certificate.start);

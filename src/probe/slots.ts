@@ -1,4 +1,4 @@
-/** At most `limit` pieces of work at once; the others wait in order. */
+/** Runs at most `limit` tasks at once; the others wait in order. */
 export class Slots {
   readonly #waiting: (() => void)[] = [];
   #free: number;

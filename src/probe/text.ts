@@ -1,4 +1,4 @@
-/** Text of servers and registries is data of strangers: one line, without what cannot be seen, capped. */
+/** Cleans text of servers and registries, which is untrusted: one line, without invisible characters, bounded. */
 
 import { plainText } from '../../schemas/text.js';
 
@@ -10,7 +10,7 @@ export function lineOrNull(value: unknown, max: number): string | null {
   return text === '' ? null : text;
 }
 
-/** An http(s) address as it may be shown and linked, or null. */
+/** An http(s) URL that may be shown and linked, or null. */
 export function webAddress(value: unknown): string | null {
   const text = line(value, 500);
   const candidate = /^https?:\/\//i.test(text)

@@ -14,11 +14,11 @@ const NOT_REGISTERED =
 const LIMITED =
   /\b(?:limit(?:s)? (?:is |was |has been )?exceeded|exceeded .{0,40}(?:limit|quota|number)|quota exceeded|too many (?:requests|queries|connections)|query rate|rate.?limit|try again later|blacklisted|temporarily (?:blocked|denied))\b/i;
 
-/** A registry's free text, read by the rules whoiser has collected for each of them. */
+/** Parses a registry's free text with the rules that whoiser has collected for each of them. */
 export function whoisAnswer(text: string, name: string): WhoisReading {
   const facts = read(text, name);
   if (facts !== null) return { outcome: 'found', facts };
-  // Notices of normal answers speak of limits too, so these words count only where there is nothing else.
+  // Notices in normal answers mention limits too, so these words count only if there is nothing else.
   const said = text
     .split('\n')
     .filter((one) => !/^\s*(?:%|#|>>>)\s*$/.test(one))
@@ -32,7 +32,7 @@ function read(text: string, name: string): DomainFacts | null {
   try {
     parsed = parseDomainWhois(name, text.replaceAll('\r', ''), true);
   } catch {
-    // Its special cases trip over records they do not expect.
+    // Its special cases fail on records they do not expect.
     return null;
   }
   const own = line(parsed['Domain Name'], 300).toLowerCase().replace(/\.$/, '');
@@ -49,7 +49,8 @@ function read(text: string, name: string): DomainFacts | null {
   };
   const known = facts.creation_date !== null || facts.expiry_date !== null || facts.name_servers.length > 0;
   if (!known) return null;
-  // A record of another name (a nameserver, a registrar) must not pass for this one; some put more after the name.
+  // A record of another name (a nameserver, a registrar) must not be mistaken for this one; some put more text after
+  // the name.
   return own === '' || own.split(' ').includes(name) || own.includes(domainToUnicode(name)) ? facts : null;
 }
 
@@ -69,7 +70,7 @@ const MONTH_NAMED = new RegExp(String.raw`(?<!\d)(\d{1,2})[- .]([a-z]{3})[a-z]*[
 const MONTH_FIRST = /\b([a-z]{3})[a-z]*\s+(\d{1,2})(?:\s+\d{2}:\d{2}:\d{2})?(?:\s+[A-Z]{2,4})?,?\s+(\d{4})/i;
 const COMPACT = /(?<!\d)(\d{4})(\d{2})(\d{2})(?!\d)/;
 
-/** The first date in a text, as milliseconds in UTC: registries write them in every way. Null when there is none. */
+/** The first date in a text, as milliseconds in UTC: registries use all kinds of formats. Null if there is none. */
 export function whoisDate(value: unknown): number | null {
   const text = line(Array.isArray(value) ? value[0] : value, 120);
   let found = YEAR_FIRST.exec(text);
@@ -98,6 +99,6 @@ function utc(
   const [hours = 0, minutes = 0, seconds = 0] = time.map((part) => Number(part ?? 0));
   const at = Date.UTC(y, m - 1, d, hours, minutes, seconds);
   const date = new Date(at);
-  // 31.02. rolls over in Date, and is no date.
+  // Date rolls 31.02. over; it is not a valid date.
   return date.getUTCMonth() === m - 1 && date.getUTCDate() === d && y >= 1985 && y < 2200 ? at : null;
 }

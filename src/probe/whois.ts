@@ -9,18 +9,19 @@ import { whoisAnswer } from './whois-answer.js';
 export interface WhoisParts {
   names: Names;
   pace: RegistryPace;
-  /** Who knows the servers of the top-level domains, `host:port`. */
+  /** The server that knows those of the top-level domains, `host:port`. */
   root: string;
   timeoutMs: number;
 }
 
 const MAX_BYTES = 64 * 1024;
-/** How long a top-level domain's server, or that there is none, is believed. */
+/** How long a top-level domain's server, or its absence, is cached. */
 const FRESH_MS = 7 * 24 * 3_600_000;
 
 /**
- * Lookups by WHOIS (RFC 3912), for registries without RDAP. Only the registry is asked: referrals to registrars are
- * not followed, because the date that counts is the registry's, and no other server may choose which hosts we connect to.
+ * Lookups by WHOIS (RFC 3912), for registries without RDAP. Only the registry is queried: referrals to registrars are
+ * not followed, because the registry's date is the one that counts, and no other server may choose which hosts we
+ * connect to.
  */
 export class Whois {
   readonly #parts: WhoisParts;
@@ -72,7 +73,7 @@ function hostOf(server: string): string {
   return server.replace(/:\d+$/, '');
 }
 
-/** A few registries want more than the bare name. */
+/** A few registries need more than the bare name. */
 function question(server: string, name: string): string {
   const host = hostOf(server);
   if (host === 'whois.denic.de') return `-T dn,ace ${name}`;
@@ -81,7 +82,7 @@ function question(server: string, name: string): string {
   return name;
 }
 
-/** One question, one answer, one deadline for both: an idle limit alone would let a server drip for ever. */
+/** One query, one answer, one deadline for both: an idle limit alone would let a server drip bytes forever. */
 async function exchange(parts: WhoisParts, server: string, query: string, signal: AbortSignal): Promise<string> {
   const host = hostOf(server);
   const limit = new AbortController();

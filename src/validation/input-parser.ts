@@ -1,6 +1,7 @@
 /**
- * Objects of parameters by their schema, looking only at the members that were given: what an absent one parses to is known
- * beforehand. The same outcome as `safeParse` of the whole, most of whose time goes into members that were not sent.
+ * Parses objects of parameters by their schema, looking only at the given members: the result for an absent one is
+ * known beforehand. The same outcome as `safeParse` of the whole, which spends most of its time on members that were
+ * not sent.
  */
 
 import type { z } from '../../schemas/zod.js';
@@ -11,11 +12,11 @@ type Parsed = Record<string, unknown>;
 interface Member {
   name: string;
   schema: z.ZodTypeAny;
-  /** What it parses to when absent, where that is known beforehand: a plain value, or a new empty list. */
+  /** The value if absent, where it is known beforehand: a plain value, or a new empty list. */
   absent: (() => unknown) | undefined;
 }
 
-/** A function that answers the parsed object, or undefined when it does not match (`safeParse` then says why). */
+/** Returns a function that returns the parsed object, or undefined if it does not match (`safeParse` then says why). */
 export function compileInputParser(schema: z.AnyZodObject): (value: unknown) => Parsed | undefined {
   const definition = definitionOf(schema);
   const { unknownKeys } = definition;
@@ -37,8 +38,8 @@ export function compileInputParser(schema: z.AnyZodObject): (value: unknown) => 
 const optionalMembers = new WeakMap<z.AnyZodObject, ReadonlySet<string>>();
 
 /**
- * The value without members that are null and could be absent: many model APIs send null for every input that they leave out
- * (operations §1.5). Where null has a meaning of its own, and where a value is required, it stays.
+ * The value without members that are null and could be absent: many model APIs send null for every omitted input
+ * (operations §1.5). Where null has a meaning, and where a value is required, it stays.
  */
 export function withoutNulls(schema: z.AnyZodObject, value: unknown): unknown {
   if (!isObject(value)) return value;
@@ -85,7 +86,7 @@ function absentOf(schema: z.ZodTypeAny): (() => unknown) | undefined {
   return typeof value === 'object' && value !== null ? undefined : () => value;
 }
 
-/** What zod takes for an object and nothing else: no Map, no Date, no promise. */
+/** What zod accepts as an object: no Map, no Date, no promise. */
 function isObject(value: unknown): value is Parsed {
   if (typeof value !== 'object' || value === null) return false;
   const prototype = Object.getPrototypeOf(value) as unknown;

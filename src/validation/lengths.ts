@@ -1,17 +1,17 @@
 /**
- * Lengths of texts, judged before anything else is: zod applies all checks, patterns and refinements to a text that is too long
- * as well, and a pattern may take the square of its length.
+ * Checks lengths of texts before anything else: zod applies all checks, patterns and refinements even to a text that is
+ * too long, and a pattern may take quadratic time.
  */
 
 import { z } from '../../schemas/zod.js';
 import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
 
-/** Room for blanks that a schema trims off before it counts. */
+/** Allowance for blanks that a schema trims before it counts. */
 const ROOM = 1000;
 
-/** Where texts of limited length stand in a value. Of a member that is not mentioned nothing is known. */
+/** The positions of texts with limited length in a value. Members that are not mentioned are not limited. */
 interface Bound {
-  /** Most characters; infinite where any text fits. */
+  /** Maximum characters; infinite if any text is accepted. */
   text?: number;
   member?: Bound;
   members?: Readonly<Record<string, Bound>>;
@@ -19,7 +19,7 @@ interface Bound {
 
 const bounds = new WeakMap<z.ZodTypeAny, Bound>();
 
-/** Findings about texts in `value` that are evidently too long for the schema; empty for nearly every value. */
+/** Errors about texts in `value` that are certainly too long for the schema; empty for nearly every value. */
 export function tooLong(schema: z.ZodTypeAny, value: unknown): z.ZodIssue[] {
   let bound = bounds.get(schema);
   if (bound === undefined) {
@@ -86,7 +86,10 @@ function membersOf(shape: z.ZodRawShape): Record<string, Bound> {
   return Object.fromEntries(known.filter((entry): entry is readonly [string, Bound] => entry[1] !== undefined));
 }
 
-/** What fits one alternative fits: the longest counts, and no more is known of lists and objects than one of them tells. */
+/**
+ * A value that fits one alternative fits the union: the longest limit applies, and lists and objects are limited only
+ * if a single alternative has them.
+ */
 function anyOf(options: readonly z.ZodTypeAny[]): Bound | undefined {
   const known = options.map(boundOf).filter((bound) => bound !== undefined);
   const texts = known.flatMap(({ text }) => (text === undefined ? [] : [text]));

@@ -1,9 +1,9 @@
-/** The name that a misspelled one most likely stands for. */
+/** Finds the name that a misspelled one most likely stands for. */
 
-/** A longer name is not a slip of one of ours. */
+/** A longer name is not a misspelling of one of ours. */
 const LONGEST = 60;
 
-/** The name of `names` that is closest to `wrong` in spelling; undefined where none is close. */
+/** The name of `names` that is closest to `wrong` in spelling; undefined if none is close. */
 export function nearestName(wrong: string, names: readonly string[]): string | undefined {
   const given = plain(wrong);
   if (given === '' || given.length > LONGEST) return undefined;
@@ -26,7 +26,10 @@ function plain(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** Insertions, deletions, replacements of one letter and swaps of two neighbours that turn `a` into `b` (Damerau-Levenshtein). */
+/**
+ * Number of insertions, deletions, replacements of one letter and swaps of two neighbors that turn `a` into `b`
+ * (Damerau-Levenshtein).
+ */
 function editDistance(a: string, b: string): number {
   let before: number[] = [];
   let row = Array.from({ length: b.length + 1 }, (_, j) => j);

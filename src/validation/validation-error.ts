@@ -1,4 +1,4 @@
-/** The first thing wrong with an input, in words a person or a model can act on. */
+/** Reports the first problem of an input, in words that a person or a model can act on. */
 
 import type { z } from '../../schemas/zod.js';
 
@@ -10,8 +10,8 @@ export interface ValidationError {
 }
 
 /**
- * Missing fields first, then the order of the schema's findings; one issue only (operations §1.5).
- * Values are never echoed: an input may carry a password.
+ * Missing fields first, then in the order of the schema's issues; one issue only (operations §1.5). Values are never
+ * echoed: an input may contain a password.
  */
 export function firstValidationError(error: z.ZodError, raw: unknown): ValidationError {
   const issues = error.issues.flatMap(unfold);
@@ -24,7 +24,9 @@ function isMissing(issue: z.ZodIssue): boolean {
   return issue.code === 'invalid_type' && issue.received === 'undefined';
 }
 
-/** A union reports one error per branch. All of them miss the value: then it is missing, and not of a wrong type. */
+/**
+ * A union reports one error per branch. If every branch misses the value, it is missing rather than of a wrong type.
+ */
 function unfold(issue: z.ZodIssue): z.ZodIssue[] {
   if (issue.code !== 'invalid_union') return [issue];
   const missing = issue.unionErrors.every((branch) => branch.issues.some(isMissing));
@@ -81,14 +83,14 @@ function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
   }
 }
 
-/** A name of the caller's own may have any length. */
+/** A name chosen by the caller may have any length. */
 function shortened(name: string): string {
   return name.length > MAX_NAME ? `${name.slice(0, MAX_NAME)}…` : name;
 }
 
 const MAX_NAME = 200;
 
-/** Messages of our own schemas go on after the field's name: "must be …". */
+/** Messages of our own schemas continue after the field's name: "must be …". */
 function sentence(at: string, message: string): string {
   const text = message.startsWith('must ') ? `${at} ${message}` : `${at}: ${message}`;
   return text.endsWith('.') ? text : `${text}.`;
@@ -130,7 +132,7 @@ function typeName(value: unknown): string {
 }
 
 const WORDS: Record<string, string> = {
-  // What only a union expects here.
+  // Types that only a union expects here.
   unknown: 'an id (integer) or text',
   array: 'a list',
   object: 'an object',

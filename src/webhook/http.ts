@@ -1,4 +1,4 @@
-/** Posts to webhooks over undici: to addresses that may be called only, bounded in time and size, signed where asked. */
+/** Posts to webhooks over undici: only to allowed addresses, bounded in time and size, signed on request. */
 
 import { Webhook } from 'standardwebhooks';
 import { type Agent, request } from 'undici';
@@ -9,7 +9,7 @@ import { type OutgoingPost, PostFailure, type WebhookSender } from './sender.js'
 
 const TIMEOUT_MS = 15_000;
 const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
-/** Of an answer so much is read, to keep the connection; the rest is cut off. */
+/** How much of a response is read, to keep the connection; a longer one is cut off. */
 const MAX_ANSWER = 64 * 1024;
 
 export interface SenderParts {
@@ -87,7 +87,7 @@ function signature({ id, at, secret }: NonNullable<OutgoingPost['sign']>, body: 
   };
 }
 
-/** Seconds; a date is not used by these services, and trusted clocks are ours alone. */
+/** Seconds; these services do not use a date, and only our own clock is trusted. */
 function retryAfter(header: string | string[] | undefined): number | null {
   const seconds = typeof header === 'string' && /^\d{1,9}(\.\d+)?$/.test(header) ? Number(header) : Number.NaN;
   return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
@@ -97,7 +97,7 @@ interface Step extends Error {
   kind: string;
 }
 
-/** Failures of the look-up, by name: undici may hand them on as a cause. */
+/** Lookup failures, recognized by name: undici may wrap them as a cause. */
 function isStep(error: unknown): error is Step {
   return error instanceof Error && 'kind' in error;
 }

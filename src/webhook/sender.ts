@@ -4,16 +4,16 @@ export interface OutgoingPost {
   url: string;
   headers: Readonly<Record<string, string>>;
   body: string;
-  /** Signs the body as Standard Webhooks says. `id` stays the same for every try of one message. */
+  /** Signs the body by Standard Webhooks. `id` stays the same for every attempt of one message. */
   sign?: { id: string; at: number; secret: string } | undefined;
   signal: AbortSignal;
 }
 
-/** A message that was not taken. The text is safe to show: no address, no token. */
+/** A message that was not accepted. The text is safe to show: it contains neither URL nor token. */
 export class PostFailure extends Error {
-  /** The receiver said that it is gone for good (HTTP 410). */
+  /** The receiver reported that it is gone permanently (HTTP 410). */
   readonly gone: boolean;
-  /** How long the receiver asks to be left alone. */
+  /** How long the receiver asks us to wait. */
   readonly retryAfterMs: number | null;
 
   constructor(message: string, more: { gone?: boolean; retryAfterMs?: number | null; cause?: unknown } = {}) {
@@ -25,9 +25,9 @@ export class PostFailure extends Error {
 }
 
 export interface WebhookSender {
-  /** Resolves when the receiver has taken it (2xx). Redirects are not followed. Rejects with PostFailure. */
+  /** Resolves when the receiver has accepted it (2xx). Redirects are not followed. Rejects with PostFailure. */
   post(message: OutgoingPost): Promise<void>;
-  /** Whether a URL leads to an address that is not called: the reason, or null. A name that cannot be resolved is no reason. */
+  /** Whether a URL leads to a forbidden address: the reason, or null. A name that cannot be resolved is allowed. */
   refusal(url: string): Promise<string | null>;
   close(): Promise<void>;
 }
