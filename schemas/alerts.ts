@@ -1,4 +1,4 @@
-/** Kinds of alerts, what each tells, and the recipients they are sent to. */
+/** Kinds of alerts, what each reports, and the recipients they are sent to. */
 
 import { once } from '../src/core/once.js';
 import { z } from './zod.js';

@@ -11,7 +11,7 @@ export type AuditStrategyChoice = (typeof AUDIT_STRATEGIES)[number];
 
 export const auditStrategy = once(() => z.enum(AUDIT_STRATEGIES).describe('Screen that is measured for.'));
 
-/** Settings of the module; left out = kept, null = back to the standard. */
+/** Settings of the module; omitted = unchanged, null = default. */
 export const auditSettings = once(() => ({
   engine: z
     .enum(AUDIT_ENGINES)

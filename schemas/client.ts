@@ -14,7 +14,7 @@ export const clientStatusFilter = once(() =>
 const clientId = once(() => z.number().int());
 const clientName = once(() => z.string());
 
-/** One client in full (operations §8.2). Text fields are "" when empty. */
+/** A complete client (operations §8.2). Text fields are "" if empty. */
 export const client = once(() =>
   z.object({
     id: clientId(),
@@ -69,7 +69,7 @@ export const clientNameInput = once(() => lineText(255));
 /** Ids as callers send them: 0 and negative numbers are unknown ids, not malformed input. */
 export const ids = () => list(int());
 
-/** Optional text of a client, the same for a new and a known one; limits of operations §5.4. */
+/** Optional texts of a client, the same for new and existing ones; limits of operations §5.4. */
 export const clientDetails = once(() => ({
   client_phone: plainText(100).optional().describe('Phone.'),
   address_1: plainText(255).optional().describe('Street.'),

@@ -4,7 +4,7 @@ import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
 import { z } from './zod.js';
 
-/** States of a comment, as the routes document names them. */
+/** States of a comment, named as in the routes document. */
 export const COMMENT_STATUSES = ['approved', 'pending', 'spam', 'trash'] as const;
 export type CommentStatus = (typeof COMMENT_STATUSES)[number];
 

@@ -1,10 +1,10 @@
-/** Schemas that several nouns share: references, paging, item errors, and scalars as they are sent in JSON and query strings. */
+/** Schemas shared by several nouns: references, paging, item errors, and scalars as sent in JSON and query strings. */
 
 import { once } from '../src/core/once.js';
 import { z } from './zod.js';
 import { bounded, integerOrText } from './zod-internals.js';
 
-/** Members of one list input at most (operations §1.5). */
+/** Maximum members of one list input (operations §1.5). */
 const MAX_LIST = 5000;
 
 const INTEGER_TEXT = /^-?\d{1,15}$/;
@@ -16,12 +16,13 @@ export function int(min?: number, max?: number) {
   if (max !== undefined) number = number.max(max);
   return z.preprocess(
     (value) => (typeof value === 'string' && INTEGER_TEXT.test(value) ? Number(value) : value),
-    // Beyond 2^53 two integers look alike. A refinement, because as a maximum it would stand in every published schema.
+    // Beyond 2^53 different integers become equal. A refinement, because as a maximum it would appear in every
+    // published schema.
     number.refine(Number.isSafeInteger, 'must be an integer of at most 15 digits'),
   );
 }
 
-/** `true false 1 0` in any spelling of the wire; `"false"` is false, `"yes"` is an error (operations §1.3, §1.9). */
+/** `true false 1 0` in any spelling; `"false"` is false, `"yes"` is an error (operations §1.3, §1.9). */
 export function bool() {
   return z.preprocess((value) => {
     if (value === 1 || value === '1') return true;
@@ -35,7 +36,7 @@ export function bool() {
   }, z.boolean());
 }
 
-/** A list of at most 5,000. A scalar is refused, never widened to "everything" (operations §11.2). */
+/** A list of at most 5,000. A scalar is refused, never interpreted as "everything" (operations §11.2). */
 export function list<T extends z.ZodTypeAny>(item: T) {
   return bounded(z.array(item).max(MAX_LIST));
 }
@@ -46,7 +47,10 @@ const CONTROL = /[\u0000-\u0008\u000B\u000C\u000E-\u001F\u007F-\u009F]/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
 const ANY_CONTROL = /[\u0000-\u001F\u007F-\u009F]/;
 
-/** Human text: trimmed, without control characters, and otherwise as given (operations §5.4). Where it is shown, it is escaped. */
+/**
+ * Text for people: trimmed, without control characters, otherwise unchanged (operations §5.4). It is escaped where it
+ * is shown.
+ */
 export function plainText(max: number) {
   return z
     .string()
@@ -54,12 +58,12 @@ export function plainText(max: number) {
     .transform((text) => text.replace(CONTROL, '').trim());
 }
 
-/** Human text on one line, for names: any run of white space is one blank. */
+/** One line of text for people, for names: any run of white space becomes one blank. */
 export function lineText(max: number) {
   return plainText(max).transform((text) => text.replace(/\s+/g, ' '));
 }
 
-/** Text for a machine (logins, ids): only trimmed; a control character is an error, as it can only be a mistake. */
+/** Text for machines (logins, ids): only trimmed; a control character is an error, because it can only be a mistake. */
 export function token(max: number) {
   return z
     .string()
@@ -75,13 +79,16 @@ export const siteRef = once(() => integerOrText().describe('Id or domain.'));
 
 export const clientRef = once(() => integerOrText().describe('Id or e-mail.'));
 
-/** `rule` says what an empty list means, before anything else is said: an empty search result must not become the whole fleet. */
+/**
+ * `rule` says what an empty list means, as the first sentence of the description: an empty search result must not
+ * become the whole fleet.
+ */
 export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 
 export const page = () => int(1).default(1).describe('Page number.');
 export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
 
-/** Where a list goes on, as an earlier page answered it. The longest name and address fit. */
+/** The cursor of a list, as returned by an earlier page. Long enough for the longest name and URL. */
 export const cursorText = () => z.string().max(8192).optional();
 
 /** ISO 8601 UTC, always with `Z` (operations §5.3). */
@@ -102,7 +109,7 @@ export const siteError = once(() =>
 /** A failed plugin or theme of one site. */
 export const slugError = once(() => z.object({ slug: z.string(), code: z.string(), message: z.string() }));
 
-/** Fields of every output of a queued call (operations §6). All absent when the work was done at once. */
+/** Fields of every output of a queued call (operations §6). All absent if the work was done at once. */
 export const queuedFields = once(() => ({
   queued: z.boolean().describe('True when the work goes on in the background.'),
   job_id: z.string().optional(),
@@ -111,12 +118,15 @@ export const queuedFields = once(() => ({
   notice: z.string().optional().describe('What is unusual about how this job will run.'),
 }));
 
-/** The job on which a call goes on whose time was up; absent when all was done. */
+/** The job on which a timed-out call continues; absent if everything was done. */
 export const continuedFields = once(() => ({ job_id: z.string().optional(), status_url: z.string().optional() }));
-/** The switch of a call on many sites that shows what would happen. */
+/** The flag of a call on many sites that previews its effects. */
 export const dryRun = once(() => bool().default(false).describe('Previews only.'));
 
-/** The two switches of a destructive call. Optional in the schema so that a missing confirm gets its own code (operations §1.9). */
+/**
+ * The two flags of a destructive call. Optional in the schema so that a missing confirm gets its own code
+ * (operations §1.9).
+ */
 export const confirmation = once(() => ({
   confirm: bool().optional().describe('Goes ahead.'),
   dry_run: dryRun(),

@@ -10,7 +10,7 @@ import { z } from './zod.js';
 
 const int = () => z.number().int();
 
-/** Which sites are asked, and for which days. */
+/** Which sites are queried, and for which days. */
 export const contentFilters = once(() => ({
   site_ids_or_domains: siteRefs('Empty = ALL sites, unless tags or clients are named.').default([]),
   tags: list(z.string().trim().min(1).max(255)).default([]).describe('Sites with any of these: names or ids.'),
@@ -57,7 +57,7 @@ export const contentErrors = liveErrors;
 
 export const postId = () => id().describe('From list-posts-v1.');
 
-/** What of a post may be written; all are left as they are when left out. */
+/** Writable fields of a post; omitted ones stay unchanged. */
 export const postWrite = once(() => {
   const change = postChange().shape;
   return {

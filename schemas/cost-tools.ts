@@ -1,4 +1,4 @@
-/** Schemas of costs as assistants write them: the rules of the records, described in fewer words. */
+/** Schemas of costs as assistants write them: the rules of the records, with shorter descriptions. */
 
 import { once } from '../src/core/once.js';
 import { id } from './common.js';

@@ -33,7 +33,7 @@ export const costTotals = once(() => ({
 
 const PRICE = /^\d{1,12}(?:\.\d{1,8})?$/;
 
-/** Decimal text; a JSON number is taken by its shortest decimal form, never by binary arithmetic. */
+/** Decimal text; a JSON number is converted by its shortest decimal form, never by binary arithmetic. */
 export const price = once(() =>
   z.preprocess(
     (value) => (typeof value === 'number' ? plain(value) : value),
@@ -44,13 +44,13 @@ export const price = once(() =>
   ),
 );
 
-/** Below a millionth JavaScript writes 5e-7, which is no decimal; it still has its 8 places. */
+/** Below a millionth JavaScript writes 5e-7, which is not decimal text; it still has its 8 places. */
 function plain(value: number): string {
   const text = value.toFixed(8);
   return value > 0 && value < 1e-6 && Number(text) === value ? text : String(value);
 }
 
-/** A calendar date that exists. */
+/** An existing calendar date. */
 export const calendarDate = once(() =>
   z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD'),
 );
@@ -80,7 +80,7 @@ const costFields = once(() => ({
 
 const coverage = once(() => ({ sites: targets('sites'), groups: targets('tags'), clients: targets('clients') }));
 
-/** A new cost. Left out, it is an active subscription whose price applies to each covered site. */
+/** A new cost. Without further fields, it is an active subscription whose price applies to each covered site. */
 export const newCost = once(() => {
   const fields = costFields();
   return z

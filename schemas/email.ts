@@ -6,17 +6,17 @@ import { z } from './zod.js';
 
 const ASCII = once(() => z.string().email());
 
-/** The address with its domain as the wire has it (`bücher.example` is `xn--bcher-kva.example`); null when that is no domain. */
+/** The address with its domain encoded (`bücher.example` is `xn--bcher-kva.example`); null if that is not a domain. */
 function wireForm(address: string): string | null {
   const at = address.lastIndexOf('@');
   const domain = address.slice(at + 1);
-  // What would end the host of a URL is no part of a domain.
+  // Characters that would end the host of a URL are not part of a domain.
   if (at < 1 || domain === '' || /[/\\?#:@%[\]\s]/.test(domain)) return null;
   const host = parseUrl(`http://${domain}`)?.hostname;
   return host === undefined ? null : `${address.slice(0, at)}@${host}`;
 }
 
-/** Whether a text is an e-mail address. Its domain may be an internationalised one. */
+/** Whether a text is an e-mail address. Its domain may be internationalized. */
 export function isEmail(text: string): boolean {
   if (ASCII().safeParse(text).success) return true;
   // biome-ignore lint/suspicious/noControlCharactersInRegex: the range is ASCII
@@ -24,7 +24,7 @@ export function isEmail(text: string): boolean {
   return wire !== null && ASCII().safeParse(wire).success;
 }
 
-/** An e-mail address of at most `max` characters; `rule` is what an error says. */
+/** An e-mail address of at most `max` characters; `rule` is the error message. */
 export function email(max: number, rule: string) {
   return z.string().trim().max(max).refine(isEmail, rule);
 }

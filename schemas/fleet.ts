@@ -1,6 +1,6 @@
 /**
- * Words of a fleet file: sites with their connections, and what belongs to them, as one dashboard hands them to another.
- * Limits are those of adding a site by hand: text from a file is data like any other.
+ * Schemas of a fleet file: sites with their connections and related records, for transfer between dashboards. Limits
+ * are those of adding a site manually: text from a file is data like any other.
  */
 
 import { once } from '../src/core/once.js';
@@ -24,7 +24,7 @@ export const fleetIgnored = once(() =>
   }),
 );
 
-/** null = as the global setting says. */
+/** null = the global setting applies. */
 export const fleetMonitor = once(() =>
   z.object({
     active: z.boolean().nullable(),
@@ -38,7 +38,7 @@ export const fleetMonitor = once(() =>
   }),
 );
 
-/** A name by which records of one file point to each other; it means nothing outside it. */
+/** A name by which records of one file refer to each other; it means nothing outside it. */
 const key = once(() => z.string().min(1).max(300));
 
 const site = once(() => ({
@@ -73,12 +73,12 @@ export const fleetSite = once(() =>
     ignore_themes: z.boolean(),
     ignored: z.array(fleetIgnored()).max(5000),
     monitor: fleetMonitor(),
-    /** Why no call of ours may reach the site while another dashboard uses it; '' = nothing is in the way. */
+    /** Why this service may not contact the site while another dashboard uses it; '' = no reason. */
     trial_obstacle: z.string().max(500),
   }),
 );
 
-/** A row of a CSV file: a site that is connected by its administrator's password. */
+/** A row of a CSV file: a site to connect with its administrator's password. */
 export const fleetRow = once(() => z.object({ ...site(), password: z.string().max(1024) }));
 
 export const fleetTag = once(() => z.object({ key: key(), name: tagNameInput(), color: tagColorInput().nullable() }));
@@ -101,7 +101,7 @@ export const fleetCost = once(() =>
     .strict(),
 );
 
-/** Where a fleet file comes from. */
+/** The origin of a fleet file. */
 export const fleetSource = once(() =>
   z.object({
     product: z.enum(['mainwp', 'sitefleet']),

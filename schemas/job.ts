@@ -21,7 +21,7 @@ export type JobType = (typeof JOB_TYPES)[number];
 export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconnect_all_sites'] as const;
 export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];
 
-/** What a job did on a site, or failed to do: then with `code` and `message`. */
+/** What a job did on a site, or failed to do, in which case it has `code` and `message`. */
 const jobItem = once(() =>
   z.object({
     site_id: z.number().int(),
@@ -38,7 +38,7 @@ const jobItem = once(() =>
   }),
 );
 
-/** Body of a job's status, on the operation and on `status_url` alike (operations §7.3). */
+/** The body of a job's status, for the operation and for `status_url` alike (operations §7.3). */
 export const jobStatus = once(() =>
   z.object({
     job_id: z.string(),

@@ -1,11 +1,11 @@
-/** Lists as callers may write them: as an array, a comma-separated text or one number. */
+/** Lists as callers may write them: an array, comma-separated text, or one number. */
 
-/** A longer text is cut off after this many parts. */
+/** Maximum number of parts read from a text. */
 const MAX_PARTS = 5000;
 
 /**
- * Takes such a list apart, for `z.preprocess`. Members are trimmed; empty and repeated ones are left out. A list of more than
- * 5,000 members stays as it is: the array schema refuses it by its length.
+ * Splits such a list, for `z.preprocess`. Members are trimmed; empty and repeated ones are dropped. A list of more than
+ * 5,000 members is unchanged: the array schema refuses it by its length.
  */
 export function listMembers(value: unknown): unknown {
   const parts =

@@ -11,9 +11,9 @@ export interface MailKind {
   description: string;
   heading: string;
   subject: string;
-  /** Only while this module is on. */
+  /** Only if this module is on. */
   module?: 'ssl-monitor' | 'domain-monitor';
-  /** Only while sites are visited after updates. */
+  /** Only if sites are visited after updates. */
   afterUpdates?: true;
 }
 
@@ -83,7 +83,7 @@ export type MailType = keyof typeof MAIL_KINDS;
 const ADDRESS =
   /^[^\s@<>,;"()[\]\\\p{Cc}]{1,64}@(?:[\p{L}\p{N}](?:[\p{L}\p{N}-]{0,61}[\p{L}\p{N}])?\.)+[\p{L}\p{N}-]{2,63}$/u;
 
-/** Addresses as comma text or list: at most 20, each once. */
+/** Addresses as comma-separated text or list: at most 20, without repeats. */
 const recipients = once(() =>
   z.preprocess(listMembers, bounded(z.array(z.string().max(254).regex(ADDRESS, 'is not an e-mail address')).max(20))),
 );
@@ -100,7 +100,7 @@ const line = once(() =>
 const cleared = <T extends z.ZodTypeAny>(schema: T) =>
   z.preprocess((value) => (value === '' ? null : value), schema.nullable()).optional();
 
-/** Parameters of an edit: left out = kept, null or "" = back to the standard. */
+/** Parameters of an edit: omitted = unchanged, null or "" = default. */
 export const mailChange = once(() => ({
   disable: cleared(onOff()).describe('1 = this mail is not sent.'),
   heading: cleared(line()).describe('First line of the mail; may hold tokens such as [site.name].'),

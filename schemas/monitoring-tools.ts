@@ -1,4 +1,4 @@
-/** Schemas of the answers about monitoring that assistants get: fewer fields than the records of the REST interface. */
+/** Schemas of monitoring answers for assistants: fewer fields than the records of the REST interface. */
 
 import { once } from '../src/core/once.js';
 import { siteRef, timestamp } from './common.js';

@@ -46,12 +46,12 @@ const LABELS: readonly (readonly [string, number])[] = [
   ...[15, 30, 45, 60, 90].map((minutes) => [`${minutes}min`, minutes * 60] as const),
 ];
 
-/** Label of so many seconds; the plain seconds where there is none. */
+/** Label for a number of seconds; the number itself if there is no label. */
 export function timeoutLabel(seconds: number): string {
   return LABELS.find(([, value]) => value === seconds)?.[0] ?? `${seconds}s`;
 }
 
-/** Seconds as a number, its text, or a label; 0 = no limit of its own. */
+/** Seconds as a number, its text, or a label; 0 = no limit set here. */
 export const timeout = once(
   (): z.ZodType<number, z.ZodTypeDef, unknown> =>
     z.preprocess((value) => {
@@ -67,7 +67,7 @@ function range(from: number, to: number): number[] {
   return Array.from({ length: to - from + 1 }, (_, index) => from + index);
 }
 
-/** Codes that may be called up. */
+/** Selectable codes. */
 const STATUS_CODES: ReadonlySet<number> = new Set([
   100,
   101,
@@ -80,7 +80,7 @@ const STATUS_CODES: ReadonlySet<number> = new Set([
 /** More than there are. */
 const MAX_CODES = 100;
 
-/** A list or comma text of HTTP codes, without repeats, in order. */
+/** A list or comma-separated text of HTTP codes, without repeats, in order. */
 export const statusCodes = once(
   (): z.ZodType<number[], z.ZodTypeDef, unknown> =>
     z.preprocess(

@@ -51,7 +51,7 @@ export const galleryImage = once(() =>
 );
 export type GalleryImage = z.output<ReturnType<typeof galleryImage>>;
 
-/** A whole post. Dates without zone are the site's local time, as in WordPress. */
+/** A complete post. Dates without a zone are in the site's local time, as in WordPress. */
 export const postDetail = once(() =>
   z.object({
     id: z.number().int(),
@@ -82,7 +82,7 @@ export type PostDetail = z.output<ReturnType<typeof postDetail>>;
 
 const MAX_TEXT = 1_000_000;
 
-/** A list of names: comma text or an array; trimmed, without empties and repeats. */
+/** A list of names: comma-separated text or an array; trimmed, without empty and repeated ones. */
 const names = once(() =>
   z.preprocess(
     listMembers,
@@ -120,7 +120,7 @@ const imageUrl = once(() =>
 
 const scalar = once(() => z.union([z.string().max(MAX_TEXT), z.number(), z.boolean()]));
 
-/** Fields of a post that can be written; all optional here. */
+/** Writable fields of a post; all optional here. */
 const postFields = once(() =>
   z.object({
     post_title: z.string().max(2000),
@@ -185,7 +185,7 @@ export const postChange = once(() => {
 });
 export type PostChange = z.output<ReturnType<typeof postChange>>;
 
-/** Fields that WordPress changes on their own and leaves the rest of the post as it is. */
+/** Fields that WordPress can change individually, leaving the rest of the post unchanged. */
 export const POST_COLUMNS = [
   'post_title',
   'post_content',
@@ -199,6 +199,6 @@ export const POST_COLUMNS = [
   'post_date_gmt',
 ] as const;
 
-/** What a written post is called afterwards. */
+/** The reference to a written post. */
 export const postRef = once(() => z.object({ post_id: z.number().int(), link: z.string() }));
 export type PostRef = z.output<ReturnType<typeof postRef>>;

@@ -53,7 +53,7 @@ export const SEGMENTS = {
 export type Segment = keyof typeof SEGMENTS;
 export const SEGMENT_NAMES = Object.keys(SEGMENTS) as [Segment, ...Segment[]];
 
-/** What each segment is about. */
+/** The content of each segment. */
 export const SEGMENT_CONTENT: Readonly<Record<Segment, string>> = {
   plugins: 'Plugin activity',
   themes: 'Theme activity',

@@ -1,11 +1,11 @@
-/** Schemas of safe updates: the guard of a site, what it keeps, and versions that are held back. */
+/** Schemas of safe updates: the guard of a site, its copies, and held-back versions. */
 
 import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
 import { appliedEntry, applyError } from './update.js';
 import { z } from './zod.js';
 
-/** How an item could be put back. */
+/** How an item could be restored. */
 export const protection = once(() => z.enum(['guard', 'reinstall', 'none']));
 
 export const itemType = once(() => z.enum(['plugin', 'theme']));
@@ -114,7 +114,7 @@ export const quarantinedVersion = once(() =>
 
 export const removedGuard = once(() => z.object({ site_id: z.number().int(), removed: z.boolean() }));
 
-/** An address that logs a browser in on a site, once. */
+/** A URL that logs a browser in on a site, once. */
 export const adminLogin = once(() =>
   z.object({
     url: z.string().describe('Open it in a browser: the first person to open it is logged in. A secret.'),

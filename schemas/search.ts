@@ -1,16 +1,16 @@
-/** Schemas of the search over the fleet, and of the filters it shares with the lists and runs of updates. */
+/** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
 import { once } from '../src/core/once.js';
 import { int, list } from './common.js';
 import { z } from './zod.js';
 
-/** How far an update reaches: which number of the version changes, a later one, the second or the first. */
+/** The level of an update: whether the third or a later number of the version changes, the second, or the first. */
 export const LEVELS = ['patch', 'minor', 'major'] as const;
 export type Level = (typeof LEVELS)[number];
 
 export const MONITOR_STATES = ['up', 'down', 'pending', 'paused', 'unknown'] as const;
 
-/** Columns of every row, known without a feed. */
+/** Columns of every row, available without a feed. */
 export const SITE_FIELDS = [
   'id',
   'url',
@@ -30,7 +30,7 @@ export const SITE_FIELDS = [
   'certificate',
   'domain',
 ] as const;
-/** Columns of the plugin or theme that is searched for. */
+/** Columns of the searched plugin or theme. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
 const SEARCH_FIELDS = [...SITE_FIELDS, 'vulnerabilities', ...ITEM_FIELDS] as const;
 export type SearchField = (typeof SEARCH_FIELDS)[number];
@@ -38,7 +38,7 @@ export type SearchField = (typeof SEARCH_FIELDS)[number];
 export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;
 export type Group = (typeof GROUPS)[number];
 
-/** A list whose single member may be sent bare. It only ever narrows, so nothing is widened by it. */
+/** A list whose single member may be sent without brackets. Filters only ever narrow, so this widens nothing. */
 function listOrOne<T extends z.ZodTypeAny>(item: T) {
   return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item));
 }

@@ -1,9 +1,9 @@
-/** The fields of settings: how one is declared, and the kinds of values they take. */
+/** The fields of settings: how they are declared, and the kinds of values they accept. */
 
 import { once } from '../src/core/once.js';
 import { z } from './zod.js';
 
-/** What a standard value may depend on. */
+/** What a default value may depend on. */
 export interface Surroundings {
   concurrency: number;
   per_host: number;
@@ -13,9 +13,9 @@ export interface Field<T> {
   schema: () => z.ZodType<T, z.ZodTypeDef, unknown>;
   standard: (surroundings: Surroundings) => T;
   about: string;
-  /** Why the value changes nothing in this service; shown with every answer. */
+  /** Why the value has no effect in this service; returned with every answer. */
   idle?: string;
-  /** Each user has a value of their own. */
+  /** Each user has their own value. */
   personal?: true;
 }
 
@@ -40,7 +40,7 @@ type Switch = 0 | 1;
 const ON: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
 const OFF: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
 
-/** 1 or 0; takes true/false and yes/no too. */
+/** 1 or 0; also accepts true/false and yes/no. */
 export const onOff = once(
   (): z.ZodType<Switch, z.ZodTypeDef, unknown> =>
     z.preprocess(
@@ -59,7 +59,7 @@ export function whole(min: number, max: number): z.ZodType<number, z.ZodTypeDef,
   );
 }
 
-/** One of some whole numbers. */
+/** One of several whole numbers. */
 export function among<N extends number>(...values: readonly [N, N, ...N[]]): z.ZodType<N, z.ZodTypeDef, unknown> {
   const [first, second, ...more] = values.map((value) => z.literal(value));
   return z.preprocess(

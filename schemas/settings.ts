@@ -1,4 +1,4 @@
-/** Settings (REST §6.10): every field with what it accepts, its default and what it does. */
+/** Settings (REST §6.10): every field with its accepted values, default and effect. */
 
 import { among, clock, type Fields, field, line, map, onOff, type ValuesOf, whole } from './setting-fields.js';
 
@@ -130,7 +130,7 @@ const SYNC_PARTS = [
   'othersData',
 ] as const;
 
-/** Parts that cost the child much and that nothing here stores: off unless switched on. */
+/** Parts that cost the child much and that nothing here stores: off unless enabled. */
 const UNUSED_PARTS: ReadonlySet<string> = new Set(['users', 'directories', 'totalsize', 'dbsize', 'othersData']);
 
 export const ADVANCED = {
@@ -213,14 +213,14 @@ export const COST_TRACKER = {
   decimals: field(() => whole(0, 4), 2, 'Decimals shown.', { idle: SCREEN }),
 } satisfies Fields;
 
-/** The values of a group as they are answered. */
+/** The values of a group as returned. */
 export function valuesShape(fields: Fields) {
   return z.object(
     Object.fromEntries(Object.entries(fields).map(([name, { schema, about }]) => [name, schema().describe(about)])),
   );
 }
 
-/** Parameters of an edit: every field may be left out (kept) or null (back to the standard). "" clears a text, too. */
+/** Parameters of an edit: every field may be omitted (unchanged) or null (default). "" also clears a text. */
 export function editShape<F extends Fields>(fields: F) {
   return z.object(
     Object.fromEntries(

@@ -1,4 +1,4 @@
-/** What lists of sites answer besides on request, so that nothing must be asked site by site. */
+/** Details that lists of sites return on request, so that they need not be requested per site. */
 
 import { once } from '../src/core/once.js';
 import { list } from './common.js';
@@ -9,7 +9,7 @@ export type SiteExtra = (typeof SITE_EXTRAS)[number];
 
 export const include = () => list(z.enum(SITE_EXTRAS)).default([]).describe('Adds these members.');
 
-/** Absent unless asked for; null = not known. */
+/** Absent unless requested; null = unknown. */
 export const siteExtras = once(() => ({
   tags: z.array(z.object({ id: z.number().int(), name: z.string() })).optional(),
   status_reason: z.string().nullable().optional().describe('Why it is not connected.'),

@@ -1,16 +1,16 @@
 /**
- * Quotes text of a child site inside our own messages: errors, alerts, mails. A site may be hostile and a language model may
- * read its text, so the text is always shown as what the site says, without anything that could pass for a part of the
- * conversation.
+ * Quotes text of a child site inside our own messages: errors, alerts, mails. A site may be hostile and a language
+ * model may read its text, so it is always marked as the site's words, without anything that could pass for a part of
+ * the conversation.
  */
 
 import { cut, decodeEntities } from './text.js';
 
 const MAX_WORDS = 300;
 
-/** Line breaks of every kind; what follows one could read as a new turn of a conversation. */
+/** Line breaks of every kind; the text after one could be read as a new turn of a conversation. */
 const BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
-/** Control, bidirectional, tag, zero-width and other characters that show nothing. */
+/** Control, bidirectional, tag, zero-width and other invisible characters. */
 const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Point}\u2800]/gu;
 /** HTML, role tags such as `<system>` and `</s>`, and `<|…|>`. */
 const TAG = /<\s*[A-Za-z/!?|][^<>]{0,500}>/g;
@@ -22,7 +22,7 @@ const TURN_OF_LINE =
 const TURN = /\b(?:human|assistant)[ *_]*:/gi;
 const QUOTES = /["“”„‟«»″]/g;
 
-/** One pass over markup that may be nested or encoded: removing one mark can join the parts of another. */
+/** One pass over markup that may be nested or encoded: removing one tag can join the parts of another. */
 function pass(text: string): string {
   return decodeEntities(text)
     .normalize('NFKC')
@@ -35,9 +35,9 @@ function pass(text: string): string {
     .replace(TURN, '');
 }
 
-/** One line of at most `max` characters in which nothing is markup, a link, a quote or a mark of a conversation. */
+/** One line of at most `max` characters in which nothing is markup, a link, a quote or a conversation marker. */
 function harmless(value: unknown, max: number): string {
-  // The work is bounded by what can survive, not by what was sent.
+  // The work is bounded by what can remain, not by the length of the input.
   let text = typeof value === 'string' || typeof value === 'number' ? String(value).slice(0, max * 4 + 1000) : '';
   for (let passes = 0; passes < 8; passes++) {
     const next = pass(text);
@@ -45,7 +45,7 @@ function harmless(value: unknown, max: number): string {
     text = next;
   }
   const plain = text
-    // Remains of marks that were cut off, nested too deep, or are unknown. A comparison such as `<5` stays.
+    // Remains of markers that were truncated, nested too deeply, or unknown. A comparison such as `<5` stays.
     .replace(/<(?![\s\d=])|(?<![\s\d=])>/g, '')
     .replace(/\[/g, '(')
     .replace(/\]/g, ')')
@@ -56,18 +56,21 @@ function harmless(value: unknown, max: number): string {
   return cut(plain, max);
 }
 
-/** Quotes text of a site in a sentence of ours: `The site says: "…".`; '' when nothing is left of the text. */
+/** Quotes text of a site in a sentence of ours: `The site says: "…".`; '' if nothing is left of the text. */
 export function siteSays(value: unknown): string {
   const words = harmless(value, MAX_WORDS).replace(/\.$/, '');
   return words === '' ? '' : `The site says: "${words}".`;
 }
 
-/** A name, version or slug of a site for use within a sentence: unchanged when it is one plain word, else quoted. */
+/** A name, version or slug of a site for use within a sentence: unchanged if it is one plain word, otherwise quoted. */
 export function siteWord(text: string): string {
   return /^[\w.+~@/-]{1,100}$/.test(text) ? text : `"${harmless(text, 100)}"`;
 }
 
-/** A stored sync error as it is shown. One that an earlier version stored may be the bare text of a site: it is quoted now. */
+/**
+ * A stored sync error as shown to users. One stored by an earlier version may be the bare text of a site: it is quoted
+ * now.
+ */
 export function shownSyncError(row: { sync_error: string; sync_error_quoted: number }): string {
   return row.sync_error_quoted === 1 ? row.sync_error : siteSays(row.sync_error);
 }

@@ -11,11 +11,11 @@ export const siteStatusFilter = once(() =>
 
 const SCHEME = /https?:\/\//gi;
 
-/** Name of a site as callers write it: one line, and no URL scheme in it (operations §5.3). */
+/** Name of a site as callers write it: one line, without a URL scheme (operations §5.3). */
 export const siteName = once(() =>
   lineText(255).transform((text) => {
     let name = text;
-    // Again and again: taking one out may leave another, as in `hthttp://tp://`.
+    // Repeated: removing one may leave another, as in `hthttp://tp://`.
     while (name.search(SCHEME) >= 0) name = name.replace(SCHEME, '');
     return name.trim();
   }),
@@ -27,7 +27,7 @@ export const siteListItem = once(() =>
   siteBasic().extend({ status: siteStatus(), client_id: z.number().int().nullable() }),
 );
 
-/** A site without its client, as lists under a client or tag show it. */
+/** A site without its client, as in lists under a client or tag. */
 export const siteOfOwner = once(() => siteBasic().extend({ status: siteStatus() }));
 
 export const siteStats = once(() =>
@@ -39,7 +39,7 @@ export const siteStats = once(() =>
   }),
 );
 
-/** Of a site that is not connected. */
+/** For a site that is not connected. */
 export const statusReason = once(() =>
   z.object({
     status_reason: z.string().nullable().describe('Why it is not connected.'),
@@ -47,7 +47,7 @@ export const statusReason = once(() =>
   }),
 );
 
-/** The newest visit of a front page, by a check or a monitor. */
+/** The latest visit of a front page, by a check or a monitor. */
 export const lastCheck = once(() =>
   z
     .object({

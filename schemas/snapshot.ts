@@ -1,4 +1,4 @@
-/** The snapshot of a child site that a sync reads: plain types, shared by the child client, the domain and the store. */
+/** The snapshot of a child site read by a sync: plain types, shared by the child client, the domain and the store. */
 
 export type ExtensionKind = 'plugin' | 'theme';
 
@@ -37,17 +37,17 @@ export interface SnapshotChange {
   source: 'actions' | 'logs';
   context: string;
   action: string;
-  /** The name of what was changed. */
+  /** The name of the changed object. */
   item: string;
-  /** What became of it, as `from editor to administrator`; '' when the entry does not say. */
+  /** Details of the change, as `from editor to administrator`; '' if the entry has none. */
   detail: string;
-  /** What was done, in words that stand before the item; '' when the action says it. */
+  /** The action in words that precede the item; '' if the action itself is sufficient. */
   summary: string;
   slug: string;
-  /** Versions of an extension or of WordPress, roles of a user; '' when the entry does not say. */
+  /** Versions of an extension or of WordPress, roles of a user; '' if the entry does not contain them. */
   old_value: string;
   new_value: string;
-  /** Read over, never kept: WordPress' timers, somebody who only looked, and what this service did itself. */
+  /** Skipped, never stored: WordPress' timers, views, and changes by this service itself. */
   not_a_change: boolean;
   user_login: string;
   user_id: number;
@@ -56,7 +56,9 @@ export interface SnapshotChange {
   duration: number | null;
 }
 
-/** One `stats` answer (or the `sync` part of another), normalised. A part that the answer lacks is absent, never empty. */
+/**
+ * One `stats` answer (or the `sync` part of another), normalized. A part that the answer lacks is absent, never empty.
+ */
 export interface Snapshot {
   child_version?: string;
   wp_version?: string;
@@ -70,15 +72,15 @@ export interface Snapshot {
   search_visible?: boolean;
   timezone?: string;
   gmt_offset?: string;
-  /** Which of its addresses gave the answer; only of a sync. */
+  /** Which of its addresses answered; only for a sync. */
   door?: 'ajax' | 'root';
-  /** The child's own idea of its URL. */
+  /** The URL reported by the child itself. */
   site_url?: string;
   unique_id?: string;
   admin_email?: string;
-  /** Name of the connected user when the child says that it changed. */
+  /** Name of the connected user if the child reports that it changed. */
   regverify?: string;
-  /** Offered core version; null = none on offer. */
+  /** Available core version; null = none. */
   core_update?: string | null;
   plugins?: SnapshotExtension[];
   themes?: SnapshotExtension[];

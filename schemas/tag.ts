@@ -15,7 +15,7 @@ export const tagListItem = once(() =>
   }),
 );
 
-/** One tag in full (operations §8.3). */
+/** A complete tag (operations §8.3). */
 export const tag = once(() => tagListItem().extend({ created_at: timestamp(), updated_at: timestamp() }));
 
 /** Fields that identify the tag in outputs about its parts. */

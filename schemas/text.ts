@@ -47,14 +47,14 @@ const ELEMENTS =
   'noscript|object|ol|optgroup|option|output|p|param|picture|pre|progress|q|rp|rt|ruby|s|samp|script|search|section|select|slot|' +
   'small|source|span|strike|strong|style|sub|summary|sup|svg|table|tbody|td|template|textarea|tfoot|th|thead|time|title|tr|track|' +
   'tt|u|ul|var|video|wbr';
-/** A tag of HTML's own, one with attributes, a comment: markup even where it was sent as entities. */
+/** A tag of HTML, one with attributes, or a comment: markup even if it was sent as entities. */
 const HTML = new RegExp(`</?(?:${ELEMENTS})(?=[\\s/>])[^<>]*>|<[A-Za-z][^<>=]*=[^<>]*>|<[!?][^<>]*>`, 'gi');
-/** What is left of such a tag: cut off, or nested deeper than anybody means it. */
+/** Remains of such a tag: truncated, or nested deeper than in genuine text. */
 const HTML_OPENING = new RegExp(`<(?=[/!?]|(?:${ELEMENTS})(?![\\w-])|[A-Za-z][^>=]{0,300}=)`, 'gi');
 /** Control, private-use and surrogate code points, and invisible format ones (bidi overrides, tag characters, BOM …). */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
 
-/** HTML entities as characters, one pass: `&amp;lt;` becomes `&lt;`, never `<`. Unknown ones stay. */
+/** Decodes HTML entities in one pass: `&amp;lt;` becomes `&lt;`, never `<`. Unknown ones stay. */
 export function decodeEntities(text: string): string {
   if (!text.includes('&')) return text;
   return text.replace(ENTITY, (whole, hex?: string, decimal?: string, name?: string) => {
@@ -65,25 +65,25 @@ export function decodeEntities(text: string): string {
   });
 }
 
-/** At most `max` characters, with an ellipsis where something was cut off. */
+/** At most `max` characters, with an ellipsis if text was cut off. */
 export function cut(text: string, max: number): string {
   if (text.length <= max) return text;
   const kept = text.slice(0, max - 1);
-  // Never end in half a surrogate pair.
+  // Never ends in half a surrogate pair.
   return `${/[\uD800-\uDBFF]$/.test(kept) ? kept.slice(0, -1) : kept}…`;
 }
 
 function raw(value: unknown, max: number): string {
   const text =
     typeof value === 'string' ? value : typeof value === 'number' && Number.isFinite(value) ? String(value) : '';
-  // The work below is bounded by what can survive, not by what was sent.
+  // The work below is bounded by what can remain, not by the length of the input.
   return text.length > max * 4 + 1000 ? text.slice(0, max * 4 + 1000) : text;
 }
 
-/** Printable ASCII holds no invisible characters, so the slow pattern is skipped. */
+/** Printable ASCII contains no invisible characters, so the slow pattern is skipped. */
 const PRINTABLE = /^[ -~]*$/;
 
-/** Before tags are looked for: an unseen character in one would hide it. */
+/** Before tags are searched: an invisible character inside one would hide it. */
 function visible(text: string): string {
   return PRINTABLE.test(text) ? text : text.replace(/\s+/g, ' ').replace(INVISIBLE, '');
 }
@@ -95,14 +95,14 @@ function withoutMarkup(text: string): string {
 }
 
 /**
- * One line of plain text, as a visitor of the site would read it: markup gone, entities decoded once, then as `cleanLine`. Brackets
- * that were sent as entities are text (`&lt;Test&gt;`) unless they make markup of HTML (`&lt;b&gt;`, as the child escapes messages),
- * so the result must be escaped where it becomes a part of HTML.
+ * One line of plain text, as a visitor of the site would read it: without markup, entities decoded once, then as
+ * `cleanLine`. Brackets that were sent as entities are text (`&lt;Test&gt;`) unless they form HTML markup (`&lt;b&gt;`,
+ * as the child escapes messages), so the result must be escaped when it is inserted into HTML.
  */
 export function plainText(value: unknown, max: number): string {
-  // Twice: what is left around a nested tag may be one.
+  // Twice: the remains around a nested tag may form one.
   let bare = withoutMarkup(withoutMarkup(visible(raw(value, max))));
-  // What is left of a cut or nested tag must not read as the beginning of one.
+  // The remains of a truncated or nested tag must not look like the beginning of one.
   if (bare.includes('<')) bare = bare.replace(OPENING, ' ');
   const decoded = visible(decodeEntities(bare));
   return cleanLine(decoded.includes('<') ? withoutHtml(decoded) : decoded, max);
@@ -112,20 +112,26 @@ function withoutHtml(text: string): string {
   return text.replace(SCRIPT_BLOCK, ' ').replace(HTML, ' ').replace(HTML, ' ').replace(HTML_OPENING, ' ');
 }
 
-/** One line, with every visible character as it is given: control and bidi characters gone, blanks collapsed, at most `max` characters. */
+/**
+ * One line, with every visible character unchanged: without control and bidi characters, blanks collapsed, at most
+ * `max` characters.
+ */
 export function cleanLine(text: string, max: number): string {
   let line = visible(text);
   if (line.includes('  ')) line = line.replace(/ {2,}/g, ' ');
   return cut(line.trim(), max);
 }
 
-/** Text whose markup and line breaks belong to it (comments, excerpts): only invisible characters are removed, and the length is capped. */
+/**
+ * Text whose markup and line breaks belong to it (comments, excerpts): only invisible characters are removed, and the
+ * length is bounded.
+ */
 export function richText(value: string, max: number): string {
   const kept = raw(value, max).replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
   return cut(kept, max);
 }
 
-/** An identifier kept exactly as sent (slugs go back to the child), or null when it cannot be one. */
+/** An identifier kept exactly as sent (slugs go back to the child), or null if it is not a valid one. */
 export function exactText(value: unknown, max: number): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
   INVISIBLE.lastIndex = 0;

@@ -27,10 +27,10 @@ export const RECURRENCES = ['none', 'weekly', 'monthly', 'quarterly', 'yearly'] 
 const ROUNDING_MINUTES = [1, 5, 6, 10, 15, 30, 60] as const;
 const CURRENCY_POSITIONS = ['left', 'right', 'left_space', 'right_space'] as const;
 
-/** A year of hours: more on one task is a slip of the keyboard. */
+/** A year of hours: more on one task is a typing error. */
 const MAX_SECONDS = 366 * 24 * 3600;
 
-/** Empty text is no id, as a form sends it. */
+/** Empty text means no id, as a form sends it. */
 const optionalId = once(() => z.preprocess((value) => (value === '' ? null : value), z.union([int(1), z.null()])));
 
 const optionalPrice = once(() => z.preprocess((value) => (value === '' ? null : value), price().nullable()));

@@ -5,7 +5,7 @@ import { list } from './common.js';
 import { siteStatus } from './site.js';
 import { z } from './zod.js';
 
-/** A type as answers name it is the filter of it, too. */
+/** A type as named in answers is accepted as a filter, too. */
 const ofFilters = (type: unknown) =>
   type === 'plugin' || type === 'theme' || type === 'translation' ? `${type}s` : type;
 
@@ -16,13 +16,13 @@ export const updateTypes = once(() =>
     .describe('Empty = all types.'),
 );
 
-/** And the other way round, for inputs that name one. */
+/** The reverse, for inputs that name one. */
 export const asInAnswers = (type: unknown) => (type === 'plugins' || type === 'themes' ? type.slice(0, -1) : type);
 
 /** Update types in entries. */
 const updateType = once(() => z.enum(['core', 'plugin', 'theme', 'translation']));
 
-/** Puts on an ignore list, or takes off. */
+/** Adds to an ignore list, or removes. */
 export const ignoreAction = once(() => z.enum(['add', 'remove']).describe('add = ignore, remove = restore.'));
 
 export const updateEntry = once(() =>
@@ -38,7 +38,7 @@ export const updateEntry = once(() =>
 
 export const siteFields = once(() => ({ site_id: z.number().int(), site_url: z.string(), site_name: z.string() }));
 
-/** An offer in the list of the fleet; what a suspended site is offered is listed and not applied. */
+/** An update in the list of the fleet; updates of a suspended site are listed but not applied. */
 export const fleetUpdateEntry = once(() =>
   z.object({ ...siteFields(), site_status: siteStatus() }).merge(updateEntry()),
 );
@@ -73,7 +73,7 @@ export const appliedExtension = once(() =>
   }),
 );
 
-/** A failed update; `type` is `site` and `slug` empty for what concerns the whole site (operations §6). */
+/** A failed update; `type` is `site` and `slug` empty for errors of the whole site (operations §6). */
 export const updateError = once(() =>
   z.object({
     ...siteFields(),
@@ -84,7 +84,7 @@ export const updateError = once(() =>
   }),
 );
 
-/** What a `dry_run` of updates on many sites shows: counts of all, and the first of the updates. */
+/** The result of a `dry_run` of updates on many sites: counts of all, and the first of the updates. */
 export const updatePreview = once(() => ({
   dry_run: z.literal(true).optional(),
   would_affect: updateSummary().extend({ sites: z.number().int() }).optional(),
@@ -94,7 +94,7 @@ export const updatePreview = once(() => ({
     .describe('The first 200; list-updates-v1 has all.'),
 }));
 
-/** The same of an update that was tried: of a guarded one also its record, and what was seen on the site. */
+/** The same for an attempted update: a guarded one also has its record, and the findings on the site. */
 export const applyError = once(() =>
   updateError().extend({
     change_id: z.string().optional(),

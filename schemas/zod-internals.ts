@@ -1,20 +1,20 @@
 /**
- * The only place that reads zod's definitions (`_def`) and overrides `_parse`, which zod does not document: the definitions for
- * the compiled parsers in `src/validation`, and two schemas that extend classes of zod. `test/validation` compares all of them
- * with zod itself.
+ * The only place that reads zod's definitions (`_def`) and overrides `_parse`, which zod does not document: the
+ * definitions for the compiled parsers in `src/validation`, and two schemas that extend zod's classes.
+ * `test/validation` compares all of them with zod itself.
  */
 
 import { z } from './zod.js';
 
-/** What is read of a definition. Members that a kind of schema does not have are absent. */
+/** The members read from a definition. Those that a kind of schema does not have are absent. */
 export interface Definition {
   typeName: string;
   checks?: { kind: string }[];
   values?: readonly unknown[];
   value?: unknown;
-  /** Of what is optional, nullable or has a default. */
+  /** Of an optional, nullable or defaulted schema. */
   innerType?: z.ZodTypeAny;
-  /** Of the members of an array. */
+  /** Of an array's members. */
   type?: z.ZodTypeAny;
   /** Of a union. */
   options?: readonly z.ZodTypeAny[];
@@ -32,17 +32,19 @@ export function definitionOf(schema: z.ZodTypeAny): Definition {
   return schema._def as Definition;
 }
 
-/** Whether an object keeps or judges members beside its own: those are left to zod. */
+/** Whether an object keeps or validates unknown members: those schemas are left to zod. */
 export function hasCatchall({ catchall }: Definition): boolean {
   return catchall !== undefined && definitionOf(catchall).typeName !== 'ZodNever';
 }
 
-/** Issues reported per list at most. Zod makes an error object for each, which takes longer than the rest of a call. */
+/**
+ * Maximum issues reported per list. Zod creates an error object for each, which takes longer than the rest of a call.
+ */
 export const MAX_ISSUES = 20;
 
 /**
- * The same array, except that its length is checked before its members, and that parsing ends at the 20th bad member: with
- * zod's own order, 300,000 bad members take minutes before their number is looked at.
+ * The same array, except that its length is checked before its members, and that parsing ends at the 20th invalid
+ * member: in zod's own order, 300,000 invalid members take minutes before their number is checked.
  */
 export function bounded<T extends z.ZodTypeAny>(array: z.ZodArray<T>): z.ZodArray<T> {
   return new BoundedArray<T>(array._def);
@@ -52,7 +54,7 @@ class BoundedArray<T extends z.ZodTypeAny> extends z.ZodArray<T> {
   override _parse(input: z.ParseInput): z.ParseReturnType<T['_output'][]> {
     const { data } = input;
     const { minLength, maxLength, exactLength, type: member } = this._def;
-    // Zod itself reports other types, and the lower limits that are seldom used.
+    // Left to zod: other types, and lower limits, which are rarely used.
     if (!Array.isArray(data) || exactLength !== null || data.length < (minLength?.value ?? 0)) {
       return super._parse(input);
     }
@@ -87,12 +89,12 @@ class BoundedArray<T extends z.ZodTypeAny> extends z.ZodArray<T> {
   }
 }
 
-/** An integer or a text of any length; one that names nothing is simply not found. */
+/** An integer or a text of any length; an unknown one is simply not found. */
 export function integerOrText(): z.ZodUnion<[z.ZodNumber, z.ZodString]> {
   return new IntegerOrText(z.union([z.number().int(), z.string()])._def);
 }
 
-/** Chooses the alternative by type: a union of zod makes an error for each alternative, which a list has 5,000 times. */
+/** Chooses the alternative by type: a zod union creates an error for each alternative, 5,000 times for a long list. */
 class IntegerOrText extends z.ZodUnion<[z.ZodNumber, z.ZodString]> {
   override _parse(input: z.ParseInput): z.ParseReturnType<number | string> {
     const [number, text] = this._def.options;

@@ -11,7 +11,7 @@ import { newPassword } from './first-start.js';
 import { withDatabase } from './open-database.js';
 import { print, printJson, printTable, say } from './output.js';
 
-/** A command that cannot be carried out; reported in one line, exit code 1. */
+/** A command that cannot be run; reported in one line, exit code 1. */
 export class CommandError extends Error {}
 
 interface Json {
@@ -32,7 +32,7 @@ export async function addUser(
   showPassword({ id: data.id, user: data.name, rights: RIGHTS[right], password }, options);
 }
 
-/** Changes a user who is there. Sessions and login links of that user end. */
+/** Changes an existing user. Sessions and login links of that user end. */
 export async function changeUser(
   config: Config,
   name: string,
@@ -59,7 +59,7 @@ export async function changePassword(
   showPassword({ user: data.name, password }, options);
 }
 
-/** A given password is known to who gave it; only a made one is shown. */
+/** A given password is known to the caller; only a generated one is shown. */
 async function chosenPassword(fromStdin: boolean): Promise<string> {
   if (!fromStdin) return newPassword();
   return (await text(process.stdin)).replace(/\r?\n$/, '');
@@ -101,7 +101,7 @@ export async function removeUser(config: Config, name: string): Promise<void> {
   say(`Removed ${removed}.`);
 }
 
-/** Works on users over a bare database. What is done with the shell of the server is local trust, and has no caller to name. */
+/** Works on users in a bare database. Shell access to the server is trusted, and has no caller to name. */
 export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promise<T>): Promise<T> {
   return withDatabase(config, (store) =>
     work({

@@ -16,7 +16,7 @@ interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
   recipient_id: number | null;
 }
 
-/** Sends a test alert to all recipients now. Exit code 1 when a delivery failed, or there is no recipient. */
+/** Sends a test alert to all recipients now. Exit code 1 if a delivery failed, or there is no recipient. */
 export async function testAlerts(config: Config, options: { kind: string; json?: boolean }): Promise<void> {
   const { kind } = options;
   if (!isAlertKind(kind))

@@ -1,14 +1,14 @@
-/** Answers of operations as people read them: lists as tables, what else there is line by line. */
+/** Formats answers of operations for people: lists as tables, other members line by line. */
 
 import { withRealDomains } from '../core/real-domains.js';
 import { tableText } from './output.js';
 
-/** Wider cells are cut. */
+/** Wider cells are truncated. */
 const CELL = 60;
 
 type Item = Record<string, unknown>;
 
-/** Null when an answer has no list: it is then shown as JSON. */
+/** Null if an answer has no list: it is then shown as JSON. */
 export function answerText(answer: Record<string, unknown>): string | null {
   const lists = Object.entries(answer).filter((entry): entry is [string, Item[]] => isList(entry[1]));
   if (lists.length === 0) return null;
@@ -33,7 +33,7 @@ function tableOf(items: readonly Item[]): string {
   return tableText([columns, ...rows]);
 }
 
-/** One line, without what a terminal would obey. */
+/** One line, without terminal escapes. */
 function cellText(value: unknown): string {
   const text = value === null || value === undefined ? '' : typeof value === 'string' ? value : JSON.stringify(value);
   const line = withRealDomains(text).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');

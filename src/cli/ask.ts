@@ -1,4 +1,4 @@
-/** Secrets that a command needs: typed on the terminal without showing, or read from a file or the standard input. */
+/** Reads secrets for a command: typed on the terminal without echo, or from a file or standard input. */
 
 import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
@@ -6,12 +6,12 @@ import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CommandError } from './accounts.js';
 
-/** Whether a person can be asked. */
+/** Whether a user can be asked. */
 export function canAsk(): boolean {
   return process.stdin.isTTY === true && process.stderr.isTTY === true;
 }
 
-/** Asks on stderr; what is typed is not shown. */
+/** Asks on stderr; the input is not shown. */
 export async function askSecret(question: string, signal?: AbortSignal): Promise<string> {
   process.stderr.write(question);
   const silent = new Writable({ write: (_chunk, _encoding, done) => done() });
@@ -24,14 +24,14 @@ export async function askSecret(question: string, signal?: AbortSignal): Promise
   }
 }
 
-/** A secret from a file, `-` for the standard input; one line end at its end is no part of it. */
+/** A secret from a file, `-` for standard input; a single trailing line break is not part of it. */
 export async function secretFrom(file: string): Promise<string> {
   const secret = (file === '-' ? await text(process.stdin) : readTextFile(file)).replace(/\r?\n$/, '');
   if (secret === '') throw new CommandError(`${file === '-' ? 'The standard input' : file} holds no password.`);
   return secret;
 }
 
-/** A file as text; a missing one is told in one line. */
+/** A file as text; a missing one is reported in one line. */
 export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');

@@ -18,21 +18,21 @@ import { type Bar, progressBar } from './progress.js';
 import { stopSignal } from './stop.js';
 
 export interface CallOptions {
-  /** JSON also on a terminal. */
+  /** JSON even on a terminal. */
   json?: boolean;
-  /** Tables also where no terminal is. */
+  /** Tables even without a terminal. */
   table?: boolean;
 }
 
 /**
- * Prints the answer on stdout: JSON, on a terminal lists as tables. On failure the error body goes to stderr, with exit code 1.
- * After Ctrl-C it says which sites were done.
+ * Prints the answer on stdout: as JSON, or on a terminal with lists as tables. On failure the error body goes to
+ * stderr, with exit code 1. After Ctrl-C it reports which sites were done.
  * @param name id with or without `svc/` and `-v1`, or the tool name
  * @param input JSON object, or `-` to read it from stdin
  */
 export async function call(config: Config, name: string, input: string, options: CallOptions = {}): Promise<void> {
   const signal = stopSignal();
-  // In one thread: a single call keeps no other caller waiting.
+  // Single-threaded: one call keeps no other caller waiting.
   const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
   const watch = watchProgress(name);
   try {
@@ -60,7 +60,7 @@ function show(answer: Record<string, unknown>, { json, table }: CallOptions): vo
   else printJson(answer);
 }
 
-/** A bar where a person watches, from the first news on: a short call tells none. */
+/** A progress bar on a terminal, from the first progress on: a short call shows none. */
 function watchProgress(name: string): { progress(news: Progress): void; stop(): void } {
   let bar: Bar | undefined;
   let shown = 0;
@@ -91,7 +91,7 @@ export async function listOperations(options: { json?: boolean }): Promise<void>
   printOperations(operations, options.json === true);
 }
 
-/** Prints what an operation takes, with an example. */
+/** Prints the inputs of an operation, with an example. */
 export async function helpOfOperation(name: string): Promise<void> {
   const { operations } = await import('../../tools/index.js');
   printOperationHelp(findOperation(operations, name));

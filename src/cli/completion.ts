@@ -1,4 +1,6 @@
-/** `sitefleet completion`: scripts for bash, zsh and fish, made from the commands themselves and the names of the operations. */
+/**
+ * `sitefleet completion`: scripts for bash, zsh and fish, generated from the commands and the names of the operations.
+ */
 
 import type { Command } from 'commander';
 import { operations } from '../../tools/index.js';
@@ -9,13 +11,13 @@ export const SHELLS = ['bash', 'zsh', 'fish'] as const;
 export type Shell = (typeof SHELLS)[number];
 
 interface Entry {
-  /** Words before it: '' or `jobs`. */
+  /** The preceding words: '' or `jobs`. */
   after: string;
   name: string;
   about: string;
 }
 
-/** Prints the script; where to put it stands at its top. */
+/** Prints the script; its first lines say where to put it. */
 export function printCompletion(shell: Shell, program: Command): void {
   const entries = [...entriesOf(program, ''), ...operationEntries()];
   print(SCRIPTS[shell](entries));
@@ -48,7 +50,7 @@ const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
 
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash, zsh, fish };
 
-/** The words typed so far that are no options decide the list. */
+/** The words typed so far, without options, select the list. */
 function bash(entries: readonly Entry[]): string {
   const cases = [...grouped(entries)].map(
     ([after, list]) => `    ${quoted(after)}) words=${quoted(list.map(({ name }) => name).join(' '))} ;;`,
@@ -109,7 +111,7 @@ end
 ${lines.join('\n')}`;
 }
 
-/** Within single quotes fish knows the backslash before a quote or another one. */
+/** Within single quotes fish interprets a backslash before a quote or another backslash. */
 function fishText(text: string): string {
   return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
 }

@@ -21,7 +21,7 @@ export async function migrateNow(config: Config, options: { json?: boolean }): P
   else say(from === to ? `The schema is up to date (step ${to}).` : `Moved the schema from step ${from} to ${to}.`);
 }
 
-/** Copies the database while others use it. The key file is not in it, and must be kept apart. */
+/** Copies the database while it is in use. The copy does not include the key file, which must be kept separately. */
 export async function backupTo(config: Config, named: string | undefined, options: { json?: boolean }): Promise<void> {
   mustExist(config);
   const backups = openBackups(config);
@@ -45,7 +45,7 @@ export async function backupTo(config: Config, named: string | undefined, option
     );
 }
 
-/** Looks the database over without changing it; exit code 1 when something is wrong. */
+/** Inspects the database without changing it; exit code 1 if something is wrong. */
 export async function check(config: Config, options: { json?: boolean }): Promise<void> {
   mustExist(config);
   const db = await openDb(config.db, {

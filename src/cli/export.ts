@@ -19,10 +19,10 @@ export interface ExportFlags {
   passphraseFile?: string;
 }
 
-/** A passphrase that protects keys to a whole fleet must not be guessed. */
+/** A passphrase that protects the keys of a whole fleet must not be guessable. */
 const MIN_PASSPHRASE = 12;
 
-/** Writes the file, or the standard output without one. A file that exists is never written over. */
+/** Writes the file, or standard output without one. An existing file is never overwritten. */
 export async function exportFleet(config: Config, file: string | undefined, flags: ExportFlags): Promise<void> {
   mustExist(config);
   const to = flags.csv === true ? null : await recipientOf(flags);
@@ -33,7 +33,7 @@ export async function exportFleet(config: Config, file: string | undefined, flag
       return;
     }
     try {
-      // Read by its owner only; written as a whole or not at all.
+      // Readable by its owner only; written completely or not at all.
       await pipeline(Readable.from(pieces), createWriteStream(file, { flags: 'wx', mode: 0o600 }), {
         signal: ctx.signal,
       });

@@ -1,4 +1,4 @@
-/** The first user of a new database, the first key, and a link that logs in once. */
+/** Creates the first user of a new database, the first key, and a one-time login link. */
 
 import { randomBytes } from 'node:crypto';
 import type { Config } from '../config/types.js';
@@ -12,13 +12,13 @@ export interface Credentials {
   user: string;
   password: string;
   api_key: string;
-  /** Token of a link that logs the user in once. */
+  /** Token of the one-time login link. */
   link: string;
 }
 
 /**
- * Makes all three when the database has no user yet, and answers them: they can be read only now.
- * Undefined when a user exists already.
+ * Creates all three if the database has no user yet, and returns them: they can be read only now. Undefined if a user
+ * exists.
  */
 export async function firstStart(
   stores: { users: Users; keys: Keys; loginLinks: LoginLinks },
@@ -44,18 +44,18 @@ export async function firstStart(
     if (link === undefined) throw new Error('The user that was just made is gone.');
     return { user: name, password, api_key: token, link };
   } catch (error) {
-    // A login that was never shown would keep the next start from making one.
+    // A login that was never shown would prevent the next start from creating one.
     await stores.users.remove(name).catch(() => undefined);
     throw error;
   }
 }
 
-/** The same for a database that is not open yet. @param linkMs how long the link lasts, unless it is used before */
+/** The same for a database that is not open yet. @param linkMs lifetime of the link, unless it is used before */
 export function firstStartOf(config: Config, now: number, linkMs = LINK_MS): Promise<Credentials | undefined> {
   return withDatabase(config, (stores) => firstStart(stores, config, now, linkMs));
 }
 
-/** 24 characters that survive any shell, header and form. */
+/** 24 characters that are safe in any shell, header and form. */
 export function newPassword(): string {
   return randomBytes(18).toString('base64url');
 }

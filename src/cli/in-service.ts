@@ -1,4 +1,4 @@
-/** A service for one command of the shell: verbs run in this process, jobs and schedule stay with the server. */
+/** A service for one shell command: verbs run in this process, jobs and schedule are left to the server. */
 
 import { randomUUID } from 'node:crypto';
 import { createService } from '../app/service.js';

@@ -1,4 +1,7 @@
-/** Inspection of a database for `sitefleet check` and `restore`: schema, integrity of the file, rows that point to nothing, secrets that do not open. */
+/**
+ * Inspection of a database for `sitefleet check` and `restore`: schema, integrity of the file, dangling references,
+ * secrets that cannot be opened.
+ */
 
 import type { Db } from '../store/driver/db.js';
 import { StorageError } from '../store/driver/db.js';
@@ -11,13 +14,13 @@ export interface Report {
   ok: boolean;
   schema: { step: number; newest: number } & SchemaDifference;
   integrity: string[];
-  /** Null when the file is too damaged to tell. */
+  /** Null if the file is too damaged to tell. */
   foreign_keys: number | null;
-  /** Null when the file is too damaged to tell. */
+  /** Null if the file is too damaged to tell. */
   secrets: SealedReport | null;
 }
 
-/** Looks a database over without changing it. Without a vault every secret counts as unreadable. */
+/** Inspects a database without changing it. Without a vault every secret counts as unreadable. */
 export async function inspect(db: Db, vault: Vault | undefined): Promise<Report> {
   const integrity = (await readable(() => pragma(db, 'integrity_check')))?.map((row) =>
     String(Object.values(row)[0]),
@@ -37,7 +40,7 @@ export async function inspect(db: Db, vault: Vault | undefined): Promise<Report>
   };
 }
 
-/** Null for what lies on a damaged page: the rest of the report is then worth the more. */
+/** Null for data on a damaged page: the rest of the report is still useful. */
 async function readable<T>(work: () => Promise<T>): Promise<T | null> {
   try {
     return await work();
@@ -51,7 +54,7 @@ export function sound(integrity: readonly string[]): boolean {
   return integrity.every((line) => line === 'ok');
 }
 
-/** Servers may keep these to themselves; what cannot be asked is not wrong. */
+/** Servers may not expose these; an unavailable value is not an error. */
 async function pragma(db: Db, name: string) {
   try {
     return await db.all(`PRAGMA ${name}`);

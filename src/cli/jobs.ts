@@ -1,4 +1,4 @@
-/** `sitefleet jobs` and `sitefleet schedule`: what the service works on, and what it does by the clock. */
+/** `sitefleet jobs` and `sitefleet schedule`: current work, and scheduled tasks. */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
@@ -42,7 +42,7 @@ export async function listJobs(config: Config, options: { json?: boolean }): Pro
     );
 }
 
-/** Watches a job until it ends; exit code 1 when it failed. */
+/** Watches a job until it ends; exit code 1 if it failed. */
 export async function watchJob(config: Config, id: string, options: { json?: boolean }): Promise<void> {
   const stop = stopSignal();
   await withDatabase(config, async ({ db }) => {

@@ -1,6 +1,7 @@
 /**
- * The fast start of `sitefleet stdio`: one bundled file with V8's compiled code beside it, which starts in half the time
- * of some five hundred modules. Imports nothing but Node. `build.mjs` makes the bundle; without one the modules are run.
+ * The fast start of `sitefleet stdio`: one bundled file with V8's compiled code next to it, which starts in half the
+ * time of some five hundred modules. Imports nothing but Node. `build.mjs` creates the bundle; without one the modules
+ * are run.
  */
 
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 
-/** Compiled code is kept once the functions of a usual start have been compiled. */
+/** Compiled code is saved once the functions of a usual start have been compiled. */
 const KEEP_AFTER_MS = 3_000;
 
 interface Bundle {
@@ -18,7 +19,7 @@ interface Bundle {
 }
 type Wrapper = (require: NodeJS.Require, filename: string, module: Bundle) => void;
 
-/** Runs the bundle; false when there is none, when it is older than the modules it was made of, or when it declines. */
+/** Runs the bundle; false if there is none, if it is older than the modules it was made of, or if it declines. */
 export function launchBundle(): boolean {
   const file = fileURLToPath(new URL('../app/stdio.bundle.cjs', import.meta.url));
   const source = readBundle(file);
@@ -40,7 +41,7 @@ function readBundle(file: string): string | undefined {
     // A released package has no modules that could be newer.
     const modules = statSync(new URL('../app/service.js', import.meta.url), { throwIfNoEntry: false });
     if (modules !== undefined && statSync(file).mtimeMs < modules.mtimeMs) return undefined;
-    // The bundle is pure ASCII, which is read fastest as what it is.
+    // The bundle is pure ASCII, which latin1 reads fastest.
     return readFileSync(file, 'latin1');
   } catch {
     return undefined;
@@ -48,8 +49,9 @@ function readBundle(file: string): string | undefined {
 }
 
 /**
- * Beside the bundle, or in the user's own folder where the program is installed for all; never in a folder that others may
- * write to, as this is code. The bundle begins with its digest, because V8 itself compares no more than the length.
+ * Next to the bundle, or in the user's own folder if the program is installed for all users; never in a folder that
+ * others can write to, because this is code. The cache begins with the bundle's digest, because V8 itself compares only
+ * the length.
  */
 function cacheFiles(file: string, source: string): string[] {
   const name = `${basename(file)}.${source.slice(2, 18)}.${process.version}-${process.arch}`;
@@ -61,7 +63,7 @@ function readCache(files: readonly string[]): Buffer | undefined {
     try {
       return readFileSync(file);
     } catch {
-      // The next one, or none: it is only slower.
+      // Tries the next one, or none: that is only slower.
     }
   }
   return undefined;
@@ -79,7 +81,7 @@ function keepLater(script: Script, files: readonly string[]): void {
   process.once('exit', keep);
 }
 
-/** Whole or not at all: another start may be reading. */
+/** Completely or not at all: another start may be reading. */
 function write(file: string, data: Buffer): boolean {
   const partial = `${file}.${process.pid}`;
   try {

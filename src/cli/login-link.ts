@@ -1,14 +1,14 @@
-/** `sitefleet login-link`: an address that logs a person in once, without a password. */
+/** `sitefleet login-link`: a URL that logs a user in once, without a password. */
 
 import type { Config } from '../config/types.js';
 import { listUsers, makeLoginLink, type UserView } from '../domain/access/users.js';
 import { CommandError, withUsers } from './accounts.js';
 import { print, printJson, say } from './output.js';
 
-/** How long a link lasts, unless it is used before. */
+/** Lifetime of a link, unless it is used before. */
 export const LINK_MS = 15 * 60_000;
 
-/** Prints a link for the named user, or for the first one who may change things. */
+/** Prints a link for the named user, or for the first one who can change things. */
 export async function showLoginLink(config: Config, options: { user?: string; json?: boolean }): Promise<void> {
   await withUsers(config, async (ctx) => {
     const user = options.user ?? firstOf((await listUsers(ctx, 1, 10_000)).items);

@@ -1,4 +1,4 @@
-/** `sitefleet mail`: what the service would send, and what waits to be sent. */
+/** `sitefleet mail`: previews of mails, and the outbox. */
 
 import { randomUUID } from 'node:crypto';
 import { createService } from '../app/service.js';
@@ -21,7 +21,7 @@ async function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promi
   }
 }
 
-/** Prints a sample of one mail type as text, as HTML, or with everything as JSON. */
+/** Prints a sample of one mail type as text, as HTML, or completely as JSON. */
 export async function showMail(
   config: Config,
   type: string,

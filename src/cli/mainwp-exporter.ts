@@ -1,21 +1,21 @@
 /**
- * The PHP program that `sitefleet import mainwp` prints: run on the machine of a MainWP Dashboard, it writes all sites with
- * what belongs to them, sealed to one public key. It only reads, and it uses the dashboard's own functions to decrypt.
+ * The PHP program that `sitefleet import mainwp` prints: run on the machine of a MainWP Dashboard, it writes all sites
+ * and related records, sealed for one public key. It only reads, and uses the dashboard's own functions to decrypt.
  *
- * The file is a list of JWEs (RFC 7516), each sealing a page of records, so that neither side holds the whole fleet in one
- * piece. The key is wrapped by RSA-OAEP with SHA-1, because PHP before 8.5 can do no other; OAEP does not rest on collisions.
- * PHP 7.4 and newer, WordPress with `$wpdb`.
+ * The file is a list of JWEs (RFC 7516), each sealing a page of records, so that neither side holds the whole fleet at
+ * once. The key is wrapped by RSA-OAEP with SHA-1, because PHP before 8.5 supports nothing else; OAEP does not depend
+ * on the collision resistance of its hash.
  */
 
 export interface ExporterKey {
   id: string;
   /** SPKI PEM. */
   public_key: string;
-  /** When the private half is thrown away, ISO 8601. */
+  /** When the private half is deleted, ISO 8601. */
   expires: string;
 }
 
-/** The program for one key. Nothing in it is secret. */
+/** The program for one key. It contains nothing secret. */
 export function mainwpExporter(key: ExporterKey): string {
   const values: Record<string, string> = {
     '@KEY_ID@': key.id,

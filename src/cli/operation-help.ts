@@ -1,10 +1,13 @@
-/** The operations for people at a shell: their list, and the help of one, made from its schema, with an example that can be run. */
+/**
+ * The operations for shell users: their list, and the help of one, generated from its schema, with an example that can
+ * be run.
+ */
 
 import { contractOf, type JsonSchema } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { print, printJson, printTable, tableText } from './output.js';
 
-/** `svc/list-sites-v1` as it is typed. */
+/** `svc/list-sites-v1` as it is typed in the shell. */
 export function shortName({ id }: Pick<GroupedOperation, 'id'>): string {
   return id.replace('svc/', '');
 }
@@ -36,7 +39,7 @@ export function printOperationHelp(operation: GroupedOperation): void {
   print(operationHelp(operation));
 }
 
-/** What an operation does, what it takes, and a call of it. */
+/** The purpose of an operation, its inputs, and an example call. */
 export function operationHelp(operation: GroupedOperation): string {
   const { input_schema } = contractOf(operation);
   const required = new Set((input_schema.required as string[] | undefined) ?? []);
@@ -56,7 +59,7 @@ export function operationHelp(operation: GroupedOperation): string {
   ].join('\n\n');
 }
 
-/** In single quotes, within which a shell leaves all but the quote itself alone. */
+/** In single quotes, within which a shell interprets nothing but the quote itself. */
 export function shellWord(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
@@ -75,7 +78,7 @@ function typeText(schema: JsonSchema): string {
     .join('|');
 }
 
-/** An input that the operation takes: what it requires, and a preview instead of a deletion. */
+/** An input that the operation accepts: the required members, and a preview instead of a deletion. */
 export function exampleOf(operation: GroupedOperation): Record<string, unknown> {
   const { input_schema } = contractOf(operation);
   const properties = (input_schema.properties ?? {}) as Record<string, JsonSchema>;
@@ -86,7 +89,7 @@ export function exampleOf(operation: GroupedOperation): Record<string, unknown> 
   return Object.fromEntries([...entries, ...preview]) as Record<string, unknown>;
 }
 
-/** Not required, and yet what most calls name. */
+/** Not required, but given in most calls. */
 const SHOWN: ReadonlySet<string> = new Set(['site_ids_or_domains', 'admin_password']);
 
 const SAMPLES: Readonly<Record<string, unknown>> = {

@@ -1,4 +1,4 @@
-/** What the commands write. stdout carries data, stderr what is said to people. Nothing else writes to stdout. */
+/** Output of the commands. stdout carries data, stderr messages for people. Nothing else writes to stdout. */
 
 import { Console } from 'node:console';
 import { ConfigError } from '../config/config.js';
@@ -20,8 +20,8 @@ export function say(text: string): void {
 }
 
 /**
- * A library that prints must not break an answer on stdout: the HTTP server says `console.info` when a client leaves.
- * A reader that goes away (`| head -1`, a closed terminal) is no failure of ours.
+ * Libraries that print must not corrupt stdout: the HTTP server calls `console.info` when a client disconnects. A
+ * reader that goes away (`| head -1`, a closed terminal) is not a failure.
  */
 export function keepStdoutClean(): void {
   globalThis.console = new Console(process.stderr, process.stderr);
@@ -30,14 +30,14 @@ export function keepStdoutClean(): void {
 
 export type Cell = string | number | boolean | null;
 
-/** Rows with their headings: aligned for a terminal, a tab-separated line each for programs. */
+/** Rows with headings: aligned on a terminal, otherwise one tab-separated line each, for programs. */
 export function printTable(headings: readonly string[], rows: readonly (readonly Cell[])[]): void {
   const texts = rows.map((row) => row.map(cellText));
   if (process.stdout.isTTY) print(tableText([headings, ...texts.map((row) => row.map(withRealDomains))]));
   else for (const row of texts) print(row.join('\t'));
 }
 
-/** A tab or a line break would begin another cell, and an escape would be obeyed by the terminal. */
+/** A tab or a line break would start another cell, and a terminal would interpret an escape. */
 function cellText(cell: Cell): string {
   return cell === null ? '' : String(cell).replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
@@ -55,7 +55,7 @@ export function tableText(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
-/** A few lines for a person; the stack only of what is our own mistake. */
+/** A few lines for a person; with the stack only for internal errors. */
 export function problemText(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration cannot be used:\n${error.message}`;
   if (!(error instanceof Error)) return String(error);

@@ -80,7 +80,7 @@ program
   .argument('[input]', 'JSON object, or - for stdin', '{}')
   .option('--json', 'print JSON, even on a terminal')
   .option('--table', 'print lists as tables, even without a terminal')
-  // Ours, so that it can be about the operation.
+  // Replaced by our own, which can be about the operation.
   .helpOption(false)
   .option('-h, --help', 'show help for the command or the operation')
   .action(async (name: string | undefined, input: string, options: CallOptions & { help?: boolean }, self: Command) => {
@@ -343,7 +343,7 @@ await program.parseAsync().catch((error: unknown) => {
   say(problemText(error));
   process.exitCode = 1;
 });
-// All that was opened is closed by now; what a library left running must not keep the process.
+// Everything opened is closed by now; a library that keeps running must not hold the process.
 setTimeout(() => process.exit(), 3000).unref();
 
 function hostOption(): Option {

@@ -1,4 +1,4 @@
-/** A progress bar on stderr where a person watches, nothing elsewhere. */
+/** A progress bar on stderr on a terminal, nothing elsewhere. */
 
 import { Presets, SingleBar } from 'cli-progress';
 

@@ -1,4 +1,4 @@
-/** `sitefleet restore`: a backup in the place of the database, which is kept beside it. */
+/** `sitefleet restore`: puts a backup in place of the database, which is kept next to it. */
 
 import {
   chmodSync,
@@ -28,8 +28,9 @@ import { inspect, type Report, sound } from './inspect.js';
 import { printJson, say } from './output.js';
 
 /**
- * Checks a copy of the backup, brings it to the newest schema, and only then puts it in the place of the database. What was
- * there before is renamed, never removed. Refuses while a server runs, unless forced: it would go on with the old file.
+ * Checks a copy of the backup, migrates it to the newest schema, and only then puts it in place of the database. The
+ * previous database is renamed, never deleted. Refuses while a server is running, unless forced: it would continue with
+ * the old file.
  */
 export async function restore(
   config: Config,
@@ -68,7 +69,7 @@ export async function restore(
   }
 }
 
-/** A whole, sound copy at the newest schema, on disk. */
+/** A complete, sound copy at the newest schema, on disk. */
 async function prepare(config: Config, source: string, fresh: string): Promise<Report> {
   copyFileSync(source, fresh);
   // A plain copy of the files of a running service keeps its last writes in the log beside it.

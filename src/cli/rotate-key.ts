@@ -17,16 +17,16 @@ import { printJson, say } from './output.js';
 
 export interface RotateOptions {
   oldKey?: string;
-  /** The old key cannot be found any more: what it sealed is removed. */
+  /** The old key is lost: what it sealed is deleted. */
   lostKey?: boolean;
   force?: boolean;
   json?: boolean;
 }
 
 /**
- * With a key file: makes a new key, seals everything again, and puts it in the old one's place. Cut off at any moment, both
- * keys are kept and the next run goes on. With SITEFLEET_SECRET_KEY: the variable holds the new key, stdin the old one.
- * When it refuses, no new key is left behind.
+ * With a key file: creates a new key, reseals everything, and replaces the old key. If interrupted at any point, both
+ * keys are kept and the next run continues. With SITEFLEET_SECRET_KEY: the variable contains the new key, stdin the old
+ * one. If it refuses, no new key is left behind.
  */
 export async function rotateKey(config: Config, options: RotateOptions): Promise<void> {
   mustExist(config);
@@ -66,7 +66,7 @@ async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void
   );
 }
 
-/** All or nothing: what cannot be opened cannot be sealed again, and its key is about to be replaced. */
+/** All or nothing: what cannot be opened cannot be resealed, and its key is about to be replaced. */
 async function refuseUnreadable(db: Db, vault: Vault | undefined, config: Config): Promise<void> {
   const found = await surveySealed(db, vault);
   if (found.unreadable === 0) return;
@@ -84,13 +84,13 @@ async function inUse(db: Db, { id }: VaultKey): Promise<boolean> {
 }
 
 interface Keys {
-  /** What may open the present secrets. */
+  /** The keys that can open the present secrets. */
   present: readonly VaultKey[];
-  /** The key to seal with; its file is made by this call. */
+  /** The key to seal with; this call creates its file. */
   next(): VaultKey;
-  /** Removes the file that `next` made. */
+  /** Removes the file created by `next`. */
   undo(): void;
-  /** The new key takes the place of the old. */
+  /** Replaces the old key with the new one. */
   done(): void;
 }
 
@@ -106,7 +106,7 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
   const file = config.secret_key_file;
   if (file === null) throw new CommandError('Name the key: set SITEFLEET_SECRET_KEY or SITEFLEET_SECRET_KEY_FILE.');
   const pending = nextKeyFile(file);
-  // Left by a run that was cut off: part of the secrets may be sealed with it.
+  // Left by an interrupted run: part of the secrets may be sealed with it.
   const kept = existsSync(pending);
   return {
     present: presentKeys(config),

@@ -15,7 +15,7 @@ import { assertWritable } from './writable.js';
 export async function serve(config: Config, options: { json: boolean }): Promise<void> {
   const stop = stopSignal();
   const log = createLog(config.log_level);
-  // What can fail is checked before anything is created.
+  // Everything that can fail is checked before anything is created.
   assertWritable(config);
   await checkAddress(config);
   const { createService } = await import('../app/service.js');
@@ -23,7 +23,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   const steps: (() => Promise<void>)[] = [() => service.stop()];
   const release = service.holdReadiness('The first login is not made yet.');
   try {
-    // Nothing is left to be loaded by a request: the port is taken last.
+    // Nothing is left for a request to load: the port is taken last.
     const app = await service.http();
     await service.loadEngine();
     const listener = await listen(app, config);
@@ -32,7 +32,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     service.setBaseUrl(url);
     await service.start();
     await warnWhenSilent(service, log);
-    // Last of all, and shown at once: logins created before a failing step would never be shown.
+    // Last, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();
     announce(url, credentials, options.json);
@@ -44,13 +44,13 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   }
 }
 
-/** The first start writes; a service in two threads only reads in this one. */
+/** The first start writes; in a service with two threads this one only reads. */
 function firstLogin(service: Service, config: Config): Promise<Credentials | undefined> {
   const now = systemClock.now();
   return config.db === ':memory:' ? firstStart(service.store, config, now) : firstStartOf(config, now);
 }
 
-/** The addresses and logins of a running service, as one object of eight members. */
+/** The URLs and logins of a running service, as one object of eight members. */
 export function endpoints(url: string, credentials: Credentials | undefined) {
   return {
     url,

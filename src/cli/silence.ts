@@ -1,4 +1,4 @@
-/** Said at the start: that nobody would be told of an alert. */
+/** Warns at the start if an alert would reach no one. */
 
 import { randomUUID } from 'node:crypto';
 import type { Service } from '../app/service.js';
@@ -6,7 +6,7 @@ import type { Log } from '../core/log.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
 import { localActor } from './local-actor.js';
 
-/** A line of the log when an alert would reach nobody. */
+/** Logs a line if an alert would reach no one. */
 export async function warnWhenSilent(service: Service, log: Log): Promise<void> {
   const signal = new AbortController().signal;
   const ctx = service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal });

@@ -1,6 +1,6 @@
 /**
- * Start of the bundle of `sitefleet stdio` (see build.mjs). It does what the command does, without loading the others.
- * The bundle holds the serving half only: the engine has a thread and modules of its own.
+ * Entry point of the bundle of `sitefleet stdio` (see build.mjs). It does what the command does, without loading the
+ * others. The bundle contains the serving half only: the engine has its own thread and modules.
  */
 
 import { readConfig } from '../config/config.js';
@@ -8,7 +8,7 @@ import type { Config } from '../config/types.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 import { stdio } from './stdio.js';
 
-/** False: the modules are needed, for an engine in this very thread, or to say what is wrong with the configuration. */
+/** False: the modules are needed, for an engine in this thread, or to report a configuration error. */
 export const started: boolean = begin();
 
 function begin(): boolean {
@@ -31,6 +31,6 @@ async function run(config: Config): Promise<void> {
     say(problemText(error));
     process.exitCode = 1;
   }
-  // All that was opened is closed by now; what a library left running must not keep the process.
+  // Everything opened is closed by now; a library that keeps running must not hold the process.
   setTimeout(() => process.exit(), 3000).unref();
 }

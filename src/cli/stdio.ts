@@ -11,14 +11,14 @@ import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
 import { assertWritable } from './writable.js';
 
-/** Opening the database waits this long for the greeting, unless a call comes first. */
+/** How long opening the database waits for the greeting, unless a call comes first. */
 const GREETING_MS = 150;
-/** The schedule is looked after when the assistant has what it asks for at its own start. */
+/** The schedule is checked when the assistant has finished its own start. */
 const SETTLED_MS = 2_000;
-/** How often it is looked whether the schedule is to be run here. */
+/** How often to check whether this process must run the schedule. */
 const LOOK_MS = 30_000;
 
-/** Answers the greeting before anything is opened: an assistant that starts us waits for it. */
+/** Answers the greeting before anything is opened: the assistant waits for it. */
 export async function stdio(config: Config, chosen: { toolsets?: string; readonly?: boolean } = {}): Promise<void> {
   const actor = withToolChoice(
     localActor('mcp'),
@@ -44,11 +44,11 @@ export async function stdio(config: Config, chosen: { toolsets?: string; readonl
   });
   const ended = new AbortController();
   const running = runSchedule(service, ended.signal).catch((error: unknown) => {
-    // Without its database the service is of no use: it ends and says why.
+    // Without its database the service is useless: it ends and reports why.
     broken.abort();
     throw error;
   });
-  // Its failure is thrown below, when the assistant was let go.
+  // Its failure is thrown below, after the assistant was disconnected.
   running.catch(() => undefined);
   await serveStdio({ core, actor, signal });
   ended.abort();
@@ -63,7 +63,8 @@ export async function stdio(config: Config, chosen: { toolsets?: string; readonl
     if (stop.aborted && opened === undefined) return;
     const ready = await open();
     await untilAborted(SETTLED_MS, stop);
-    // The engine takes as much memory as all the rest: reads need none, nor does an assistant beside a running server.
+    // The engine takes as much memory as everything else: reads do not need it, nor does an assistant next to a running
+    // server.
     while (!stop.aborted && !(await isNeeded(ready))) await untilAborted(LOOK_MS, stop);
     if (stop.aborted) return;
     ready.start().catch((error: unknown) => log.error({ err: error }, 'the schedule does not run'));

@@ -16,12 +16,12 @@ const REASONS: Readonly<Record<string, string>> = {
 
 const { R_OK, W_OK, X_OK } = constants;
 
-/** Throws `svc_storage_unavailable`, which names the place, the reason, the setting and what to do. Leaves nothing behind. */
+/** Throws `svc_storage_unavailable`, naming the path, the reason, the setting and what to do. Leaves nothing behind. */
 export function assertWritable(config: Pick<Config, 'db' | 'secret_key_file'>): void {
   const database = databaseFile(config.db);
   if (database !== null) check(database, 'database', 'SITEFLEET_DB', R_OK | W_OK);
   const key = config.secret_key_file;
-  // One that is there is only read.
+  // An existing one is only read.
   if (key !== null) check(key, 'secret key', 'SITEFLEET_SECRET_KEY_FILE', R_OK);
 }
 
@@ -31,7 +31,7 @@ function check(path: string, what: string, setting: string, needed: number): voi
     if (exists(file)) {
       if (statSync(file).isDirectory()) throw Object.assign(new Error(), { code: 'EISDIR' });
       accessSync(file, needed);
-      // A database keeps its log beside it.
+      // A database keeps its log next to it.
       if (needed & W_OK) accessSync(dirname(file), W_OK | X_OK);
       return;
     }
