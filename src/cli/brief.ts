@@ -1,4 +1,4 @@
-/** `sitefleet brief`: what needs a person now, and what was done. */
+/** `sitefleet brief`: what needs attention now, and what was done. */
 
 import { randomUUID } from 'node:crypto';
 import { createService } from '../app/service.js';
@@ -25,7 +25,7 @@ export async function showBrief(config: Config, options: { since?: string; json?
   }
 }
 
-/** The brief for a terminal. Texts of sites stand in it, so nothing that a terminal would obey is let through. */
+/** The brief for a terminal. It contains texts of sites, so terminal escapes are removed. */
 function briefText({ as_of, since, sites, needs_attention, updates_on_offer, done, not_known }: Brief): string {
   const { core, plugins, themes, translations } = updates_on_offer;
   const lines = [

@@ -1,4 +1,6 @@
-/** Gives the demo something to show, through the verbs that people use: clients, tags, costs, a past, and what went wrong today. */
+/**
+ * Fills the demo with content through the verbs that users call: clients, tags, costs, history, and today's problems.
+ */
 
 import { writeFileSync } from 'node:fs';
 import type { Clock } from '../core/clock.js';
@@ -34,13 +36,13 @@ import { sitesNotSuspended, updateExtensions } from '../domain/updates/updates.j
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import type { CertificateFacts } from '../probe/probe.js';
 
-/** Sites with a past; beats of more would make a large demo slow to start. */
+/** Sites with a history; beats of more would make a large demo slow to start. */
 const WITH_PAST = 25;
-/** Sites with a guard, beside those of the story. */
+/** Sites with a guard, besides those of the story. */
 const GUARDED = 12;
 const HOUR_MS = 3_600_000;
 const FIVE_MINUTES = 5;
-/** The running job: so many steps, and so long between them. */
+/** The running job: the number of its steps, and the time between them. */
 const JOB_STEPS = 12;
 const JOB_DELAY_MS = 15_000;
 const JOB_SITES = 200;
@@ -52,20 +54,20 @@ export interface Belongings {
 
 /** A demo between its first and its last step. */
 export interface Story {
-  /** What a site is connected with. */
+  /** The data a site is connected with. */
   belongingsOf(site: DemoSite): Belongings;
-  /** Goes on once the sites are connected; `ids` has those that are. */
+  /** Continues once the sites are connected; `ids` has those that are. */
   tell(ids: ReadonlyMap<DemoSite, number>, inbox: string): Promise<Told>;
 }
 
 export interface Told {
-  /** An update on offer that breaks its site; null = that site is not connected. */
+  /** An available update that breaks its site; null = that site is not connected. */
   broken_update: { site_id: number; slug: string } | null;
-  /** Another site with the same offer. */
+  /** Another site with the same update. */
   same_update: number | null;
 }
 
-/** Sets the stage on the sites and stores what belongs to none of them. */
+/** Prepares the sites and stores what belongs to none of them. */
 export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<Story> {
   const cast = castOf(sites);
   setTheStage(sites, cast);
@@ -106,7 +108,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<
   };
 }
 
-/** Looks at simulated sites need no pause between them. */
+/** Checks of simulated sites need no pause between them. */
 const impatient: Clock = {
   ...systemClock,
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 5), signal),
@@ -163,12 +165,14 @@ async function storePast(
       })),
     ),
   );
-  // Visitors get an error page; the child plugin still answers.
+  // Visitors get an error page; the child plugin still responds.
   const child = down?.state.plugins.find(({ active, mustUse }) => active && !mustUse);
   if (down !== undefined && child !== undefined) breakFrontPage(down, { slug: child.slug, to: child.version });
 }
 
-/** When certificates and domains end. Nothing is asked again while the demo runs: their names are invented. */
+/**
+ * Expiry dates of certificates and domains. They are not checked again while the demo runs: their names are invented.
+ */
 async function storeEnds(
   ctx: Ctx,
   ids: ReadonlyMap<DemoSite, number>,
@@ -239,17 +243,19 @@ function domainFacts(site: DemoSite, expiry: number, now: number) {
   };
 }
 
-/** Sites with a guard: those of the story, and every second one of the first. They have it before they are connected. */
+/**
+ * Sites with a guard: those of the story, and every second one of the first. They have it before they are connected.
+ */
 function guardedSites(sites: readonly DemoSite[], cast: ReadonlyMap<Part, DemoSite>): DemoSite[] {
   return [...new Set([...sites.slice(0, 2 * GUARDED).filter(({ index }) => index % 2 === 0), ...cast.values()])];
 }
 
-/** What guards answer is known from the start. */
+/** The guards' answers are known from the start. */
 async function askGuards(ctx: Ctx, ids: readonly number[]): Promise<void> {
   await pooled(ids, 8, async (id) => void (await siteGuard(ctx, id)));
 }
 
-/** Today's updates: one fails, one is put back, and one breaks its site a while after it was looked at. */
+/** Today's updates: one fails, one is rolled back, and one breaks its site some time after it was checked. */
 async function letThingsHappen(
   ctx: Ctx,
   acting: ReadonlyMap<Part, DemoSite>,
@@ -277,12 +283,12 @@ async function letThingsHappen(
   const id = idOf('broke_later');
   if (late === undefined || id === null) return;
   breakFrontPage(late, STAGED.broke_later);
-  // The second look confirms what the first one saw.
+  // The second check confirms the first.
   await checkMonitor(ctx, id);
   await checkMonitor(ctx, id);
 }
 
-/** A round over the fleet in small steps, so that there is something to watch. */
+/** A run over the fleet in small steps, so that there is something to watch. */
 async function startJob(ctx: Ctx): Promise<void> {
   const sites = (await sitesNotSuspended(ctx)).slice(0, JOB_SITES);
   const config = {

@@ -1,4 +1,4 @@
-/** `sitefleet demo`: a simulated fleet on loopback, connected and served, to try everything without a single real site. */
+/** `sitefleet demo`: a simulated fleet on loopback, connected and served, to try everything without a real site. */
 
 import { generateKeyPair, randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -24,21 +24,24 @@ import { progressBar } from './progress.js';
 import { endpoints } from './serve.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
 
-/** The login link of a demo lasts as long as a day of trying it out. */
+/** The login link of a demo lasts for a day of trying it out. */
 const LINK_MS = 12 * 3600_000;
-/** Sites connected at the same time. */
+/** Sites connected concurrently. */
 const AT_ONCE = 16;
 
-/** What is known of the vulnerabilities of the demo's plugins. */
+/** Known vulnerabilities of the demo's plugins. */
 const FEED = 'vulnerabilities.json';
 
-/** What the demo needs otherwise than a service for real sites: they all live on this machine, in a folder that goes. */
+/**
+ * Settings in which the demo differs from a service for real sites: its sites are all on this machine, in a temporary
+ * folder.
+ */
 function demoSettings(folder: string): Partial<Config> {
   return {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,
     db_replica: null,
-    // Made-up sites do not belong among somebody's backups.
+    // Made-up sites do not belong among a user's backups.
     backup_dir: null,
     secret_key: null,
     secret_key_file: join(folder, 'secret.key'),
@@ -46,14 +49,14 @@ function demoSettings(folder: string): Partial<Config> {
     vulnerability_feed: join(folder, FEED),
     vulnerability_key: null,
     read_only: false,
-    // Its own sites, and nothing else that is not public.
+    // Its own sites, and no other non-public address.
     allow_private_sites: 'loopback',
     // One address plays all the hosts.
     per_host: 100,
   };
 }
 
-/** The pause between chunks protects real hosts; the demo has none. */
+/** The pause between chunks protects real hosts; the demo needs none. */
 function atDemoPace(config: Config): Config {
   return config.job_delay_ms === 30_000 ? { ...config, job_delay_ms: 500 } : config;
 }
@@ -95,7 +98,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   undo(() => fleet.close());
   const inbox: Inbox = await startInbox();
   undo(() => inbox.close());
-  // One key for all simulated sites: making one each would take most of the time of a large demo.
+  // One key for all simulated sites: generating one for each would take most of the time of a large demo.
   const sharedKey = await keyPair();
   const service: Service = await createService({
     config,
@@ -116,8 +119,8 @@ type Started = Awaited<ReturnType<typeof start>>;
 const NOTHING_TOLD: Told = { broken_update: null, same_update: null };
 
 /**
- * Connects the sites and gives the demo something to show, before its schedule begins. The verbs run in this thread, in a service of
- * their own; only the connecting is left to the engine of the one that will serve.
+ * Connects the sites and fills the demo with content, before its schedule starts. The verbs run in this thread, in a
+ * separate service; only connecting is left to the engine of the service that will serve.
  */
 async function fill(
   { service, fleet, inbox, listener, sharedKey }: Started,
@@ -157,7 +160,7 @@ interface Outcome {
   failed: string[];
 }
 
-/** Connects every site through the operation that a user would call; each brings its inventory along. */
+/** Connects every site through the operation that a user would call; each provides its inventory. */
 async function connectAll(
   service: Service,
   sites: readonly DemoSite[],
@@ -226,7 +229,7 @@ ${safeUpdateHint(all.abilities, credentials, told)}
 Ctrl-C ends the demo and removes its data.`);
 }
 
-/** How to see an update that breaks its site being undone, and then refused elsewhere. */
+/** How to see an update that breaks its site being rolled back, and then refused elsewhere. */
 function safeUpdateHint(
   abilities: string,
   { user, password }: Credentials,

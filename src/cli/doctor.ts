@@ -1,4 +1,4 @@
-/** `sitefleet doctor`: looks at everything a working service needs, changes nothing, and says what to do. */
+/** `sitefleet doctor`: checks everything a working service needs, changes nothing, and gives advice. */
 
 import { createSecureContext } from 'node:tls';
 import { openBackups } from '../app/backups.js';
@@ -22,18 +22,18 @@ import { inspect, reportText } from './inspect.js';
 import { print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
 
-/** `warn` is worth a look; `fail` keeps something from working. */
+/** `warn` deserves attention; `fail` prevents something from working. */
 export interface Finding {
   what: string;
   status: 'ok' | 'warn' | 'fail';
   detail: string;
 }
 
-/** Signatures and leases survive this; access tokens and webhooks allow five minutes. */
+/** Signatures and leases tolerate this; access tokens and webhooks allow five minutes. */
 const CLOCK_TOLERANCE_MS = 60_000;
 const SITE_TIMEOUT_MS = 15_000;
 
-/** Exit code 1 when something fails. */
+/** Exit code 1 if something fails. */
 export async function doctor(config: Config, options: { json?: boolean; site?: string }): Promise<void> {
   const signal = stopSignal();
   const findings: Finding[] = [versions()];
@@ -122,7 +122,7 @@ async function scheduleOf(store: Store): Promise<Finding> {
     : { what: 'Schedule', status: 'ok', detail: `run by ${owner}` };
 }
 
-/** How old the newest backup is. Those that others make are not known here. */
+/** Age of the latest backup. Backups made by other tools are unknown here. */
 function backupsOf(config: Config, now: number): Finding {
   const what = 'Backups';
   try {
@@ -172,7 +172,7 @@ async function feedOf(config: Config, store: Store): Promise<Finding> {
   return { what, status: 'ok', detail: `${entries} known vulnerabilities, as of ${checked_at}` };
 }
 
-/** A site by its id or a part of its name or address; the first one when none is named. */
+/** A site by its id or a part of its name or address; the first one if none is named. */
 async function sitesOf(
   config: Config,
   store: Store,
@@ -214,7 +214,7 @@ async function sitesOf(
   return [{ what: 'Site', status, detail }, clockOf(answer.headers.date, asked, systemClock.now(), site.url)];
 }
 
-/** The clock of this machine against that of a site, by the header `Date`, which has whole seconds. */
+/** Compares this machine's clock with that of a site, by the `Date` header, which has whole seconds. */
 function clockOf(header: string | undefined, asked: number, answered: number, url: string): Finding {
   const theirs = Date.parse(header ?? '');
   if (Number.isNaN(theirs)) return { what: 'Clock', status: 'warn', detail: `${url} does not say what time it is` };

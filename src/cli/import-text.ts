@@ -1,10 +1,10 @@
-/** What `sitefleet import` tells a person at its end. */
+/** The summary that `sitefleet import` prints at its end. */
 
 import { withRealDomains } from '../core/real-domains.js';
 import type { RowsReport } from '../domain/import/add-rows.js';
 import type { ImportReport } from '../domain/import/run.js';
 
-/** Lines of one list that are shown; `--json` has all. */
+/** Maximum lines shown per list; `--json` has all. */
 const SHOWN = 50;
 
 export const TRIAL_ADVICE = `While on trial, sites are only read from here, and the other dashboard goes on as before; its syncs do no harm.
@@ -14,7 +14,7 @@ When you have decided: sitefleet import finish. To give up the trial, remove the
 const TAKEN_ADVICE = `Both dashboards hold the same keys now. Let only one of them update: switch the other off, or stop its automatic updates.
 Its syncs do no harm; "renew connection" or "disconnect" over there would close this door.`;
 
-/** The lists, the sums, and what to do next. */
+/** The lists, the totals, and what to do next. */
 export function importText(report: ImportReport | RowsReport): string {
   const fleet = 'source' in report ? report : undefined;
   const would = report.dry_run ? 'would be imported' : 'imported';

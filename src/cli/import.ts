@@ -1,4 +1,4 @@
-/** `sitefleet import`: taking over sites from another dashboard, another Sitefleet, or a list. */
+/** `sitefleet import`: imports sites from another dashboard, another Sitefleet, or a list. */
 
 import type { KeyObject } from 'node:crypto';
 import { text } from 'node:stream/consumers';
@@ -27,7 +27,7 @@ export interface ImportFlags {
   json?: boolean;
 }
 
-/** Prints the program that exports a MainWP Dashboard, sealed to a key that waits here. */
+/** Prints the program that exports a MainWP Dashboard, sealed for a key that is stored here. */
 export async function printExporter(config: Config): Promise<void> {
   const { id, public_key, expires_at } = await inService(config, makeImportKey);
   const expires = day(expires_at);
@@ -44,7 +44,7 @@ Then bring the file here:
   sitefleet import fleet.json --parallel    on trial, beside the other dashboard`);
 }
 
-/** Prints a public key to which another Sitefleet can seal its export. */
+/** Prints a public key for which another Sitefleet can seal its export. */
 export async function printImportKey(config: Config): Promise<void> {
   const { id, public_key, expires_at } = await inService(config, makeImportKey);
   print(`Key-Id: ${id}\n${public_key.trim()}`);
@@ -55,7 +55,7 @@ function day(ms: number): string {
   return new Date(ms).toISOString().slice(0, 16).replace('T', ' ').concat(' UTC');
 }
 
-/** Takes over a fleet file or a CSV list. Exit code 1 when rows or records were wrong, or the run was ended early. */
+/** Imports a fleet file or a CSV list. Exit code 1 if rows or records were wrong, or the run was ended early. */
 export async function importFrom(config: Config, file: string, flags: ImportFlags): Promise<void> {
   if (file === '-' && [flags.passwordFile, flags.passphraseFile].includes('-'))
     throw new CommandError('The standard input can hold the file or the password, not both.');
@@ -71,7 +71,7 @@ export async function importFrom(config: Config, file: string, flags: ImportFlag
   if (report.invalid.length > 0 || report.pending.length > 0) process.exitCode = 1;
 }
 
-/** Drawn with the first site: before, a password may be asked for. */
+/** Drawn with the first site: before that, a password may be requested. */
 function lazyBar(): { progress(progress: Progress): void; stop(): void } {
   let bar: Bar | undefined;
   return {
@@ -109,7 +109,7 @@ async function takeRows(ctx: Ctx, content: string, flags: ImportFlags): Promise<
   const passwordOf = async (row: SiteRow) => {
     if (row.password !== '') return row.password;
     if (common !== undefined) return common;
-    // Without one: a site whose administrator needs none is connected, the others say that it is missing.
+    // Without a terminal: a site whose administrator needs none is connected, the others report that it is missing.
     return canAsk() ? askSecret(`Password of ${row.admin} at ${row.url} (hidden): `, ctx.signal) : '';
   };
   return addRows(ctx, readRows(content), passwordOf, flags.dryRun === true);

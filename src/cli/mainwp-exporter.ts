@@ -4,7 +4,7 @@
  *
  * The file is a list of JWEs (RFC 7516), each sealing a page of records, so that neither side holds the whole fleet at
  * once. The key is wrapped by RSA-OAEP with SHA-1, because PHP before 8.5 supports nothing else; OAEP does not depend
- * on the collision resistance of its hash.
+ * on the collision resistance of its hash. Requires PHP 7.4 or newer, and WordPress with `$wpdb`.
  */
 
 export interface ExporterKey {

@@ -19,7 +19,7 @@ export interface Stores {
   schema: { from: number; to: number };
 }
 
-/** Opens the database for writing, brings its schema up to date, works on it and closes it. */
+/** Opens the database for writing, migrates its schema, works on it and closes it. */
 export async function withDatabase<T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> {
   assertWritable(config);
   const db = await openDb(config.db, {

@@ -72,7 +72,7 @@ export async function restore(
 /** A complete, sound copy at the newest schema, on disk. */
 async function prepare(config: Config, source: string, fresh: string): Promise<Report> {
   copyFileSync(source, fresh);
-  // A plain copy of the files of a running service keeps its last writes in the log beside it.
+  // A plain copy of a running service's files has its latest writes in the log next to it.
   if (existsSync(`${source}-wal`)) copyFileSync(`${source}-wal`, `${fresh}-wal`);
   chmodSync(fresh, 0o600);
   const db = await openDb(fileUrl(fresh), { mode: 'writer' });
@@ -80,7 +80,7 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
   try {
     report = await inspect(db, presentVault(config));
     refuse(report, config);
-    // Only what is known to be ours is worked on.
+    // Only a database known to be ours is migrated.
     await migrate(db, migrations);
     await endBrowserLogins(db);
     report = await inspect(db, presentVault(config));
@@ -95,7 +95,7 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
   return report;
 }
 
-/** Throws when the copy must not take the place of the database. */
+/** Throws if the copy must not replace the database. */
 function refuse(found: Report, config: Config): void {
   if (!sound(found.integrity) || found.foreign_keys !== 0) {
     const dangling = found.foreign_keys === null ? [] : [`${found.foreign_keys} rows point to nothing`];
@@ -113,15 +113,15 @@ function refuse(found: Report, config: Config): void {
   if (secrets !== null && secrets.sealed > 0 && secrets.unreadable === secrets.sealed) throw wrongKey(secrets, config);
 }
 
-/** A second name for the database, so that at no moment there is none; its log goes with it. */
+/** Creates a second name for the database, so that there is one at every moment; its log is renamed with it. */
 async function setAside(config: Config, target: string): Promise<string> {
   const kept = `${target}.before-${new Date(systemClock.now()).toISOString().replace(/[:.]/g, '-')}`;
-  // Opened and closed as writer, the file takes its log in. A damaged one keeps it beside.
+  // Opened and closed as writer, the file absorbs its log. A damaged one keeps it separately.
   await openDb(config.db, { mode: 'writer' })
     .then((db) => db.close())
     .catch(() => undefined);
   linkSync(target, kept);
-  // The log of the old file must never be read into the new one.
+  // The old file's log must never be read into the new one.
   if (existsSync(`${target}-wal`)) renameSync(`${target}-wal`, `${kept}-wal`);
   rmSync(`${target}-shm`, { force: true });
   return kept;

@@ -1,16 +1,16 @@
-/** Stop signals, and the orderly end of a running command. */
+/** Stop signals, and the orderly shutdown of a running command. */
 
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
 import { say } from './output.js';
 
-/** A closing terminal sends several signals at once; they are one request. */
+/** A closing terminal sends several signals at once; they count as one request. */
 const SAME_REQUEST_MS = 1000;
 
-/** Aborted by the first SIGINT, SIGTERM or SIGHUP. Another one later ends the process at once: the user means it. */
+/** Aborted by the first SIGINT, SIGTERM or SIGHUP. A later one ends the process at once. */
 export function stopSignal(): AbortSignal {
   const stop = new AbortController();
-  // Every call in flight listens to it.
+  // Every running call listens to it.
   setMaxListeners(0, stop.signal);
   let asked = 0;
   const onSignal = (name: NodeJS.Signals) => {
@@ -24,7 +24,7 @@ export function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
-/** Node ends a process in which nothing but timers of the background waits: this wait keeps it alive. */
+/** Node ends a process in which only background timers are left: this wait keeps it alive. */
 const LONG_MS = 2 ** 31 - 1;
 
 export function whenAborted(signal: AbortSignal): Promise<void> {
@@ -42,7 +42,7 @@ export function whenAborted(signal: AbortSignal): Promise<void> {
   });
 }
 
-/** Runs the steps in order, each even when one before it failed; says what failed. */
+/** Runs the steps in order, each even if an earlier one failed; reports what failed. */
 export async function stopAll(steps: readonly (() => Promise<void> | void)[]): Promise<void> {
   for (const step of steps) {
     try {

@@ -1,4 +1,4 @@
-/** `sitefleet vulnerabilities`: reads the feed of known vulnerabilities now, and tells how old it is. */
+/** `sitefleet vulnerabilities`: reads the feed of known vulnerabilities now, and reports its age. */
 
 import type { Config } from '../config/types.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
@@ -6,7 +6,7 @@ import { feedState } from '../domain/vulnerabilities/state.js';
 import { inService } from './in-service.js';
 import { print, printJson } from './output.js';
 
-/** Reads the feed, also when it is not due. Exit code 1 when it could not be read. */
+/** Reads the feed, even if it is not due. Exit code 1 if it could not be read. */
 export async function refreshFeed(config: Config, options: { acceptShorter?: boolean; json?: boolean }): Promise<void> {
   const { refreshed, state } = await inService(config, async (ctx) => ({
     refreshed: await refreshVulnerabilities(ctx, { force: true, accept_shorter: options.acceptShorter === true }),

@@ -1,4 +1,6 @@
-/** `sitefleet work`: queued jobs and the schedule, without any way in. Any number of them may share a database. */
+/**
+ * `sitefleet work`: queued jobs and the schedule, without serving requests. Any number of them may share a database.
+ */
 
 import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
@@ -16,7 +18,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   assertWritable(config);
   const stop = stopSignal();
   const log = createLog(config.log_level);
-  // In one thread: this process serves no requests.
+  // Single-threaded: this process serves no requests.
   const service = await createService({ config, log, engine: 'inline' });
   await service.start();
   if (options.json) printJson({ ready: true });
