@@ -7,7 +7,7 @@ const DAY = 86400;
 
 type Content = Pick<SiteState, 'posts' | 'comments' | 'categories' | 'actions' | 'changeLog' | 'nextId'>;
 
-/** Posts, comments and the traces people left on the site. */
+/** Generates posts, comments and logs of activity on the site. */
 export function generateContent(random: Random, users: UserState[], plugins: PluginState[], now: number): Content {
   const author = users[0]?.login ?? 'admin';
   const posts = [
@@ -38,7 +38,7 @@ export function generateContent(random: Random, users: UserState[], plugins: Plu
   };
 }
 
-/** The post or page that WordPress itself makes, and at least one other. */
+/** The post or page that WordPress itself creates, and at least one other. */
 function withFirst(titles: readonly string[], random: Random, most: number): string[] {
   return [...titles.slice(0, 1), ...random.sample(titles.slice(1), random.int(1, most - 1))];
 }

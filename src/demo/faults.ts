@@ -4,17 +4,18 @@ import type { Random } from './random.js';
 export type Latency = number | readonly [min: number, max: number] | ((functionName: string, site: number) => number);
 
 /**
- * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only that page;
- * `task`: only wp-cron.php. `admin`: only wp-admin and its admin-ajax.php. `white`: the front page is empty. `suspect`: the front page is whole, and another one.
+ * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only
+ * that page; `task`: only wp-cron.php. `admin`: only wp-admin and its admin-ajax.php. `white`: the front page is empty.
+ * `suspect`: the front page is complete, but different.
  */
 export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'admin' | 'white' | 'suspect';
 
-/** What is wrong with a site right now. All off by default; may be changed at any time. */
+/** The current faults of a site. All off by default; may be changed at any time. */
 export interface Faults {
   latencyMs?: Latency | undefined;
-  /** The connection is cut before anything is answered. */
+  /** Cuts the connection before any response. */
   offline?: boolean | undefined;
-  /** Accepts the request and never answers. */
+  /** Accepts the request and never responds. */
   hang?: boolean | undefined;
   /** Every signed call gets the authentication error. */
   refused?: boolean | undefined;
@@ -22,9 +23,9 @@ export interface Faults {
   http500?: boolean | undefined;
   /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass. */
   firewall?: boolean | 'wp-admin' | undefined;
-  /** What the firewall answers in place of its page: a word, a 404, or nothing before it cuts the connection. */
+  /** The firewall's response instead of its page: a word, a 404, or nothing before it cuts the connection. */
   firewallAnswer?: 'word' | 'not_found' | 'cut' | undefined;
-  /** The body dribbles in. */
+  /** The body arrives slowly. */
   slowBody?: boolean | { bytes: number; everyMs: number } | undefined;
   /** The body never ends until the client hangs up. */
   oversizedBody?: boolean | undefined;
@@ -32,52 +33,56 @@ export interface Faults {
   outdated?: boolean | string | undefined;
   /** Updates fail: all, or these slugs (`core` for WordPress itself). */
   failUpdates?: boolean | readonly string[] | undefined;
-  /** With failUpdates: WordPress put the old copy back and says so. */
+  /** With failUpdates: WordPress restored the old copy and reports it. */
   rollback?: boolean | undefined;
   /** Answers success to actions and updates, and changes nothing. */
   falseSuccess?: boolean | undefined;
-  /** WordPress' maintenance page, HTTP 503: always, or for so many requests. */
+  /** WordPress' maintenance page, HTTP 503: always, or for this many requests. */
   maintenance?: boolean | number | undefined;
-  /** Shown from an update call on: for so many requests, or until it is taken away (`.maintenance` was left behind). */
+  /** Shown after an update call: for this many requests, or until it is removed (`.maintenance` was left behind). */
   maintenanceAfterUpdate?: true | number | undefined;
   /** Redirects everything to this address. */
   redirect?: string | { to: string; status: number } | undefined;
-  /** HTTP Basic in front. */
+  /** HTTP Basic authentication in front of the site. */
   httpAuth?: { user: string; pass: string } | undefined;
   /** `<mainwp></mainwp>`. */
   emptyFrame?: boolean | undefined;
-  /** A frame whose content is cut JSON. */
+  /** A frame with truncated JSON. */
   malformedJson?: boolean | undefined;
   /** The plugin is not installed: 400 with body 0. */
   pluginMissing?: boolean | undefined;
   /** Does the update, then drops the connection. */
   dieMidUpdate?: boolean | undefined;
-  /** A gateway answers 504 to updates. PHP goes on: the update is done at once, or after so many later requests. */
+  /**
+   * A gateway responds 504 to updates. PHP continues: the update is done at once, or after this many later requests.
+   */
   gatewayTimeout?: true | number | undefined;
   /**
-   * WordPress sends what it has while it updates, as the real one does: the headers come at once, and PHP dies in maintenance mode
-   * when its client hangs up. Needs a latency.
+   * WordPress sends its headers at once while it updates, as the real one does, and PHP dies in maintenance mode if its
+   * client hangs up. Needs a latency.
    */
   flushesUpdates?: boolean | undefined;
-  /** Plugins whose update is fatal when it is loaded: everything after it is answered HTTP 500. */
+  /** Plugins whose update causes a fatal error when it is loaded: every later response is HTTP 500. */
   killedBy?: readonly string[] | undefined;
-  /** Plugins that are fatal when they are activated: the call dies there, and those behind them have no turn. */
+  /**
+   * Plugins that cause a fatal error when they are activated: the call dies there, and the following ones have no turn.
+   */
   fatalOnActivation?: readonly string[] | undefined;
   /** Plugins whose update renames the main file, old slug to new: they come back inactive. */
   renames?: Readonly<Record<string, string>> | undefined;
-  /** Versions that break the site, as `folder/file.php@2.0`, until another one is in its place. */
+  /** Versions that break the site, as `folder/file.php@2.0`, until another one is installed. */
   breaks?: Readonly<Record<string, Breakage>> | undefined;
-  /** False: the guard does not act by itself. */
+  /** False: the guard does not act on its own. */
   watchdog?: boolean | undefined;
-  /** Actions that the guard refuses, with the code it gives. */
+  /** Actions that the guard refuses, with the code it returns. */
   guardRefuses?: Readonly<Record<string, string>> | undefined;
-  /** False: the owner forbids changes of files. */
+  /** False: the owner forbids file changes. */
   fileMods?: boolean | undefined;
   /** Nothing can be written outside the plugins. */
   readOnlyFiles?: boolean | undefined;
   /** A firewall in front of the site refuses code in requests. */
   refuseCode?: boolean | undefined;
-  /** What a core update answers instead of working. */
+  /** The response to a core update, instead of performing it. */
   coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
 }
 
@@ -131,10 +136,7 @@ export function updateFails(faults: Faults, slug: string): boolean {
   return typeof failUpdates === 'object' ? failUpdates.includes(slug) : failUpdates === true;
 }
 
-/**
- * Merges faults that came as JSON into `target`; null removes one.
- * Throws a TypeError that names a fault which does not exist.
- */
+/** Merges faults from JSON into `target`; null removes one. Throws a TypeError that names an unknown fault. */
 export function mergeFaults(target: Faults, patch: unknown): void {
   if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) {
     throw new TypeError('faults: expected an object of fault names and values');

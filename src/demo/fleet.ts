@@ -26,7 +26,7 @@ export interface Fleet {
 
 /**
  * Starts simulated child sites on loopback. They speak the real protocol over real HTTP and are as unhelpful as the
- * real plugin. Throws a RangeError that names a wrong option, or the error of the operating system for a taken port.
+ * real plugin. Throws a RangeError that names an invalid option, or the system's error for a port in use.
  */
 export async function startFleet(options: FleetOptions): Promise<Fleet> {
   const complete = completeOptions(options);
@@ -67,7 +67,7 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
 function makeServer(options: CompleteOptions, listener: RequestListener<typeof IncomingMessage>) {
   if (options.tls === undefined) return createHttpServer(listener);
   const server = createHttpsServer({ key: options.tls.key, cert: options.tls.cert }, listener);
-  // A client that does not trust the certificate hangs up in the middle of the handshake; that is its right.
+  // A client that does not trust the certificate hangs up in the middle of the handshake, which is legitimate.
   server.on('tlsClientError', (_error, socket) => socket.destroy());
   return server;
 }

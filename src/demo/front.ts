@@ -18,7 +18,7 @@ export function frontPage(site: DemoSite): Answer {
   );
 }
 
-/** What stands where WordPress has its administration, for somebody who came in by the guard. */
+/** Stands in for WordPress' administration, for a user who logged in through the guard. */
 export function adminPage(site: DemoSite, user: string): Answer {
   const name = html(site.inner.title);
   return page(
@@ -28,7 +28,7 @@ export function adminPage(site: DemoSite, user: string): Answer {
   );
 }
 
-/** The index of WordPress' REST interface, as far as it is asked for here. */
+/** The index of WordPress' REST interface, as far as it is used here. */
 export function restIndex(site: DemoSite): Answer {
   const headers = { 'content-type': 'application/json; charset=UTF-8' };
   return page(200, JSON.stringify({ name: html(site.inner.title) }), headers);

@@ -28,7 +28,7 @@ const PHP = ['8.4.16', '8.3.29', '8.2.35', '8.2.35', '8.1.34', '7.4.33'] as cons
 const OLD_WP = ['7.1.3', '7.0.2', '6.8.7', '6.1.9'] as const;
 const MYSQL = ['10.11.19-MariaDB-0+deb12u1', '8.0.44', '11.4.9-MariaDB', '5.7.44'] as const;
 
-/** The whole inner life of one site, from its seed alone. */
+/** The complete content of one site, from its seed alone. */
 export function generateSite(seed: SiteSeed): SiteState {
   const random = new Random(mixSeed(seed.seed, seed.index, 0x517e));
   const now = Math.floor(seed.now / 1000);

@@ -1,4 +1,4 @@
-/** What the simulated sites went through before the demo began: outages, how fast they answered, what was updated. */
+/** The past of the simulated sites before the demo started: outages, response times, updates. */
 
 import { BUSINESSES } from './names.js';
 import { mixSeed, Random } from './random.js';
@@ -11,20 +11,20 @@ export const DAY_MS = 24 * HOUR_MS;
 export const PAST_DAYS = 60;
 
 export interface Outage {
-  /** Milliseconds since 1970; `to` null = it lasts. */
+  /** Milliseconds since 1970; `to` null = ongoing. */
   from: number;
   to: number | null;
-  /** What the site answered; null = nothing. */
+  /** The site's response; null = none. */
   http_status: number | null;
 }
 
 export interface Past {
   outages: Outage[];
-  /** What a visitor got at that time. `http_status` 0 = no answer. */
+  /** What a visitor got at that time. `http_status` 0 = no response. */
   answerAt(at: number): { http_status: number; ms: number };
 }
 
-/** The past of one site, from its number and the end of the past alone. `downSince`: an outage that lasts. */
+/** The past of one site, derived from its number and the end of the past alone. `downSince`: an ongoing outage. */
 export function pastOf(index: number, now: number, downSince?: number): Past {
   const random = new Random(mixSeed(index, 0x9a57));
   const outages = pastOutages(random, now);
@@ -36,7 +36,7 @@ export function pastOf(index: number, now: number, downSince?: number): Past {
     answerAt(at) {
       const found = outages.find(({ from, to }) => at >= from && (to === null || at < to));
       if (found !== undefined) return { http_status: found.http_status ?? 0, ms: 40 };
-      // Slower in the busy hours of the day, and now and then much slower.
+      // Slower in the busy hours of the day, and occasionally much slower.
       const day = Math.cos(((at - busyAt) / DAY_MS) * 2 * Math.PI);
       const noise = new Random(mixSeed(index, Math.floor(at / MINUTE_MS)));
       const spike = noise.chance(0.01) ? 3 : 1;
@@ -45,7 +45,7 @@ export function pastOf(index: number, now: number, downSince?: number): Past {
   };
 }
 
-/** Most sites fail once or twice in two months, every ninth or so keeps failing. None of these outages lasts until the end. */
+/** Most sites fail once or twice in two months, about every ninth keeps failing. None of these outages is ongoing. */
 function pastOutages(random: Random, now: number): Outage[] {
   const count = random.chance(0.11) ? random.int(6, 12) : random.int(0, 3);
   const lasting = [4, 7, 12, 25, 50, 110, 240];
@@ -65,7 +65,7 @@ export interface PastUpdate {
   new_version: string;
 }
 
-/** Updates that brought the site to the versions it has now, oldest first. */
+/** Updates that led to the site's current versions, oldest first. */
 export function pastUpdates(site: DemoSite, now: number): PastUpdate[] {
   const random = new Random(mixSeed(site.index, 0x0bda7e));
   const { plugins, themes, wpVersion } = site.inner;

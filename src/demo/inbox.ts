@@ -1,4 +1,4 @@
-/** Where the alerts of the demo arrive: a small receiver of webhooks on loopback that shows the newest ones. */
+/** Receives the alerts of the demo: a small webhook receiver on loopback that shows the latest ones. */
 
 import { createServer } from 'node:http';
 import { page } from './answer.js';
@@ -12,7 +12,7 @@ export interface Inbox {
 const KEPT = 20;
 const MAX_BODY = 64 * 1024;
 
-/** Takes POSTs; a GET answers the newest ones as JSON, newest first. */
+/** Accepts POSTs; a GET returns the latest ones as JSON, newest first. */
 export async function startInbox(): Promise<Inbox> {
   const received: unknown[] = [];
   const server = createServer((request, response) => {

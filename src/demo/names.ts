@@ -1,4 +1,4 @@
-/** Material of the generator: real names of public plugins and themes, invented people and businesses. */
+/** Data for the generator: real names of public plugins and themes, invented people and businesses. */
 
 /** slug, name, newest version, author, description */
 export type CatalogueItem = readonly [slug: string, name: string, version: string, author: string, about: string];
@@ -228,7 +228,7 @@ export const PLUGINS: readonly CatalogueItem[] = [
   ],
 ];
 
-/** Names of items that nobody has released for years; they make the "abandoned" lists. */
+/** Names of items without a release for years; they fill the "abandoned" lists. */
 export const STALE_PLUGINS: readonly CatalogueItem[] = [
   ['old-gallery-box/old-gallery-box.php', 'Old Gallery Box', '1.4.2', 'M. Tanaka', 'Opens pictures in a box.'],
   ['fancy-ticker/fancy-ticker.php', 'Fancy Ticker', '0.9.8', 'Webwerk', 'A news ticker for the sidebar.'],
@@ -236,7 +236,7 @@ export const STALE_PLUGINS: readonly CatalogueItem[] = [
   ['weather-corner/weather-corner.php', 'Weather Corner', '1.0.3', 'Skyline Labs', 'Shows the weather.'],
 ];
 
-/** Bought plugins, unknown to the public directory. */
+/** Commercial plugins, unknown to the public directory. */
 export const PREMIUM_PLUGINS: readonly CatalogueItem[] = [
   ['gravityforms/gravityforms.php', 'Gravity Forms', '2.10.3', 'Gravity Forms', 'Forms with payment and logic.'],
   ['wp-rocket/wp-rocket.php', 'WP Rocket', '3.21.1', 'WP Media', 'Page cache.'],

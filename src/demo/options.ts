@@ -21,7 +21,7 @@ export interface FleetOptions {
   /** Login and password of every site; by default each site has its own. */
   admin?: string | undefined;
   password?: string | undefined;
-  /** False leaves out the arithmetic of signatures. Default true. */
+  /** False skips the computation of signatures. Default true. */
   verify?: boolean | undefined;
   /** True keeps the framed stats answer of a site while nothing changes there. Default false. */
   cache?: boolean | undefined;
@@ -35,7 +35,7 @@ export interface FleetOptions {
 
 const MAX_SITES = 65000;
 
-/** The options with every default filled in. Throws a RangeError that names the option at fault. */
+/** The options with all defaults. Throws a RangeError that names an invalid option. */
 export function completeOptions(options: FleetOptions) {
   whole('sites', options.sites, 1, MAX_SITES);
   whole('seed', options.seed ?? 1, 0, 0xffffffff);

@@ -62,7 +62,7 @@ export function nested(params: Params, name: string): Params {
   return typeof value === 'object' && !Array.isArray(value) ? value : Object.create(null);
 }
 
-/** A parameter that carries JSON in text; undefined when it is absent or broken. */
+/** A parameter that contains JSON text; undefined if it is absent or invalid. */
 export function json(source: string): unknown {
   try {
     return JSON.parse(source);

@@ -1,10 +1,10 @@
 import { type FleetOptions, startFleet } from './fleet.js';
 
 /**
- * A fleet as a process of its own, so that measuring a client does not measure the sites:
+ * Runs a fleet as a separate process, so that measuring a client does not measure the sites:
  * `node process.js '{"sites":1000}'`. Prints one JSON line {port, sites: [{url, admin, password, unique_id}]} once it
- * answers, and ends when its standard input is closed. Takes the members of FleetOptions that JSON can carry;
- * here calls are not kept, answers are stored and the control path is on, unless told otherwise.
+ * responds, and ends when its standard input is closed. Takes the members of FleetOptions that JSON can represent; by
+ * default calls are not recorded, answers are cached and the control path is enabled.
  */
 async function run(argument: string | undefined): Promise<void> {
   const fleet = await startFleet({ cache: true, keepCalls: false, control: true, ...readOptions(argument) });

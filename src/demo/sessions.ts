@@ -33,7 +33,7 @@ function isValid(site: DemoSite, user: UserState, cookie: string, now: number): 
   return (
     login === user.login &&
     Number(expires) > now &&
-    // Sessions that were ended are gone, whatever their cookies say.
+    // Ended sessions are gone, whatever their cookies say.
     Number(token.replace(/^t+/, '')) <= user.sessions &&
     mark === hash(site, login, Number(expires), token)
   );

@@ -7,7 +7,7 @@ import type { Params } from './params.js';
 import { mixSeed, Random } from './random.js';
 import type { SiteState } from './state.js';
 
-/** One protocol call that reached a site. Keys, signatures and passwords are left out of `params`. */
+/** One protocol call received by a site. Keys, signatures and passwords are left out of `params`. */
 export interface RecordedCall {
   function: string;
   params: Params;
@@ -33,11 +33,11 @@ export interface SiteOptions {
 const MAX_CALLS = 2000;
 const SECRETS = new Set(['mainwpsignature', 'userpwd', 'regverify', 'pubkey']);
 
-/** Stored answers of all fleets of this process together stay below this many bytes. */
+/** Cached answers of all fleets of this process together stay below this many bytes. */
 const CACHE_BYTES = 384 * 1024 * 1024;
 let cachedBytes = 0;
 
-/** One child site: who it is, what is wrong with it, and what it really contains. */
+/** One child site: its identity, its faults, and its actual content. */
 export class DemoSite {
   readonly index: number;
   readonly url: string;
@@ -50,7 +50,7 @@ export class DemoSite {
   guard: GuardState | null = null;
   readonly calls: RecordedCall[] = [];
   readonly random: Random;
-  /** Requests of any kind that reached the site. */
+  /** Requests of any kind received by the site. */
   requests = 0;
   inFlight = 0;
   maxInFlight = 0;
@@ -74,7 +74,7 @@ export class DemoSite {
     this.name = `${random.pick(FAMILIES)} ${random.pick(BUSINESSES)}`;
     const given = random.pick(GIVEN);
     const code = random.hex(10);
-    // Signs that only survive the double encoding of `userpwd`, on a third of the sites (child protocol §3.2).
+    // Characters that only survive the double encoding of `userpwd`, on a third of the sites (child protocol §3.2).
     const signs = random.chance(0.33) ? '\'+%"\\é' : '-';
     this.admin = options.admin ?? given;
     this.password = options.password ?? `${code.slice(0, 5)}${signs}${code.slice(5)}`;
@@ -82,8 +82,8 @@ export class DemoSite {
   }
 
   /**
-   * The site's real content, alive: tests read it and may change it. Once it was handed out, no stored answer is used
-   * for this site any more, as a change could not be noticed.
+   * The site's actual content, live: tests read it and may change it. Once it was handed out, no cached answer is used
+   * for this site any more, because a change could not be detected.
    */
   get state(): SiteState {
     this.exposed = true;
@@ -99,7 +99,7 @@ export class DemoSite {
     this.state.uniqueId = value;
   }
 
-  /** For the simulator itself: the state without giving up stored answers. */
+  /** For the simulator itself: the state without giving up cached answers. */
   get inner(): SiteState {
     this.lazy ??= generateSite({
       index: this.index,
@@ -114,17 +114,17 @@ export class DemoSite {
     return this.lazy;
   }
 
-  /** Puts a guard onto the site, as if its owner had copied the file. */
+  /** Installs a guard on the site, as if its owner had copied the file. */
   installGuard(login = false): GuardState {
     return putGuard(this, undefined, login);
   }
 
-  /** Notes that an item has other files now. */
+  /** Records that an item has other files now. */
   changed(slug: string): void {
     this.changes.set(slug, this.now());
   }
 
-  /** When that was last, milliseconds. */
+  /** When that last happened, in milliseconds. */
   changedAt(slug: string): number {
     return this.changes.get(slug) ?? 0;
   }
@@ -155,7 +155,7 @@ export class DemoSite {
     this.calls.push({ function: name, params: shown, at: this.now() });
   }
 
-  /** A stored answer for the same question, if nothing changed since. */
+  /** A cached answer for the same request, if nothing has changed since. */
   remembered(key: string): Buffer | undefined {
     return this.cached?.key === key ? this.cached.body : undefined;
   }
@@ -168,14 +168,14 @@ export class DemoSite {
     this.cached = { key, body };
   }
 
-  /** Something may have changed: forget the stored answer. */
+  /** Something may have changed: drops the cached answer. */
   touch(): void {
     if (this.cached === undefined) return;
     cachedBytes -= this.cached.body.length;
     this.cached = undefined;
   }
 
-  /** Does `work` when so many further requests have come. */
+  /** Runs `work` after this many further requests. */
   afterRequests(count: number, work: () => void): void {
     this.delayed.push({ left: count, work });
   }

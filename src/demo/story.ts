@@ -1,29 +1,29 @@
-/** The story that the demo tells: which site plays which part, and the agency around them. All names are invented. */
+/** The story of the demo: which site plays which part, and the agency around them. All names are invented. */
 
 import type { Faults } from './faults.js';
 import type { DemoSite } from './site.js';
 import type { PluginState } from './state.js';
 
-/** What a simulated site is there to show. */
+/** What a simulated site demonstrates. */
 export type Part =
-  /** An update is on offer that breaks it. */
+  /** An update is available that breaks it. */
   | 'broken_update'
-  /** The same update is on offer here. */
+  /** The same update is available here. */
   | 'same_update'
-  /** An update broke it this morning, and was put back. */
+  /** An update broke it this morning, and was rolled back. */
   | 'rolled_back'
-  /** It was well after its update, and broke later: the copy of the old version is still there. */
+  /** It worked after its update, and broke later: the copy of the old version still exists. */
   | 'broke_later'
   /** An update that cannot be downloaded. */
   | 'failed_update'
   /** Down for hours. */
   | 'down'
-  /** Its certificate ends soon. */
+  /** Its certificate expires soon. */
   | 'certificate_ends'
-  /** Its domain ends soon. */
+  /** Its domain expires soon. */
   | 'domain_ends';
 
-/** In the order of their importance: a small fleet has the first ones only. */
+/** In order of importance: a small fleet has the first ones only. */
 const CAST: readonly Part[] = [
   'broken_update',
   'same_update',
@@ -35,10 +35,10 @@ const CAST: readonly Part[] = [
   'domain_ends',
 ];
 
-/** The first sites stay ordinary, where there are enough. */
+/** The first sites stay ordinary, if there are enough. */
 const ORDINARY = 3;
 
-/** Who plays what. A fleet smaller than the cast leaves the last parts out. */
+/** Assigns the parts. A fleet smaller than the cast leaves the last parts out. */
 export function castOf(sites: readonly DemoSite[]): Map<Part, DemoSite> {
   const first = sites.length >= ORDINARY + CAST.length ? ORDINARY : 0;
   return new Map(
@@ -57,7 +57,7 @@ interface StagedUpdate {
   to: string;
 }
 
-/** Not one of them exists: no real plugin is said to break sites. */
+/** None of them exists: no real plugin is accused of breaking sites. */
 export const STAGED = {
   broken_update: staged('harbour-forms/harbour-forms.php', 'Harbour Forms', '3.8.2', '3.9.0'),
   rolled_back: staged('lantern-gallery/lantern-gallery.php', 'Lantern Gallery', '2.4.6', '2.5.0'),
@@ -69,10 +69,10 @@ function staged(slug: string, name: string, from: string, to: string): StagedUpd
   return { slug, name, author: 'Invented for the demo', from, to };
 }
 
-/** A version with a known hole, on every eighth site; the update closes it. */
+/** A version with a known vulnerability, on every eighth site; the update fixes it. */
 const VULNERABLE = staged('compass-newsletter/compass-newsletter.php', 'Compass Newsletter', '1.9.4', '1.9.6');
 
-/** What is known of it, in the format of Wordfence Intelligence v3. */
+/** Its known vulnerability, in the format of Wordfence Intelligence v3. */
 export function vulnerabilityFeed(): string {
   const id = '00000000-de30-4000-8000-000000000001';
   const affected = { from_version: '1.0.0', from_inclusive: true, to_version: '1.9.5', to_inclusive: true };
@@ -103,7 +103,7 @@ export function vulnerabilityFeed(): string {
   return JSON.stringify({ [id]: entry });
 }
 
-/** Puts the plugins of the story onto the sites, before they are connected. */
+/** Installs the plugins of the story on the sites, before they are connected. */
 export function setTheStage(sites: readonly DemoSite[], cast: ReadonlyMap<Part, DemoSite>): void {
   for (const site of sites)
     if (site.index % 8 === 0) site.state.plugins = [...site.state.plugins, installed(VULNERABLE)];
@@ -137,7 +137,7 @@ function installed({ slug, name, author, from, to }: StagedUpdate): PluginState 
   };
 }
 
-/** From now on visitors of the site get an error page; the child plugin still answers. */
+/** From now on visitors of the site get an error page; the child plugin still responds. */
 export function breakFrontPage(site: DemoSite, update: Pick<StagedUpdate, 'slug' | 'to'>): void {
   site.faults.breaks = { ...site.faults.breaks, [`${update.slug}@${update.to}`]: 'front' };
 }

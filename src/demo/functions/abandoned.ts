@@ -29,7 +29,7 @@ export function outdatedMaps(state: SiteState) {
   return { plugins: phpMap(state.abandoned.plugins), themes: phpMap(state.abandoned.themes) };
 }
 
-/** WordPress runs its cron when somebody visits: each later call examines ten more. */
+/** WordPress runs its cron when a page is visited: each later call examines ten more. */
 export function advanceCron(site: DemoSite): void {
   const { queue } = site.inner.abandoned;
   if (queue.length === 0) return;

@@ -1,4 +1,4 @@
-/** Functions that put code onto a site: packages (child protocol §6.8), and PHP that the child runs. */
+/** Functions that put code on a site: packages (child protocol §6.8), and PHP that the child runs. */
 
 import { createHash } from 'node:crypto';
 import { type ChildFunction, Crash } from '../answer.js';
@@ -11,7 +11,7 @@ export const installPluginTheme: ChildFunction = ({ site, state, params }) => {
   const address = json(text(params, 'url'));
   const found = typeof address === 'string' ? /\/(plugin|theme)\/([^/]+?)\.(\d[^/]*)\.zip$/.exec(address) : null;
   const [, kind = '', name = '', version = ''] = found ?? [];
-  // A download that fails ends PHP.
+  // A failed download ends PHP.
   if (found === null || site.faults.failUpdates === true) throw new Crash();
   const item =
     kind === 'plugin'
@@ -32,7 +32,7 @@ export const installPluginTheme: ChildFunction = ({ site, state, params }) => {
   };
 };
 
-/** Parts of a guard that are on the site, not in their place yet. */
+/** Parts of a guard that have arrived but are not installed yet. */
 const gathered = new WeakMap<DemoSite, { token: string; parts: Buffer[] }>();
 
 /** `code_snippet`: knows the programs that Sitefleet sends. PHP itself is tested on a real WordPress. */

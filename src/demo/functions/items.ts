@@ -45,7 +45,7 @@ export function coreOffer(state: SiteState): string | null {
   return state.wpUpdate;
 }
 
-/** Offers of the public directory; the lists inside update answers have three fields less. */
+/** Updates from the public directory; the lists inside update answers have three fields less. */
 export function pluginOffers(state: SiteState, kind: 'stats' | 'update'): Record<string, unknown> {
   const offers: Record<string, unknown> = {};
   for (const plugin of state.plugins) {
@@ -122,7 +122,7 @@ export function themeOffers(state: SiteState): Record<string, unknown> {
   return offers;
 }
 
-/** Updates of bought plugins; the key is absent when there is none. */
+/** Updates of commercial plugins; the key is absent if there are none. */
 export function premiumOffers(state: SiteState): Record<string, unknown> | undefined {
   const offers: Record<string, unknown> = {};
   for (const plugin of state.plugins) {

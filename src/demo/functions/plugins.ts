@@ -10,7 +10,7 @@ import { statsPayload } from './stats.js';
 export const getAllPlugins: ChildFunction = ({ state, params }) =>
   filterItems(state.plugins.map(pluginItem), params, 'installed_plugins');
 
-/** `plugin_action`: SUCCESS whatever happened, except for an unknown action (child protocol §6.2). */
+/** `plugin_action`: always SUCCESS, except for an unknown action (child protocol §6.2). */
 export const pluginAction: ChildFunction = (call) => {
   const { state, params, site } = call;
   const action = text(params, 'action');

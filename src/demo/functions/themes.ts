@@ -21,7 +21,7 @@ export const themeAction: ChildFunction = (call) => {
   return { status: 'FAIL', sync: statsPayload(call, 'sync'), other_data: { theme_action_data: [] } };
 };
 
-/** Switches to whatever stylesheet it is told, existing or not: the real child does so too. */
+/** Switches to any given stylesheet, existing or not, as the real child does. */
 function activate(call: Call): unknown {
   const { state, params, site } = call;
   const slug = text(params, 'theme');

@@ -8,7 +8,7 @@ import { say } from '../texts.js';
 import { pluginOffers, themeOffers } from './items.js';
 import { statsPayload } from './stats.js';
 
-/** Keys the real child adds to every update answer; they mean nothing to a dashboard. */
+/** Keys that the real child adds to every update answer; dashboards ignore them. */
 const CACHE_CONTROL = {
   mainwp_cache_control_last_purged: 0,
   mainwp_cache_control_cache_solution: 'Plugin Not Found',
@@ -22,7 +22,7 @@ interface Outcome {
   data: Record<string, unknown>;
 }
 
-/** `upgradeplugintheme`: says true also for items without an update and for unknown ones (child protocol §6.8). */
+/** `upgradeplugintheme`: also returns true for items without an update and for unknown ones (child protocol §6.8). */
 export const upgradePluginTheme: ChildFunction = (call) => {
   const { state, params } = call;
   const type = text(params, 'type');

@@ -1,4 +1,4 @@
-/** Versions that break the site they are installed on, and the watchdog that sees it happen. */
+/** Versions that break the site they are installed on, and the watchdog that detects it. */
 
 import { type Answer, crashPage, page } from '../answer.js';
 import type { Breakage } from '../faults.js';
@@ -14,7 +14,7 @@ interface Broken {
 /** Seconds without a change in an item before the watchdog acts on it. */
 const QUIET = 2;
 
-/** What is wrong with a site through the versions that it runs. A plugin must be active, a theme in use. */
+/** How the installed versions break a site. A plugin must be active, a theme in use. */
 function brokenBy(site: DemoSite): Broken | null {
   for (const [name, breakage] of Object.entries(site.faults.breaks ?? {})) {
     const at = name.lastIndexOf('@');
@@ -28,7 +28,7 @@ function brokenBy(site: DemoSite): Broken | null {
   return null;
 }
 
-/** The answer of a broken site to this request; null = it works. */
+/** The response of a broken site to this request; null = it works. */
 export function brokenAnswer(site: DemoSite, path: string, isCall: boolean): Answer | null {
   const broken = brokenBy(site);
   if (broken === null) return null;

@@ -1,4 +1,4 @@
-/** What the simulated guard of a site keeps. */
+/** The stored state of a site's simulated guard. */
 
 import { createHash, randomBytes } from 'node:crypto';
 import type { DemoSite } from '../site.js';
@@ -12,7 +12,7 @@ export interface KeptVersion {
   kind: ItemKind;
   slug: string;
   version: string;
-  /** What was on offer for it. */
+  /** The update that was available for it. */
   update: UpdateOffer | null;
   /** Unix seconds. */
   created: number;
@@ -46,21 +46,21 @@ export interface RecordedFault {
 export interface GuardState {
   version: string;
   login: boolean;
-  /** Nonces that were used, with the second in which they may be forgotten. */
+  /** Used nonces, with the second after which they may be forgotten. */
   nonces: Map<string, number>;
   /** Newest first. */
   kept: KeptVersion[];
   armed: ArmedVersion[];
   faults: RecordedFault[];
-  /** Updates that are under way; guards before 1.1.0 do not know them. */
+  /** Running updates; guards before 1.1.0 do not report them. */
   updating: { kind: ItemKind; slug: string; since: number }[];
-  /** Actions that were carried out, in order. */
+  /** Executed actions, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */
   logins: Map<string, { user: string; until: number }>;
 }
 
-/** The guard before it knew of running updates. */
+/** The guard before it reported running updates. */
 export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
