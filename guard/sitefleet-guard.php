@@ -13,10 +13,10 @@
 
 defined( 'ABSPATH' ) || exit;
 
-// The installer writes true here when the owner of the site allows logins by token; wp-config.php may say it too, and wins.
+// The installer writes true here if the owner of the site allows logins by token; a value in wp-config.php takes precedence.
 defined( 'SITEFLEET_GUARD_LOGIN' ) || define( 'SITEFLEET_GUARD_LOGIN', false );
 
-/** A request that cannot be carried out: a code for programs, a message for people. */
+/** A refused request: a code for programs, a message for people. */
 class Sitefleet_Refusal extends Exception {
 	public string $reason;
 
@@ -28,7 +28,7 @@ class Sitefleet_Refusal extends Exception {
 	public static function when( bool $so, string $reason, string $message ): void { if ( $so ) throw new self( $reason, $message ); }
 }
 
-/** Everything the guard does. One object serves one request. */
+/** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
 	const VERSION       = '1.1.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
@@ -47,8 +47,8 @@ class Sitefleet_Guard {
 	const FATAL         = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
 
 	/**
-	 * What each action needs: that its nonce is kept, the lock, the owner's permission to change files. Those that do no harm
-	 * when repeated do without a nonce where none can be kept: on read-only file systems and full disks.
+	 * What each action needs: a stored nonce, the lock, the owner's permission to change files. Actions that are harmless when
+	 * repeated work without a nonce where none can be stored: on read-only file systems and full disks.
 	 */
 	const ACTIONS = array(
 		'hello' => '', 'list' => '', 'faults' => '', 'drop' => 'lock', 'disarm' => 'nonce lock', 'login' => 'nonce lock',
@@ -58,10 +58,10 @@ class Sitefleet_Guard {
 	protected string $content;
 	/** Folder of each kind of item. */
 	protected array $roots;
-	/** The guard's own folder; '' while there is none. */
+	/** The guard's own folder; '' if there is none. */
 	protected string $store = '';
 	private bool $watched   = false;
-	/** Kept for the shutdown handler: freed there, so that it has memory to work with. */
+	/** Reserved for the shutdown handler, which frees it to have memory to work with. */
 	private string $reserve = '';
 	/** Items that this request updates: key => locked file. PHP frees the lock when the request ends, however it ends. */
 	private array $updates = array();
@@ -72,9 +72,9 @@ class Sitefleet_Guard {
 		$this->store   = $this->find_store();
 	}
 
-	/** What happens when WordPress loads this file. */
+	/** Entry point: runs when WordPress loads this file. */
 	public static function boot(): void {
-		// WP-CLI and cron by command line often run as another user: files made by them would be out of PHP's reach later.
+		// WP-CLI and command-line cron often run as another user: PHP could not access files created by them later.
 		if ( 'cli' === PHP_SAPI || ! function_exists( 'openssl_verify' ) ) return;
 		$guard = new self( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' );
 		$guard->settle();
@@ -86,7 +86,7 @@ class Sitefleet_Guard {
 
 	// ---------------------------------------------------------------------------------------------- signed requests
 
-	/** Answers a signed request and ends; returns only when it is not one. */
+	/** Answers a signed request and exits; returns only if the request is not one. */
 	private function serve(): void {
 		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::MAX_BODY + 1 );
 		$verdict = $this->verify( $_SERVER, $body, self::key(), self::sites(), time() );
@@ -106,7 +106,7 @@ class Sitefleet_Guard {
 			header( 'Cache-Control: no-store' );
 			header( 'X-Robots-Tag: noindex' );
 		}
-		// Framed, because output may have begun before us. Without "<" and ">" in the JSON the frame is unambiguous.
+		// Framed, because output may have been sent before. Without "<" and ">" in the JSON the frame is unambiguous.
 		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ), '</sitefleet-guard>';
 		exit;
 	}
@@ -117,8 +117,8 @@ class Sitefleet_Guard {
 	}
 
 	/**
-	 * Judges a request: `unsigned` (to be treated as if there were no guard), `clock`, `other_site`, or `ok`.
-	 * The reasons are told only to the holder of the key, who can do something about them.
+	 * Judges a request: `unsigned` (treated as if there were no guard), `clock`, `other_site`, or `ok`. The reasons are only shown
+	 * to the holder of the key, who can act on them.
 	 */
 	public function verify( array $server, string $body, string $pem, array $sites, int $now ): string {
 		$field = static function ( string $name, string $pattern ) use ( $server ) {
@@ -137,7 +137,7 @@ class Sitefleet_Guard {
 		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
 		if ( ! hash_equals( self::key_id( $details['key'] ), $id ) || ! $valid ) return 'unsigned';
 		if ( abs( $now - (int) $time ) > self::SKEW ) return 'clock';
-		// A staging copy carries the same key: what was signed for the original must not work there.
+		// A staging copy has the same key: requests signed for the original must not work there.
 		return in_array( $site, $sites, true ) ? 'ok' : 'other_site';
 	}
 
@@ -147,7 +147,7 @@ class Sitefleet_Guard {
 		return substr( hash( 'sha256', $der ), 0, 32 );
 	}
 
-	/** PHP before 8.0 does not read the older form of a public key (PKCS#1): it is wrapped into the one that all read. */
+	/** PHP before 8.0 cannot read the older form of a public key (PKCS#1): it is wrapped into the form that all versions read. */
 	private static function as_spki( string $pem ): string {
 		if ( ! preg_match( '/-----BEGIN RSA PUBLIC KEY-----([^-]+)-----END/', $pem, $found ) ) return $pem;
 		$part = static function ( string $tag, string $value ): string {
@@ -159,7 +159,7 @@ class Sitefleet_Guard {
 		return "-----BEGIN PUBLIC KEY-----\n" . chunk_split( base64_encode( $part( "\x30", $rsa . $bits ) ), 64, "\n" ) . "-----END PUBLIC KEY-----\n";
 	}
 
-	/** A site's address as it is signed: host without www., port unless it is standard, path between slashes. */
+	/** A site's address as it is signed: host without www., port unless it is the default, path with slashes around it. */
 	public static function site_name( string $url ): string {
 		$parts = parse_url( trim( $url ) );
 		$host  = strtolower( $parts['host'] ?? '' );
@@ -170,9 +170,9 @@ class Sitefleet_Guard {
 		return $host . ( null === $port || 80 === $port || 443 === $port ? '' : ":$port" ) . ( '' === $path ? '/' : "/$path/" );
 	}
 
-	/** The public key that the child plugin trusts, as PEM; '' when there is none that counts here. */
+	/** The public key that the child plugin trusts, as PEM; '' if there is none that counts here. */
 	private static function key(): string {
-		// In a network plugins are everybody's: the key of a site whose connected user may not install them must not do so.
+		// In a network all sites share their plugins: the key of a site whose connected user may not install them must not be used.
 		if ( is_multisite() && ! in_array( get_option( 'mainwp_child_connected_admin' ), get_super_admins(), true ) ) return '';
 		$stored = get_option( 'mainwp_child_pubkey' );
 		return is_string( $stored ) ? (string) base64_decode( $stored, true ) : '';
@@ -182,10 +182,10 @@ class Sitefleet_Guard {
 		return array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
 	}
 
-	/** Lets the front of the site answer as for an address that it does not know; other addresses answer as to anybody. */
+	/** Makes the front page answer as for an unknown address; other addresses answer as for anyone. */
 	private static function pretend_unknown(): void { add_filter( 'request', fn() => array( 'error' => '404' ), PHP_INT_MAX ); }
 
-	/** Carries out a request whose signature is right and answers what the caller gets. */
+	/** Executes a request with a valid signature and returns the response. */
 	public function handle( string $verdict, string $body, string $nonce ): array {
 		$answer = array( 'protocol' => self::PROTOCOL, 'nonce' => $nonce, 'time' => time() );
 		try {
@@ -211,7 +211,7 @@ class Sitefleet_Guard {
 		return $answer + array( 'ok' => false, 'error' => array( 'code' => $reason, 'message' => $message ) );
 	}
 
-	/** Remembers a nonce by an empty file, which only one of two processes can create. */
+	/** Stores a nonce as an empty file, which only one of two processes can create. */
 	private function use_nonce( string $nonce, bool $harmless ): void {
 		$harmless ? $this->quietly( fn() => $this->need_store() ) : $this->need_store();
 		if ( '' === $this->store ) return;
@@ -293,11 +293,11 @@ class Sitefleet_Guard {
 		$bad      = ! is_int( $refuse ) || $refuse < 0 || $refuse > self::MAX_ARMED;
 		Sitefleet_Refusal::when( $bad, 'bad_request', 'refuse_updates must be a whole number from 0 to ' . self::MAX_ARMED . '.' );
 		$snapshot = $this->snapshot( $request['snapshot'] ?? null );
-		// First: an update that has not begun to change files then does not begin.
+		// First, so that an update that has not begun to change files does not begin.
 		if ( $refuse ) $this->refuse_updates( $snapshot, $refuse );
 		if ( true !== ( $request['while_updating'] ?? null ) ) $this->await_update( $snapshot );
 		$result = $this->restore( $snapshot );
-		// An update that was killed leaves the whole site in maintenance for ten minutes.
+		// A killed update leaves the whole site in maintenance mode for ten minutes.
 		if ( true === ( $request['end_maintenance'] ?? null ) ) @unlink( ABSPATH . '.maintenance' );
 		$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $snapshot['kind'], $snapshot['slug'] ) ) );
 		return $result + array(
@@ -336,7 +336,7 @@ class Sitefleet_Guard {
 		$until  = time() + self::LOGIN_SECONDS;
 		$tokens = array_filter( $this->get_json( 'logins' ), fn( $one ) => $one['until'] >= time() );
 		$tokens = array_slice( $tokens, -9, null, true );
-		// Only its hash is stored: reading the guard's folder gives no way in.
+		// Only its hash is stored, so that reading the guard's folder does not allow a login.
 		$tokens[ hash( 'sha256', $token ) ] = array( 'user' => $user->ID, 'site' => get_current_blog_id(), 'until' => $until );
 		$this->put_json( 'logins', $tokens );
 		return array( 'token' => $token, 'until' => $until );
@@ -350,7 +350,7 @@ class Sitefleet_Guard {
 		return array( 'removed' => ! file_exists( __FILE__ ) && ! file_exists( $this->store ) );
 	}
 
-	/** Logs the bearer of a login token in and ends; returns, without a trace, when the token is not good. */
+	/** Logs in the holder of a login token and exits; returns, leaving no trace, if the token is invalid. */
 	private function enter( $token ): void {
 		if ( ! SITEFLEET_GUARD_LOGIN || '' === $this->store || ! is_string( $token ) || ! preg_match( '/^[0-9a-f]{64}\z/', $token ) ) return;
 		$hash = hash( 'sha256', $token );
@@ -360,7 +360,7 @@ class Sitefleet_Guard {
 			return;
 		}
 		if ( null === $login || $login['until'] < time() || get_current_blog_id() !== $login['site'] ) return;
-		// No plugin loads in this request, so these are WordPress' own functions and no broken plugin is in the way.
+		// No plugin loads in this request, so these are WordPress' own functions and no broken plugin can interfere.
 		require_once ABSPATH . WPINC . '/pluggable.php';
 		if ( is_multisite() ) ms_cookie_constants();
 		wp_cookie_constants();
@@ -374,7 +374,7 @@ class Sitefleet_Guard {
 		exit;
 	}
 
-	/** A login token is used up before it is good for anything; what cannot be written cannot be used. */
+	/** A login token is used up before it takes effect; if that cannot be stored, it cannot be used. */
 	private function use_up( string $hash ): ?array {
 		$tokens = $this->get_json( 'logins' );
 		$login  = $tokens[ $hash ] ?? null;
@@ -385,7 +385,7 @@ class Sitefleet_Guard {
 
 	// --------------------------------------------------------------------------------------------- items and snapshots
 
-	/** Where an item lies. A slug is WordPress' own: `folder/file.php` or `file.php` of a plugin, the folder of a theme. */
+	/** The path of an item. A slug is WordPress' own: `folder/file.php` or `file.php` for a plugin, the folder for a theme. */
 	public function item( $kind, $slug ): array {
 		$part  = '[^./\\\\:*?"<>|\x00-\x1f][^/\\\\:*?"<>|\x00-\x1f]{0,190}';
 		$forms = array(
@@ -427,7 +427,7 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** SHA-256 over names, sizes and contents of an item, file by file; '' when it cannot be read. */
+	/** SHA-256 over names, sizes and contents of an item, file by file; '' if it cannot be read. */
 	public function digest( string $path, bool $single ): string {
 		$tree = hash_init( 'sha256' );
 		try {
@@ -445,7 +445,7 @@ class Sitefleet_Guard {
 		return null === $size ? "d\0$name\n" : "f\0$name\0$size\0$sum\n";
 	}
 
-	/** Writes an item into a container. It exists once its description (.json) does. */
+	/** Packs an item into a container. It counts as existing once its description (.json) exists. */
 	private function pack( array $item, string $path, string $role ): array {
 		$files = 0;
 		$bytes = 0;
@@ -521,7 +521,7 @@ class Sitefleet_Guard {
 				$modes[ $to ] = octdec( $found[2] );
 				continue;
 			}
-			// "x" creates and never opens what is there, be it a link.
+			// "x" creates a file and never opens an existing one, not even a link.
 			$out = self::open( $to, 'x' );
 			$sum = $this->copy( $get, (int) $found[3], fn( $piece ) => self::write( $out, $piece ) );
 			fclose( $out );
@@ -530,7 +530,7 @@ class Sitefleet_Guard {
 		}
 		fclose( $in );
 		$modes[ $path ] = $snapshot['mode'];
-		// Last and from below, as a folder may be one that cannot be written.
+		// Last, and from the bottom up, because a folder may be read-only.
 		foreach ( array_reverse( $modes ) as $folder => $mode ) @chmod( $folder, $mode );
 	}
 
@@ -542,7 +542,7 @@ class Sitefleet_Guard {
 		return new Sitefleet_Refusal( 'damaged', 'The snapshot is damaged; nothing was changed.' );
 	}
 
-	/** Reads exactly so many bytes, hands them on in pieces, answers their SHA-256. */
+	/** Reads exactly this many bytes, passes them on in chunks, returns their SHA-256. */
 	private function copy( callable $get, int $size, callable $put ): string {
 		$hash = hash_init( 'sha256' );
 		while ( $size > 0 ) {
@@ -575,7 +575,7 @@ class Sitefleet_Guard {
 		throw new Sitefleet_Refusal( 'not_found', 'There is no such snapshot.' );
 	}
 
-	/** Drops older snapshots of the same item and role beyond the number that is kept, but none that is armed. */
+	/** Drops older snapshots of the same item and role beyond the number that is kept, except armed ones. */
 	private function keep_newest( array $newest ): void {
 		$armed = array_column( $this->armed(), 'snapshot' );
 		$left  = 'snapshot' === $newest['role'] ? self::KEEP_PER_ITEM : 1;
@@ -590,7 +590,7 @@ class Sitefleet_Guard {
 		@unlink( "$this->store/$id.bin" );
 	}
 
-	/** Removes what has lapsed, and what processes that were killed left behind. Only under the lock. */
+	/** Removes expired files, and leftovers of killed processes. Only under the lock. */
 	private function prune(): void {
 		$armed = array_column( $this->armed(), 'snapshot' );
 		$keep  = array();
@@ -611,7 +611,7 @@ class Sitefleet_Guard {
 
 	private function tidy(): void { $this->quietly( fn() => '' === $this->store || $this->locked( fn() => $this->prune(), 0.0 ) ); }
 
-	/** For what may fail without harm: it is done another time. */
+	/** For steps that may fail harmlessly: they are repeated another time. */
 	private function quietly( callable $do ): void {
 		try {
 			$do();
@@ -623,8 +623,8 @@ class Sitefleet_Guard {
 	// --------------------------------------------------------------------------------------------------------- restore
 
 	/**
-	 * Puts a snapshot back. Everything is prepared and checked beside the live item; then two renames swap it. The journal says
-	 * how far it came, so that the next request can finish or undo it before any plugin loads.
+	 * Restores a snapshot. Everything is prepared and checked next to the live item; then two renames swap it. The journal records
+	 * the progress, so that the next request can finish or undo it before any plugin loads.
 	 */
 	private function restore( array $snapshot ): array {
 		$item = $this->item( $snapshot['kind'], $snapshot['slug'] );
@@ -654,7 +654,7 @@ class Sitefleet_Guard {
 		return $result;
 	}
 
-	/** Errors that an item had since its snapshot was taken are those of the version that was replaced, not of the old one. */
+	/** Errors of an item since its snapshot was taken belong to the replaced version, not to the old one. */
 	private function acquit( array $item, int $since ): void {
 		$faults = $this->get_json( 'faults' );
 		foreach ( $faults as $mark => $fault ) {
@@ -665,12 +665,12 @@ class Sitefleet_Guard {
 		$this->quietly( fn() => $this->put_json( 'faults', $faults ) );
 	}
 
-	/** Beside the live item, so that a rename is enough; WordPress overlooks names with a dot in front. */
+	/** Next to the live item, so that a rename suffices; WordPress ignores names that begin with a dot. */
 	private static function work( array $item, array $job ): string {
 		return "{$item['parent']}/.sitefleet-guard-{$job['id']}";
 	}
 
-	/** The swap of a prepared restore, from wherever it stopped. */
+	/** Swaps a prepared restore, continuing from where it stopped. */
 	private function swap( array $item, array $job ): array {
 		$work = self::work( $item, $job );
 		$live = $item['path'];
@@ -691,7 +691,7 @@ class Sitefleet_Guard {
 				$replaced = $this->pack( $item, $old, 'replaced' );
 				$this->keep_newest( $replaced );
 			}
-			// From here on, what is left of the old folder is no evidence any more.
+			// From here on, the rest of the old folder is no longer evidence.
 			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
 		} catch ( Throwable $error ) {
 			$replaced = null; // What was broken is kept as evidence only: no space for it is no failure.
@@ -727,12 +727,12 @@ class Sitefleet_Guard {
 
 	// ----------------------------------------------------------------------------------- updates that WordPress makes
 
-	/** Keeps a file locked while WordPress' upgrader is at work on an item: a restore in the middle would mix two versions. */
+	/** Keeps a file locked while WordPress' upgrader works on an item: a restore in the middle would mix two versions. */
 	private function attend_updates(): void {
 		if ( '' === $this->store ) return;
 		$begins = fn( $reply, array $about ) => $this->update_begins( $about ) ? $reply : new WP_Error( 'sitefleet_refused', 'Sitefleet has put the old version back, and no longer waits for this update.' );
 		add_filter( 'upgrader_pre_download', fn( $reply, $package = '', $upgrader = null, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MAX, 4 );
-		// Again when the download is there, and before WordPress switches the plugin off.
+		// Again when the download has finished, and before WordPress deactivates the plugin.
 		add_filter( 'upgrader_pre_install', fn( $reply, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MIN, 2 );
 		// The last moment before the old version is removed.
 		add_filter( 'upgrader_source_selection', fn( $source, $from = '', $upgrader = null, $about = array() ) => is_wp_error( $source ) ? $source : $begins( $source, (array) $about ), PHP_INT_MAX, 4 );
@@ -741,7 +741,7 @@ class Sitefleet_Guard {
 			'upgrader_install_package_result',
 			function ( $result, $about = array() ) use ( &$failed ) {
 				$item = self::updated_item( (array) $about );
-				// After a failure WordPress may put files back at the very end of the request.
+				// After a failure WordPress may restore files at the very end of the request.
 				if ( null !== $item && is_wp_error( $result ) ) $failed[ self::update_file( $item ) ] = true;
 				return $result;
 			},
@@ -751,7 +751,7 @@ class Sitefleet_Guard {
 		add_action( 'upgrader_process_complete', function () use ( &$failed ) { $this->updates = array_intersect_key( $this->updates, $failed ); }, PHP_INT_MIN );
 	}
 
-	/** The plugin or theme that the upgrader speaks of; null when it is something else. */
+	/** The plugin or theme that the upgrader is working on; null for anything else. */
 	private static function updated_item( array $about ): ?array {
 		foreach ( array( 'plugin', 'theme' ) as $kind ) {
 			if ( isset( $about[ $kind ] ) && is_string( $about[ $kind ] ) ) return array( 'kind' => $kind, 'slug' => $about[ $kind ] );
@@ -761,15 +761,15 @@ class Sitefleet_Guard {
 
 	private static function update_file( array $item ): string { return 'update-' . md5( "{$item['kind']} {$item['slug']}" ); }
 
-	/** False when the dashboard has given this update up. What cannot be locked is updated all the same. */
+	/** False if the dashboard has given this update up. An item that cannot be locked is updated anyway. */
 	private function update_begins( array $about ): bool {
 		$item = self::updated_item( $about );
 		if ( null === $item ) return true;
 		$name = self::update_file( $item );
-		// Only what the dashboard asked for: the owner may update as ever.
+		// Only updates requested by the dashboard: the owner may update at any time.
 		if ( isset( $_POST['mainwpsignature'] ) && ( $this->get_json( 'refused' )[ $name ] ?? 0 ) >= time() ) return false;
 		$file = isset( $this->updates[ $name ] ) ? false : @fopen( "$this->store/$name", 'c' );
-		// Somebody may be looking whether it is locked, for a moment.
+		// Another process may be checking the lock for a moment.
 		for ( $i = 0; $file && ! isset( $this->updates[ $name ] ) && $i < 20; ++$i ) {
 			if ( flock( $file, LOCK_EX | LOCK_NB ) ) {
 				$this->updates[ $name ] = $file;
@@ -782,7 +782,7 @@ class Sitefleet_Guard {
 		return true;
 	}
 
-	/** Whether a living process holds a file of ours: the lock of one that dies is free at once. */
+	/** Whether a living process holds one of the guard's files: the lock of a dead process is released at once. */
 	private function is_locked( string $name ): bool {
 		$file = @fopen( "$this->store/$name", 'r' );
 		$busy = 0;
@@ -808,7 +808,7 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** For so many seconds updates of an item that the dashboard asked for do not begin; 0 = they may. */
+	/** For this many seconds updates of an item requested by the dashboard do not begin; 0 = they may. */
 	private function refuse_updates( array $item, int $seconds ): void {
 		$refused = array_filter( $this->get_json( 'refused' ), fn( $until ) => $until >= time() );
 		$name    = self::update_file( $item );
@@ -827,18 +827,18 @@ class Sitefleet_Guard {
 			$error         = error_get_last();
 			if ( null !== $error && $error['type'] & self::FATAL ) $this->watch( $error );
 		};
-		// WordPress' own handler, which tells the administrator by mail, runs before. The hook is for plugins that end the
-		// request in it; the plain function for requests that do not come that far.
+		// WordPress' own handler, which notifies the administrator by mail, runs before. The hook is for plugins that end the request
+		// in it; the plain function is for requests that do not reach it.
 		add_action( 'shutdown', $look, PHP_INT_MIN );
 		register_shutdown_function( $look );
-		// Its page may raise notices and deprecations, after which PHP's last error is theirs: here it still names the fatal one.
+		// The error page may raise notices and deprecations, which become PHP's last error: here it still is the fatal one.
 		$told = function ( $args, $error = null ) {
 			if ( is_array( $error ) && isset( $error['type'], $error['message'], $error['file'], $error['line'] ) && $error['type'] & self::FATAL ) $this->watch( $error );
 			return $args;
 		};
 		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
 		if ( $this->armed() ) {
-			// Most fatal errors are exceptions: seen here first, before anything can hide them or end the request.
+			// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
 			$before = set_exception_handler(
 				function ( Throwable $thrown ) use ( &$before ) {
 					$at = array( 'file' => $thrown->getFile(), 'line' => $thrown->getLine() );
@@ -850,13 +850,13 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** Records a fatal error; restores the armed item that it comes from. Never throws. */
+	/** Records a fatal error; restores the armed item that caused it. Never throws. */
 	public function watch( array $error ): void {
 		if ( $this->watched ) return;
 		$this->watched = true;
 		@ini_set( 'memory_limit', '-1' );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
-		// Busy: another process sees to it.
+		// Busy: another process handles it.
 		$this->quietly( fn() => $this->locked( fn() => $this->judge( $error ), 0.0 ) );
 	}
 
@@ -875,7 +875,7 @@ class Sitefleet_Guard {
 				} catch ( Throwable $failure ) {
 					$reason = $failure instanceof Sitefleet_Refusal ? $failure->reason : 'failed';
 				}
-				// Also after a failure: a restore that did not help is not repeated.
+				// Even after a failure: a restore that did not help is not repeated.
 				$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $armed['kind'], $armed['slug'] ) ) );
 				$faults = $this->get_json( 'faults' );
 			}
@@ -893,7 +893,7 @@ class Sitefleet_Guard {
 		$this->put_json( 'faults', array_slice( $faults, -self::MAX_FAULTS, null, true ) );
 	}
 
-	/** The armed item that a fatal error comes from: the one its file lies in, else one its stack passes through. */
+	/** The armed item that caused a fatal error: the one that contains its file, otherwise one in its stack. */
 	private function culprit( array $error ): ?array {
 		$file  = strtr( $error['file'], '\\', '/' );
 		$stack = strtr( $error['message'], '\\', '/' );
@@ -910,7 +910,7 @@ class Sitefleet_Guard {
 		return null;
 	}
 
-	/** Why the watchdog leaves a fatal error of an armed item to Sitefleet; null when it acts. */
+	/** Why the watchdog leaves a fatal error of an armed item to Sitefleet; null if it acts. */
 	private function reason_to_wait( array $error, array $armed, ?array $past ): ?string {
 		if ( preg_match( '/^(Allowed memory size of|Out of memory|Maximum execution time of)/', $error['message'] ) ) {
 			return 'resources'; // A slow import is not a broken plugin.
@@ -928,7 +928,7 @@ class Sitefleet_Guard {
 		return null;
 	}
 
-	/** What is recorded of a fatal error: no request data, no stack, no absolute path. */
+	/** The recorded facts of a fatal error: no request data, no stack, no absolute path. */
 	private function describe( array $error ): array {
 		$file    = $this->relative( $error['file'] );
 		$message = $this->relative( strtok( $error['message'], "\n" ) );
@@ -942,7 +942,10 @@ class Sitefleet_Guard {
 
 	// ------------------------------------------------------------------------------------------------ the guard's folder
 
-	/** Its name cannot be guessed and is found by looking: no option that a cache or a restored database could hold wrongly. */
+	/**
+	 * Its name cannot be guessed and is found by listing the folder: not an option, which a cache or a restored database could get
+	 * wrong.
+	 */
 	private function find_store(): string {
 		$found  = '';
 		$folder = @opendir( $this->content );
@@ -969,7 +972,7 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** Runs something that no other process may do at the same time. The lock of a process that dies is free at once. */
+	/** Runs something that only one process may do at a time. The lock of a dead process is released at once. */
 	private function locked( callable $do, float $patience = 5.0 ) {
 		$this->need_store();
 		$lock  = self::open( "$this->store/lock", 'c' );
@@ -986,7 +989,7 @@ class Sitefleet_Guard {
 		}
 	}
 
-	/** What is armed and has not lapsed, except one item. */
+	/** Armed, unexpired items, except one. */
 	private function armed( string $kind = '', string $slug = '' ): array {
 		$now = time();
 		return array_values( array_filter( $this->get_json( 'armed' ), fn( $one ) => $one['until'] >= $now && array( $kind, $slug ) !== array( $one['kind'], $one['slug'] ) ) );
@@ -998,7 +1001,7 @@ class Sitefleet_Guard {
 		return is_array( $data ) ? $data : array();
 	}
 
-	/** Replaces a small file as a whole. An empty list is no file: that also works on a full disk. */
+	/** Replaces a small file completely. An empty list means no file, which also works on a full disk. */
 	private function put_json( string $name, array $data ): void {
 		if ( ! $data ) {
 			@unlink( "$this->store/$name.json" );
@@ -1008,7 +1011,7 @@ class Sitefleet_Guard {
 		$this->replace( "$this->store/$name.json", fn( $out ) => self::write( $out, $text ) );
 	}
 
-	/** Writes a file under another name and renames it: there is the old one or the new one, whole. */
+	/** Writes a file under another name and renames it, so that there is always a complete one, old or new. */
 	private function replace( string $path, callable $fill ) {
 		$draft = "$path." . bin2hex( random_bytes( 8 ) ) . '.tmp';
 		$out   = self::open( $draft, 'x' );
@@ -1032,7 +1035,7 @@ class Sitefleet_Guard {
 		return file_exists( $path ) || is_link( $path );
 	}
 
-	/** Removes a file or folder; a link itself, never what it points to. */
+	/** Removes a file or folder; for a link the link itself, never its target. */
 	private function remove( string $path ): void {
 		if ( is_link( $path ) || ! is_dir( $path ) ) {
 			@unlink( $path );
@@ -1069,7 +1072,7 @@ class Sitefleet_Guard {
 		return is_file( ABSPATH . '.maintenance' ) && filemtime( ABSPATH . '.maintenance' ) > time() - 600;
 	}
 
-	/** Whether WordPress' settings say that an item is on; restoring files does not change them. */
+	/** Whether an item is active by WordPress' settings; restoring files does not change them. */
 	private static function active( string $kind, string $slug ): bool {
 		if ( 'theme' === $kind ) return in_array( $slug, array( get_option( 'stylesheet' ), get_option( 'template' ) ), true );
 		$network = is_multisite() ? (array) get_site_option( 'active_sitewide_plugins' ) : array();
