@@ -138,6 +138,6 @@ export const MONITORING = {
   svc_uptime_monitoring_up_status_codes: field(statusCodes, () => range(200, 206), 'HTTP codes that count as up.'),
   svc_uptime_monitoring_down_confirmation_check: field(onOff, 1, 'Check once more before a site counts as down.'),
   svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'The word of the keyword type.'),
-  svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not tell of bad site health.'),
+  svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not report bad site health.'),
   svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is reported.'),
 } satisfies Fields;

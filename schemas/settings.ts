@@ -78,7 +78,7 @@ export const GENERAL = {
     '0 = always ask before updates, 1 = not for single ones, 2 = never.',
     { idle: SCREEN },
   ),
-  check_http_response: field(onOff, 1, 'Visit a site after updates and tell when it is not up.'),
+  check_http_response: field(onOff, 1, 'Visit a site after updates and report when it is not up.'),
   check_http_response_method: field(() => z.enum(['head', 'get']), 'head', 'How it is visited.', {
     idle: 'Every visit is a GET, as a browser would make it: head would miss broken pages.',
   }),

@@ -57,10 +57,10 @@ export interface Story {
   /** The data a site is connected with. */
   belongingsOf(site: DemoSite): Belongings;
   /** Continues once the sites are connected; `ids` has those that are. */
-  tell(ids: ReadonlyMap<DemoSite, number>, inbox: string): Promise<Told>;
+  complete(ids: ReadonlyMap<DemoSite, number>, inbox: string): Promise<StoryFacts>;
 }
 
-export interface Told {
+export interface StoryFacts {
   /** An available update that breaks its site; null = that site is not connected. */
   broken_update: { site_id: number; slug: string } | null;
   /** Another site with the same update. */
@@ -86,7 +86,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<
       const id = client === null ? undefined : clients[client];
       return { ...(id === undefined ? {} : { client_id: id }), tags: wanted.flatMap((at) => tags[at] ?? []) };
     },
-    async tell(ids, inbox) {
+    async complete(ids, inbox) {
       await addRecipient(ctx, 'webhook', { name: 'Inbox of the demo', url: inbox });
       const acting = new Map([...cast].flatMap(([part, site]) => (ids.has(site) ? [[part, site] as const] : [])));
       const idOf = (part: Part) => ids.get(acting.get(part) as DemoSite) ?? null;

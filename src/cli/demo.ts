@@ -16,7 +16,7 @@ import type { Inbox } from '../demo/inbox.js';
 import type { HttpListener } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
-import type { Story, Told } from './demo-story.js';
+import type { Story, StoryFacts } from './demo-story.js';
 import { type Credentials, firstStartOf } from './first-start.js';
 import { localActor } from './local-actor.js';
 import { print, printJson, say, tableText } from './output.js';
@@ -73,11 +73,11 @@ export async function demo(
     const config = atDemoPace(settle(demoSettings(folder)));
     const started = await start(config, options.sites, undo);
     const { service, listener, credentials } = started;
-    const { outcome, told } = await fill(started, config, stop);
+    const { outcome, facts } = await fill(started, config, stop);
     if (!stop.aborted) {
       await service.start();
-      if (options.json) printJson({ ...endpoints(listener.url, credentials), broken_update: told.broken_update });
-      else await introduce(service, listener.url, credentials, outcome, { told, inbox: started.inbox });
+      if (options.json) printJson({ ...endpoints(listener.url, credentials), broken_update: facts.broken_update });
+      else await introduce(service, listener.url, credentials, outcome, { facts, inbox: started.inbox });
       await whenAborted(stop);
     }
   } finally {
@@ -116,7 +116,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
 
 type Started = Awaited<ReturnType<typeof start>>;
 
-const NOTHING_TOLD: Told = { broken_update: null, same_update: null };
+const NO_FACTS: StoryFacts = { broken_update: null, same_update: null };
 
 /**
  * Connects the sites and fills the demo with content, before its schedule starts. The verbs run in this thread, in a
@@ -126,7 +126,7 @@ async function fill(
   { service, fleet, inbox, listener, sharedKey }: Started,
   config: Config,
   stop: AbortSignal,
-): Promise<{ outcome: Outcome; told: Told }> {
+): Promise<{ outcome: Outcome; facts: StoryFacts }> {
   const [{ createService }, { beginStory }] = await Promise.all([
     import('../app/service.js'),
     import('./demo-story.js'),
@@ -137,10 +137,10 @@ async function fill(
     const ctx = author.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stop });
     const story = await beginStory(ctx, fleet.sites);
     const outcome = await connectAll(service, fleet.sites, story, stop);
-    return { outcome, told: stop.aborted ? NOTHING_TOLD : await story.tell(outcome.ids, inbox.url) };
+    return { outcome, facts: stop.aborted ? NO_FACTS : await story.complete(outcome.ids, inbox.url) };
   } catch (error) {
     if (!stop.aborted) throw error;
-    return { outcome: { ids: new Map(), failed: [] }, told: NOTHING_TOLD };
+    return { outcome: { ids: new Map(), failed: [] }, facts: NO_FACTS };
   } finally {
     await author.stop();
   }
@@ -204,7 +204,7 @@ async function introduce(
   url: string,
   credentials: Credentials,
   outcome: Outcome,
-  { told, inbox }: { told: Told; inbox: Inbox },
+  { facts, inbox }: { facts: StoryFacts; inbox: Inbox },
 ): Promise<void> {
   const all = endpoints(url, credentials);
   if (process.stdout.isTTY) print(`\n${await fleetTable(service)}\n`);
@@ -225,7 +225,7 @@ Try:
     -d '{"input":{"site_id_or_domain":1}}' '${all.abilities}/svc/update-site-plugins-v1/run'
   curl -H 'Authorization: Bearer ${credentials.api_key}' '${all.v2}/sites'
   claude mcp add --transport http sitefleet ${all.mcp} --header 'Authorization: Bearer ${credentials.api_key}'
-${safeUpdateHint(all.abilities, credentials, told)}
+${safeUpdateHint(all.abilities, credentials, facts)}
 Ctrl-C ends the demo and removes its data.`);
 }
 
@@ -233,7 +233,7 @@ Ctrl-C ends the demo and removes its data.`);
 function safeUpdateHint(
   abilities: string,
   { user, password }: Credentials,
-  { broken_update, same_update }: Told,
+  { broken_update, same_update }: StoryFacts,
 ): string {
   if (broken_update === null) return '';
   const call = (id: number) =>

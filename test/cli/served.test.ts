@@ -102,7 +102,7 @@ describe('serve', () => {
       // the start.
       const problems = errors()
         .split('\n')
-        .filter((line) => line !== '' && !/could not be checked|Nobody would be told/.test(line));
+        .filter((line) => line !== '' && !/could not be checked|No one would receive an alert/.test(line));
       expect(problems).toEqual([]);
       expect(await endProcess(child)).toBe(0);
     } finally {

@@ -163,7 +163,7 @@ describe('doctor', () => {
     expect(of('Database')).toMatchObject({ status: 'ok' });
     expect(of('Key')?.detail).toMatch(/opens all [1-9]\d* secrets/);
     expect(of('Mail')).toMatchObject({ status: 'warn', detail: expect.stringContaining('SITEFLEET_SMTP_URL') });
-    expect(of('Alerts')?.detail).toContain('Nobody would be told');
+    expect(of('Alerts')?.detail).toContain('No one would receive an alert');
     expect(of('Feed')).toMatchObject({
       status: 'warn',
       detail: expect.stringContaining('SITEFLEET_VULNERABILITY_FEED'),
@@ -250,9 +250,9 @@ describe('completion', () => {
 
 it('alert test tells everybody who would be told, and fails when somebody is not, or nobody would be', async () => {
   const silent = await programs.run(env, ['alert', 'test']);
-  expect([silent.code, silent.err]).toEqual([1, expect.stringContaining('Nobody would be told of an alert')]);
+  expect([silent.code, silent.err]).toEqual([1, expect.stringContaining('No one would receive an alert')]);
   const served = await programs.serve({ ...env, SITEFLEET_LOG_LEVEL: 'warn' });
-  expect(served.errors()).toContain('Nobody would be told of an alert');
+  expect(served.errors()).toContain('No one would receive an alert');
   const add = await fetch(`${served.said.v2}/alerts/recipients/add`, {
     method: 'POST',
     headers: { authorization: `Bearer ${served.said.api_key}`, 'content-type': 'application/json' },

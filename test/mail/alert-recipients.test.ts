@@ -328,7 +328,7 @@ describe('a chat', () => {
 });
 
 test('it is known when nobody would be told', async () => {
-  expect((await audienceOf(ctx())).warning).toContain('Nobody would be told');
+  expect((await audienceOf(ctx())).warning).toContain('No one would receive an alert');
   // Without a mail server, mail recipients get nothing.
   await editMail(ctx(), 'uptime', { recipients: ['ada@example.com'] });
   expect((await audienceOf(ctx())).warning).toContain('SITEFLEET_SMTP_URL');

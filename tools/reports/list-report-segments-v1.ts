@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-report-segments-v1',
   title: 'List parts of reports',
-  about: 'Lists what a report can tell of, and which parts it has when none is chosen.',
+  about: 'Lists the parts a report can have, and those it has when none is chosen.',
   run: 'GET',
   effect: 'read',
   idempotent: true,

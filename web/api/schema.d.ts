@@ -1510,7 +1510,7 @@ export interface paths {
                  */
                 svc_uptime_monitoring_keyword: string;
                 /**
-                 * Do not tell of bad site health.
+                 * Do not report bad site health.
                  */
                 svc_disable_sites_health_monitoring: 0 | 1;
                 /**
@@ -1591,7 +1591,7 @@ export interface paths {
                  */
                 svc_uptime_monitoring_keyword: string;
                 /**
-                 * Do not tell of bad site health.
+                 * Do not report bad site health.
                  */
                 svc_disable_sites_health_monitoring: 0 | 1;
                 /**

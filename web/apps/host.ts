@@ -90,7 +90,7 @@ export async function connect(name: string, events: Events): Promise<Host> {
   })) as { hostCapabilities?: { serverTools?: object }; hostContext?: HostContext };
   follow(context, greeting.hostContext ?? {});
   post({ method: 'ui/notifications/initialized', params: {} });
-  tellSize(post);
+  watchSize(post);
   return {
     context,
     canCall: greeting.hostCapabilities?.serverTools !== undefined,
@@ -110,14 +110,14 @@ function follow(context: HostContext, change: HostContext): void {
 }
 
 /** The host sets the height of the frame to that of the content. */
-function tellSize(post: (message: Omit<Message, 'jsonrpc'>) => void): void {
-  let told = 0;
-  const tell = () => {
+function watchSize(post: (message: Omit<Message, 'jsonrpc'>) => void): void {
+  let sent = 0;
+  const sendSize = () => {
     const height = Math.ceil(document.documentElement.getBoundingClientRect().height);
-    if (height === told) return;
-    told = height;
+    if (height === sent) return;
+    sent = height;
     post({ method: 'ui/notifications/size-changed', params: { height } });
   };
-  new ResizeObserver(tell).observe(document.documentElement);
-  tell();
+  new ResizeObserver(sendSize).observe(document.documentElement);
+  sendSize();
 }

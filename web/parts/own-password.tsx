@@ -11,7 +11,7 @@ import { Dialog } from './dialog.js';
 import { TextField } from './field.js';
 import { Form, FormEnd } from './form.js';
 import { Icon } from './icon.js';
-import { tell } from './toast.js';
+import { showToast } from './toast.js';
 
 /** A button among those of the account. */
 export function OwnPassword() {
@@ -55,7 +55,7 @@ function Choose({ close }: { close: () => void }) {
   const [password, setPassword] = useState('');
   const save = async () => {
     await changePassword({ ...(has ? { current_password: old } : {}), password });
-    tell(t.account.passwordChanged);
+    showToast(t.account.passwordChanged);
     close();
   };
   return (

@@ -25,14 +25,14 @@ function drop(id: number): void {
   toasts.set(toasts.get().filter((toast) => toast.id !== id));
 }
 
-export function tell(text: string): void {
+export function showToast(text: string): void {
   count++;
   const id = count;
   toasts.set([...toasts.get().slice(-2), { id, text, bad: false }]);
   setTimeout(() => drop(id), SHOWN_MS);
 }
 
-export function tellFailure(error: unknown): void {
+export function showFailure(error: unknown): void {
   count++;
   const advice = error instanceof ApiError && error.status !== 0 ? error.advice : null;
   toasts.set([...toasts.get().slice(-2), { id: count, text: wordsOf(error), advice, bad: true }]);
@@ -42,10 +42,10 @@ export function tellFailure(error: unknown): void {
 export async function trying(work: () => Promise<string | null>): Promise<boolean> {
   try {
     const done = await work();
-    if (done !== null) tell(done);
+    if (done !== null) showToast(done);
     return true;
   } catch (error) {
-    tellFailure(error);
+    showFailure(error);
     return false;
   }
 }

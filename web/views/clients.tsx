@@ -15,7 +15,7 @@ import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { number } from '../parts/time.js';
-import { tell } from '../parts/toast.js';
+import { showToast } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Facts } from './site-overview.js';
 
@@ -169,7 +169,7 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
       : answer(
           api.POST('/clients/{id_or_email}/edit', { params: { path: { id_or_email: String(client.id) } }, body }),
         ));
-    tell(message);
+    showToast(message);
     close();
     refresh('clients:', 'owners:');
   };

@@ -147,7 +147,7 @@ function Alerts() {
                     : {t.alertKind[alert.kind] ?? alert.kind}
                   </span>
                   <span class="muted">
-                    {alert.delivered ? t.monitors.told : t.monitors.notTold} · <Time iso={alert.time} />
+                    {alert.delivered ? t.monitors.sent : t.monitors.notSent} · <Time iso={alert.time} />
                   </span>
                   {typeof alert.facts.msg === 'string' && alert.facts.msg !== '' && (
                     <p class="seen">{alert.facts.msg}</p>

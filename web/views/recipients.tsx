@@ -12,7 +12,7 @@ import { Form, FormEnd } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
-import { tell, trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
 const TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
@@ -133,7 +133,7 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
       }),
     );
     refresh('settings:recipients');
-    tell(message);
+    showToast(message);
     if (made === undefined) done(data.id);
     else setSecret({ id: data.id, text: made });
   };

@@ -9,7 +9,7 @@ import { Check, SelectField, TextField } from '../parts/field.js';
 import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
-import { tell, trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Recipients } from './recipients.js';
 import { Facts } from './site-overview.js';
@@ -55,7 +55,7 @@ function Monitoring() {
       svc_uptime_monitoring_interval: Number(interval),
     };
     const { message } = await answer(api.PATCH('/settings/monitoring/edit', { body }));
-    if (message !== undefined) tell(message);
+    if (message !== undefined) showToast(message);
     refresh('settings:', 'monitors:', 'now:');
   };
   return (
@@ -115,7 +115,7 @@ function Mail() {
             body: { recipients },
           }),
         );
-      tell(t.settings.mailSaved);
+      showToast(t.settings.mailSaved);
     } finally {
       refresh('settings:');
     }

@@ -14,7 +14,7 @@ import { Check } from '../parts/field.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, span, Time } from '../parts/time.js';
-import { tellFailure } from '../parts/toast.js';
+import { showFailure } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { type Offer, offersOf } from './offers.js';
 import { PutBack } from './put-back.js';
@@ -34,7 +34,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState<readonly Offer[] | null>(null);
   const [running, setRunning] = useState(false);
-  const [told, setTold] = useState<Outcomes | null>(null);
+  const [outcomes, setOutcomes] = useState<Outcomes | null>(null);
   const write = useMayWrite();
   const open = running || (story.data?.data ?? []).some(({ outcome }) => outcome === null);
 
@@ -47,7 +47,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
   const update = async (items: readonly Offer[]) => {
     setAsking(null);
     setRunning(true);
-    setTold(null);
+    setOutcomes(null);
     try {
       const { data, errors } = await answer(
         api.POST('/sites/{id_or_domain}/safe-update', {
@@ -59,9 +59,9 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
           },
         }),
       );
-      setTold({ updated: data.updated, errors: errors ?? [], notices: data.notices });
+      setOutcomes({ updated: data.updated, errors: errors ?? [], notices: data.notices });
     } catch (error) {
-      tellFailure(error);
+      showFailure(error);
     }
     setRunning(false);
     setChosen(new Set());
@@ -143,7 +143,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
         </Loaded>
       </Card>
       <div>
-        {told !== null && <Results told={told} story={story.data?.data ?? []} />}
+        {outcomes !== null && <Results outcomes={outcomes} story={story.data?.data ?? []} />}
         <Card title={t.updates.story}>
           {running && story.data?.data.length === 0 && <Loading />}
           <Loaded of={story}>
@@ -178,18 +178,18 @@ interface Outcomes {
 }
 
 /** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
-function Results({ told, story }: { told: Outcomes; story: readonly Change[] }) {
-  const untold = told.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
+function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Change[] }) {
+  const unlisted = outcomes.errors.filter(({ change_id }) => !story.some((one) => one.change_id === change_id));
   return (
-    <div class={told.errors.length === 0 ? 'note good' : 'note'} role="status">
+    <div class={outcomes.errors.length === 0 ? 'note good' : 'note'} role="status">
       <div>
-        <p>{t.updates.resultText(told.updated.length, told.errors.length)}</p>
-        {untold.map(({ slug, code, message }) => (
+        <p>{t.updates.resultText(outcomes.updated.length, outcomes.errors.length)}</p>
+        {unlisted.map(({ slug, code, message }) => (
           <p key={`${slug} ${code}`} class="problem">
             {message}
           </p>
         ))}
-        {told.notices.map((notice) => (
+        {outcomes.notices.map((notice) => (
           <p key={notice} class="small">
             {notice}
           </p>

@@ -10,7 +10,7 @@ import { Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
-import { tell, trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import type { Asked } from './sites.js';
 import { sent } from './sites.js';
@@ -48,7 +48,7 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
       clear();
       refresh('sites:', 'running', 'now:');
       if (job_id === undefined) return message;
-      tell(message);
+      showToast(message);
       route(`/jobs?id=${encodeURIComponent(job_id)}`);
       return null;
     });

@@ -9,11 +9,11 @@ import { Button, LinkButton } from '../parts/button.js';
 import { TextField } from '../parts/field.js';
 import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
-import { tell, trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RecipientForm } from './recipients.js';
 
-const STEPS = ['sites', 'told', 'monitor'] as const;
+const STEPS = ['sites', 'alerts', 'monitor'] as const;
 
 export function Start() {
   const { route } = useLocation();
@@ -30,9 +30,9 @@ export function Start() {
         ))}
       </ol>
       {current === 'sites' && <Bring next={next} />}
-      {current === 'told' && (
-        <Card title={t.start.told}>
-          <p>{t.start.toldText}</p>
+      {current === 'alerts' && (
+        <Card title={t.start.alertsTitle}>
+          <p>{t.start.alertsText}</p>
           <RecipientForm done={next} />
           <p class="small muted">
             {t.start.mailText} <a href="/settings">{t.nav.settings}</a>
@@ -77,7 +77,7 @@ function Bring({ next }: { next: () => void }) {
     setPassword('');
     setUnique('');
     refresh('sites:', 'now:');
-    tell(t.start.added(data.name));
+    showToast(t.start.added(data.name));
   };
   return (
     <Card title={t.start.bring}>

@@ -223,9 +223,9 @@ function Preview({
   close: () => void;
 }) {
   const { route } = useLocation();
-  const [told, setTold] = useState<{ updated: number; errors: readonly { message: string }[] } | null>(null);
+  const [result, setResult] = useState<{ updated: number; errors: readonly { message: string }[] } | null>(null);
   const body = { type: [REST_TYPE[type]], slug: [slug], ...(left.length === 0 ? {} : { exclude: [...left] }) };
-  const plan = useLoad(told === null ? `plan:${JSON.stringify(body)}` : null, (signal) =>
+  const plan = useLoad(result === null ? `plan:${JSON.stringify(body)}` : null, (signal) =>
     answer(api.POST('/updates/update', { body: { ...body, dry_run: true }, signal })),
   );
   const total = plan.data?.would_affect?.total ?? 0;
@@ -237,7 +237,7 @@ function Preview({
         route(`/jobs?id=${encodeURIComponent(job_id)}`);
         return message;
       }
-      setTold({ updated: summary?.total_updated ?? 0, errors: errors ?? [] });
+      setResult({ updated: summary?.total_updated ?? 0, errors: errors ?? [] });
       return null;
     });
   return (
@@ -246,7 +246,7 @@ function Preview({
       title={t.updates.previewTitle(name)}
       onClose={close}
       actions={
-        told === null ? (
+        result === null ? (
           <>
             <Button onClick={close}>{t.cancel}</Button>
             <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={go}>
@@ -260,10 +260,10 @@ function Preview({
         )
       }
     >
-      {told !== null ? (
+      {result !== null ? (
         <div role="status">
-          <p>{t.updates.resultText(told.updated, told.errors.length)}</p>
-          {told.errors.map(({ message }, index) => (
+          <p>{t.updates.resultText(result.updated, result.errors.length)}</p>
+          {result.errors.map(({ message }, index) => (
             <p key={index} class="problem">
               {message}
             </p>

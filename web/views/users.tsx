@@ -15,7 +15,7 @@ import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { number, Time } from '../parts/time.js';
-import { tell, trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
 /** A server hardly ever has more users than this; the REST interface lists them all. */
@@ -137,7 +137,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
       ? answer(api.POST('/users/add', { body: { name, right, ...secret } }))
       : answer(api.PATCH('/users/{user_id}/edit', { params: { path: { user_id: user.id } }, body: changed })));
     refresh('access:');
-    tell(message);
+    showToast(message);
     if (login_link === undefined) close();
     else setLink(login_link);
   };

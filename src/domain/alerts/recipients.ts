@@ -64,7 +64,7 @@ export async function addRecipient(ctx: Ctx, type: RecipientType, change: Recipi
   const fields = { ...STANDARD, ...fieldsOf(change) } as RecipientFields;
   checkQuietHours(fields);
   const row = await ctx.store.alertRecipients.add(type, fields, target, ctx.clock.now());
-  tellChange(ctx);
+  emitChange(ctx);
   return { recipient: recipientView(row), secret: target.secret };
 }
 
@@ -88,14 +88,14 @@ export async function editRecipient(ctx: Ctx, id: number, change: RecipientChang
   checkQuietHours({ ...before, ...fields });
   const row = await ctx.store.alertRecipients.edit(before, fields, target);
   if (row === undefined) throw noSuchRecipient(id);
-  tellChange(ctx);
+  emitChange(ctx);
   return recipientView(row);
 }
 
 export async function removeRecipient(ctx: Ctx, id: number) {
   const row = await loadRecipient(ctx, id);
   await ctx.store.alertRecipients.remove(id);
-  tellChange(ctx);
+  emitChange(ctx);
   return recipientView(row);
 }
 
@@ -112,7 +112,7 @@ function noSuchRecipient(id: number): ServiceError {
   });
 }
 
-function tellChange(ctx: Ctx): void {
+function emitChange(ctx: Ctx): void {
   ctx.events.emit({ name: 'settings.changed', facts: { group: 'alerts', fields: ['recipients'] } });
 }
 

@@ -64,5 +64,5 @@ function silence(mail: boolean): string {
   const first = mail
     ? 'name recipients in the e-mail settings'
     : 'set SITEFLEET_SMTP_URL and name recipients in the e-mail settings';
-  return `Nobody would be told of an alert: ${first}, or add a webhook or chat with POST /v2/alerts/recipients/add. "sitefleet alert test" tries it.`;
+  return `No one would receive an alert: ${first}, or add a webhook or chat with POST /v2/alerts/recipients/add. "sitefleet alert test" tries it.`;
 }

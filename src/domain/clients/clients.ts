@@ -72,7 +72,7 @@ export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientVie
   );
   const { client, suspensions } = stored(write, sites);
   ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
-  tellSuspensions(ctx, suspensions, client.id);
+  emitSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -89,7 +89,7 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   );
   const { client, suspensions } = stored(write, sites ?? [], ref);
   ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
-  tellSuspensions(ctx, suspensions, client.id);
+  emitSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -129,7 +129,7 @@ export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   );
   if (lifted === undefined) throw notFound(ref);
   ctx.events.emit({ name: 'client.deleted', facts: { ...clientHead(client), sites: client.sites_count } });
-  tellSuspensions(ctx, lifted, client.id);
+  emitSuspensions(ctx, lifted, client.id);
   return { deleted: true, ...clientHead(client), sites_affected: client.sites_count, sites_unsuspended: lifted.length };
 }
 
@@ -174,12 +174,12 @@ export async function markClient(
   if (wasSuspended !== suspended) {
     ctx.events.emit({ name: `client.${what}`, facts: { ...clientHead(client), sites: sites.length } });
   }
-  tellSuspensions(ctx, sites, client.id);
+  emitSuspensions(ctx, sites, client.id);
   return { ...clientHead(client), sites: sites.length, suspended: marked.suspended };
 }
 
 /** Emits the events of sites that a change of their client suspended or released. */
-function tellSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
+function emitSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
   for (const { id, url, suspended } of changes) {
     const name = suspended ? 'site.suspended' : 'site.unsuspended';
     ctx.events.emit({ name, site_id: id, facts: { url, client_id: clientId } });

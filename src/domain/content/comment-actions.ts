@@ -96,13 +96,19 @@ async function actOnComments(
       const after = await find(ctx, site, connection, open, commonPost(open, before));
       for (const id of open) results.set(id, judge(id, action, after.get(id)?.comment_status ?? 'deleted', failure));
     }
-    for (const id of open) tell(ctx, site.id, action, before.get(id), results.get(id));
+    for (const id of open) emitOutcome(ctx, site.id, action, before.get(id), results.get(id));
     return [...results.values()];
   });
 }
 
 /** Emits an event for what was sent to the site, with its outcome. */
-function tell(ctx: Ctx, site_id: number, action: CommentAction, comment: Comment | undefined, result?: Result): void {
+function emitOutcome(
+  ctx: Ctx,
+  site_id: number,
+  action: CommentAction,
+  comment: Comment | undefined,
+  result?: Result,
+): void {
   if (result === undefined) return;
   const { comment_id } = result;
   const facts = {

@@ -7,7 +7,7 @@ import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { tellingFailure, withPostError } from './post-errors.js';
+import { withFailureEvent, withPostError } from './post-errors.js';
 import { findPost, releaseLock, shortLink } from './posts.js';
 
 /**
@@ -28,7 +28,7 @@ export async function createPost(
       post_name: slugOf(post.post_name),
     };
     const facts = { post_title: post.post_title, post_type: post.post_type ?? 'post' };
-    const { id, link, made } = await tellingFailure(ctx, site.id, { post_id: 0, ...facts, step: 'created' }, () =>
+    const { id, link, made } = await withFailureEvent(ctx, site.id, { post_id: 0, ...facts, step: 'created' }, () =>
       create(ctx, connection, site.id, fields),
     );
     const { post_status } = made;

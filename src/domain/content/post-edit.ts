@@ -8,7 +8,7 @@ import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';
-import { tellingFailure, withPostError } from './post-errors.js';
+import { withFailureEvent, withPostError } from './post-errors.js';
 import { listFacts, readPost, releaseLock } from './posts.js';
 
 /**
@@ -24,7 +24,7 @@ export async function editPost(caller: Ctx, site: SiteRow, id: number, change: P
       const wanted = withDates(ctx, target.site, { ...change, ...namedSlug(change) }, before);
       const { post_title, post_type } = before;
       const facts = { post_id: id, post_title, post_type, fields: Object.keys(change) };
-      const after = await tellingFailure(ctx, site.id, facts, async () => {
+      const after = await withFailureEvent(ctx, site.id, facts, async () => {
         await withPostError('edit_post_error', site.id, () => write(ctx, connection, before, wanted));
         const read = await readPost(ctx, connection, id);
         requireEffect(before, read, wanted);

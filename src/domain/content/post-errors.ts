@@ -26,7 +26,7 @@ export async function withPostError<T>(code: ErrorCode, siteId: number, work: ()
  * Changes a post and emits an event if the site failed. A refusal before the site was asked to change anything emits
  * none.
  */
-export async function tellingFailure<T>(
+export async function withFailureEvent<T>(
   ctx: Ctx,
   siteId: number,
   facts: EventFacts['post.changed'],

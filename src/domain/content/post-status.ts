@@ -5,7 +5,7 @@ import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
-import { tellingFailure, withPostError } from './post-errors.js';
+import { withFailureEvent, withPostError } from './post-errors.js';
 import { findPost, postNotFound, readPost, releaseLock } from './posts.js';
 
 /** `deleted`: permanently. */
@@ -44,7 +44,7 @@ async function take(caller: Ctx, site: SiteRow, id: number, step: PostStep, code
       return { post_id: id, post_status: before.post_status, changed: false };
     requireFit(id, before.post_status, step);
     const facts = { post_id: id, post_title: before.title, post_type: before.post_type, step };
-    const post_status = await tellingFailure(ctx, site.id, facts, async () => {
+    const post_status = await withFailureEvent(ctx, site.id, facts, async () => {
       const after = await withPostError(code, site.id, () => run(ctx, connection, id, step));
       requireReached(id, step, code, before.post_status, after);
       return after ?? 'deleted';

@@ -87,7 +87,7 @@ export function finishExtensions(
     if (silence?.code === 'svc_cancelled') throw silence;
     if (silence !== null) {
       const unknown = notKnownYet(silence);
-      return told(ctx, target, kind, action, slugs, new Map(slugs.map((slug) => [slug, unknown])));
+      return reportOutcome(ctx, target, kind, action, slugs, new Map(slugs.map((slug) => [slug, unknown])));
     }
     const before = slugs.filter((slug) => isDone(snapshot, kind, action, slug));
     const left = slugs.filter((slug) => !before.includes(slug));
@@ -112,14 +112,14 @@ async function act(
   }
   const sent = slugs.filter((slug) => !failures.has(slug));
   const changes = await change(ctx, target, kind, action, sent);
-  const { done, errors } = await told(ctx, target, kind, action, sent, changes);
+  const { done, errors } = await reportOutcome(ctx, target, kind, action, sent, changes);
   const refused = [...failures].map(([slug, { code, message }]) => ({ slug, code, message }));
   const failed = new Map([...refused, ...errors].map((error) => [error.slug, error]));
   return { done, errors: slugs.flatMap((slug) => failed.get(slug) ?? []) };
 }
 
 /** Reports the outcome of changes that were sent, and stores those whose outcome is still unknown. */
-async function told(
+async function reportOutcome(
   ctx: Ctx,
   { site }: LoadedSite,
   kind: ExtensionKind,

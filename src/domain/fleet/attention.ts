@@ -71,31 +71,34 @@ const outage = (row: Stored): AttentionCase => ({
 });
 
 function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> {
-  const told = ({ count, first }: Matter, tell: (row: Stored) => AttentionCase) => ({ count, cases: first.map(tell) });
+  const matter = ({ count, first }: Matter, describe: (row: Stored) => AttentionCase) => ({
+    count,
+    cases: first.map(describe),
+  });
   return {
-    down_after_update: told(matters.after_update, (row) => ({
+    down_after_update: matter(matters.after_update, (row) => ({
       ...outage(row),
       suspect: JSON.parse(String(row.update_before)),
     })),
-    down: told(matters.down, outage),
-    disconnected: told(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
-    certificate_ends: told(matters.certificates, (row) => caseOf(row, row.ends)),
-    domain_ends: told(matters.domains, (row) => caseOf(row, row.ends)),
-    vulnerable: told(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({
+    down: matter(matters.down, outage),
+    disconnected: matter(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
+    certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
+    domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
+    vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({
       ...NO_SITE,
       item: String(id),
       severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
       unfixed: unfixed === 1,
       total: Number(sites),
     })),
-    job_failed: told(matters.jobs, ({ id, type, failed, total }) => ({
+    job_failed: matter(matters.jobs, ({ id, type, failed, total }) => ({
       ...NO_SITE,
       job_id: String(id),
       job_type: String(type),
       failed: Number(failed),
       total: Number(total),
     })),
-    not_synced: told(matters.stale, (row) => caseOf(row, row.last_sync)),
+    not_synced: matter(matters.stale, (row) => caseOf(row, row.last_sync)),
   };
 }
 

@@ -119,7 +119,7 @@ interface Line {
   /** The call that shows all cases. */
   next(first: Matter['first']): string;
   /** Describes one case. */
-  tell(row: Matter['first'][number]): string;
+  describe(row: Matter['first'][number]): string;
 }
 
 const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
@@ -134,52 +134,52 @@ const LINES: readonly Line[] = [
     name: 'after_update',
     matter: 'down within an hour after an update',
     next: search({ monitor: 'down' }),
-    tell: (row) => `${outage(row)}, after ${siteWord(String(row.suspect))}`,
+    describe: (row) => `${outage(row)}, after ${siteWord(String(row.suspect))}`,
   },
-  { name: 'down', matter: 'down', next: search({ monitor: 'down' }), tell: outage },
+  { name: 'down', matter: 'down', next: search({ monitor: 'down' }), describe: outage },
   {
     name: 'disconnected',
     matter: 'disconnected',
     next: search({ status: 'disconnected', fields: ['id', 'url', 'since', 'reason'] }),
-    tell: (row) =>
+    describe: (row) =>
       `${row.since === null ? `last sync ${minute(row.last_sync)}` : `since ${minute(row.since)}`}: ${reasonCell(row) ?? 'unknown'}`,
   },
   {
     name: 'certificates',
     matter: `certificate ends within ${CERTIFICATE_DAYS} days, or has ended`,
     next: search({ certificate_days: CERTIFICATE_DAYS }),
-    tell: ({ ends }) => day(ends),
+    describe: ({ ends }) => day(ends),
   },
   {
     name: 'domains',
     matter: `domain ends within ${DOMAIN_DAYS} days, or has ended`,
     next: search({ domain_days: DOMAIN_DAYS }),
-    tell: ({ ends }) => day(ends),
+    describe: ({ ends }) => day(ends),
   },
   {
     name: 'vulnerable',
     matter: 'known vulnerabilities (sites)',
     next: () => 'svc-list-vulnerabilities-v1 {}',
-    tell: ({ sites, severity, unfixed }) =>
+    describe: ({ sites, severity, unfixed }) =>
       `on ${sites} ${sites === 1 ? 'site' : 'sites'}: ${typeof severity === 'number' ? SEVERITIES[severity] : 'not rated'}${unfixed === 1 ? ', not all fixed' : ', fixed by updates'}`,
   },
   {
     name: 'jobs',
     matter: 'jobs with failed sites',
     next: ([job]) => `svc-get-batch-job-status-v1 ${JSON.stringify({ job_id: job?.id })}`,
-    tell: ({ type, failed, total }) => `${type}: ${failed} of ${total} sites failed`,
+    describe: ({ type, failed, total }) => `${type}: ${failed} of ${total} sites failed`,
   },
   {
     name: 'stale',
     matter: `not synced for ${STALE_DAYS} days`,
     next: search({ not_synced_days: STALE_DAYS, status: 'connected' }),
-    tell: ({ last_sync }) => `last sync ${day(last_sync)}`,
+    describe: ({ last_sync }) => `last sync ${day(last_sync)}`,
   },
 ];
 
 function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
   if (count === 0) return [];
-  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.tell(row))}`));
+  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.describe(row))}`));
   return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
 }
 

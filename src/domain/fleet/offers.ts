@@ -68,12 +68,12 @@ async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[
     if (!known || type === TRANSLATION) return { fixing_sites: null, fixes: [] };
     const own = steps.flatMap((step, at) =>
       step.type === type && step.slug === slug && fixes.has(at)
-        ? [{ sites: step.sites, told: fixes.get(at) ?? [] }]
+        ? [{ sites: step.sites, fixed: fixes.get(at) ?? [] }]
         : [],
     );
     return {
       fixing_sites: own.reduce((sum, { sites }) => sum + sites, 0),
-      fixes: [...new Set(own.flatMap(({ told }) => told))].slice(0, FIXES),
+      fixes: [...new Set(own.flatMap(({ fixed }) => fixed))].slice(0, FIXES),
     };
   };
 }

@@ -44,7 +44,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
         now,
         now + spread(name, dueIn(answer.facts.expiry_date, now)),
       );
-      await tell(ctx, name, expiryAlert(answer.facts, now));
+      await raiseAlert(ctx, name, expiryAlert(answer.facts, now));
       break;
     case 'not_found': {
       const again = known.error === answer.message;
@@ -56,7 +56,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
       );
       // A registry that loses a record for an hour is not news; a domain that is missing twice is.
       if (wasKnown && again)
-        await tell(ctx, name, {
+        await raiseAlert(ctx, name, {
           key: `domain:${name}:gone:${known.expiry_date ?? known.creation_date}`,
           kind: 'domain.not_found',
           facts: { problem: answer.message },
@@ -75,7 +75,7 @@ export async function lookUpDomain(ctx: Ctx, known: Known): Promise<DomainAnswer
     }
   }
   if (byHand !== null && answer.outcome !== 'found' && answer.outcome !== 'not_found')
-    await tell(
+    await raiseAlert(
       ctx,
       name,
       expiryAlert({ expiry_date: byHand, domain_name: name, registrar: known.registrar ?? null }, now),
@@ -117,7 +117,7 @@ function expiryAlert(
 }
 
 /** One alert per domain, however many sites use it. */
-async function tell(ctx: Ctx, name: string, news: DomainNews | null): Promise<void> {
+async function raiseAlert(ctx: Ctx, name: string, news: DomainNews | null): Promise<void> {
   if (news === null) return;
   const sites = await ctx.store.domains.sitesOf(name);
   const [only] = sites;

@@ -78,7 +78,10 @@ export function alertEntryOf({
   delivered,
   facts,
 }: Item<typeof listAlerts>): z.output<ReturnType<typeof alertEntry>> {
-  const told = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
-  const list = told.map(([name, value]) => ({ name, value: Array.isArray(value) ? value.join(', ') : String(value) }));
+  const present = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
+  const list = present.map(([name, value]) => ({
+    name,
+    value: Array.isArray(value) ? value.join(', ') : String(value),
+  }));
   return { id, kind, site_id, time: time ?? '', delivered, facts: list };
 }

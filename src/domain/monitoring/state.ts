@@ -59,7 +59,7 @@ export function advance(
   const status = verdict.kind === 'up' ? UP : failing && settled === DOWN ? DOWN : PENDING;
   const down_count = status === DOWN ? monitor.down_count + 1 : settled === DOWN ? monitor.down_count : 0;
   const turn = nextTurn(now, settings.interval, monitor.phase);
-  const telling = tell(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
+  const due = dueAlert(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
   const beat = {
     status,
     important: change,
@@ -74,11 +74,11 @@ export function advance(
     seq: monitor.seq,
     at: now,
     beat,
-    state: { settled, failures, told: telling.told, flapping_until: telling.flapping_until },
+    state: { settled, failures, told: due.told, flapping_until: due.flapping_until },
     next_check_at: failing && settled === UP ? Math.min(now + RETRY_MS, turn) : turn,
     hours: hourShares(monitor, settings.interval, now, status === UP ? verdict.ping_ms : null),
     incident: incidentStep(change, settled, status),
-    alert: telling.kind === null ? null : alertOf(monitor, telling.kind, beat, now),
+    alert: due.kind === null ? null : alertOf(monitor, due.kind, beat, now),
   };
 }
 
@@ -99,7 +99,7 @@ interface Moment {
  * Whether an alert is due, and which. One per change; while a site is flapping only one that says so; and once it is
  * stable again, one with its final state.
  */
-function tell(
+function dueAlert(
   monitor: MonitorRow,
   { change, settled, status, earlierChanges, interval }: Moment,
   now: number,

@@ -112,8 +112,8 @@ function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segme
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
   const counts = findings.sections.filter(({ count }) => count > 0).map(({ title, count }) => `${title}: ${count}`);
-  const told = [...figures, ...counts];
-  const head = `${SEGMENT_CONTENT[segment]}: ${told.length === 0 ? 'nothing in this time.' : `${told.join('; ')}.`}`;
+  const parts = [...figures, ...counts];
+  const head = `${SEGMENT_CONTENT[segment]}: ${parts.length === 0 ? 'nothing in this time.' : `${parts.join('; ')}.`}`;
   const listed = findings.sections.flatMap((section) => section.rows.map((row) => ({ title: section.title, row })));
   const shown = listed.slice(0, rows).map(({ title, row }) => `- ${rowText(title, row, meta.time_zone)}`);
   const more = rows > 0 && listed.length > rows ? [`- and ${listed.length - rows} more`] : [];

@@ -16,7 +16,7 @@ import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
 import { readAgain } from './read-again.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
-import { tellRolledBack } from './settle.js';
+import { emitRolledBack } from './settle.js';
 import { putBack } from './undo.js';
 import { settleOpen } from './unsettled.js';
 
@@ -184,7 +184,7 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
       { advice: 'Sync the site to see its present state, then try again.', data: { site_id: target.site.id } },
     );
   if (item.change !== '') await ctx.store.safeChanges.note(item.change, { outcome: 'rolled_back' });
-  tellRolledBack(ctx, target, item, 'sitefleet');
+  emitRolledBack(ctx, target, item, 'sitefleet');
   const findings = (await ailments(ctx, target)).map(({ what }) => what);
   return {
     site_id: target.site.id,

@@ -260,11 +260,11 @@ function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
 
 export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome, evidence: Evidence): Promise<void> {
   await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
-  if (outcome === 'rolled_back') tellRolledBack(run.ctx, run.target, item, evidence.by);
+  if (outcome === 'rolled_back') emitRolledBack(run.ctx, run.target, item, evidence.by);
 }
 
 /** For the action log, regardless of who restored the old version. */
-export function tellRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, by: Evidence['by']): void {
+export function emitRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, by: Evidence['by']): void {
   const { type, slug, old_version, new_version, change } = item;
   const facts = { slug, old_version, new_version, change_id: change, by };
   ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });

@@ -47,10 +47,10 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
     const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
-    const told = await faultsOf(run);
+    const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
-    if (silent && told === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
-    const faults = told ?? [];
+    if (silent && recorded === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
+    const faults = recorded ?? [];
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
     // known.

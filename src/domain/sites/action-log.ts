@@ -80,8 +80,8 @@ function entryOf(event: Event): LogEntry | null {
 }
 
 function deedOf<K extends EventName>(name: K, facts: EventFacts[K]): Deed | null {
-  const tell = (DEEDS as Partial<Record<EventName, (facts: never) => Deed>>)[name];
-  return tell === undefined ? null : tell(facts as never);
+  const describe = (DEEDS as Partial<Record<EventName, (facts: never) => Deed>>)[name];
+  return describe === undefined ? null : describe(facts as never);
 }
 
 function originColumns(origin: Origin | undefined): LogOrigin {

@@ -61,10 +61,13 @@ const KINDS: Readonly<Record<string, string>> = {
   monitor: '',
 };
 
-type Told = Pick<ChangeRow, 'context' | 'action' | 'item' | 'detail' | 'summary' | 'old_value' | 'new_value' | 'code'>;
+type DescribedChange = Pick<
+  ChangeRow,
+  'context' | 'action' | 'item' | 'detail' | 'summary' | 'old_value' | 'new_value' | 'code'
+>;
 
 /** `Activated plugin: Akismet`, `Promoted to administrator: jane (from Editor to Administrator)`, `Failed: updated plugin: …`. */
-export function changeSentence(change: Told): string {
+export function changeSentence(change: DescribedChange): string {
   const { item, code, old_value, new_value } = change;
   const versions = old_value !== '' && new_value !== '' ? `from ${old_value} to ${new_value}` : '';
   const more = [change.detail || versions, code].filter((text) => text !== '').join(', ');
@@ -73,7 +76,7 @@ export function changeSentence(change: Told): string {
   return `${did}${item === '' ? '' : `: ${item}`}${more === '' ? '' : ` (${more})`}`;
 }
 
-function actionWords({ action, context }: Pick<Told, 'action' | 'context'>): string {
+function actionWords({ action, context }: Pick<DescribedChange, 'action' | 'context'>): string {
   const words = action.replace(/[-_]+/g, ' ').trim() || 'changed';
   const kind = (Object.hasOwn(KINDS, context) ? KINDS[context] : context)?.replace(/[-_]+/g, ' ').trim() ?? '';
   return `${words.charAt(0).toUpperCase()}${words.slice(1)}${kind === '' ? '' : ` ${kind}`}`;

@@ -36,7 +36,7 @@ export async function editSite(
   const fields = Object.keys(change).filter((field) => field !== 'url_key');
   if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
   const after = await loadRecord(ctx, site.id);
-  tellMarks(ctx, before, after);
+  emitSuspension(ctx, before, after);
   if (move === null) return after;
   await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
   await firstCertificateLook(ctx, { ...after, certificate_checked_at: null });
@@ -44,7 +44,7 @@ export async function editSite(
 }
 
 /** A change of the client may also change the suspension. */
-function tellMarks(ctx: Ctx, before: SiteRecord, after: SiteRecord): void {
+function emitSuspension(ctx: Ctx, before: SiteRecord, after: SiteRecord): void {
   if (before.suspended === after.suspended) return;
   const name = after.suspended === 1 ? 'site.suspended' : 'site.unsuspended';
   ctx.events.emit({ name, site_id: after.id, facts: {} });

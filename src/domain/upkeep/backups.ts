@@ -27,7 +27,7 @@ export async function backUpByClock(ctx: Ctx): Promise<string> {
     if (last !== undefined && now - last.at < DUE_MS) return `the last one is of ${isoTime(last.at)}`;
     made = await backups.make(now);
   } catch (error) {
-    await tell(ctx, error, known.at(-1)?.at ?? null);
+    await raiseAlert(ctx, error, known.at(-1)?.at ?? null);
     throw error;
   }
   const all = [...known, made];
@@ -53,7 +53,7 @@ export function keptOf(files: readonly BackupFile[]): Set<BackupFile> {
 }
 
 /** One alert a day while backups keep failing. */
-async function tell(ctx: Ctx, error: unknown, last: number | null): Promise<void> {
+async function raiseAlert(ctx: Ctx, error: unknown, last: number | null): Promise<void> {
   const at = ctx.clock.now();
   const alert: Alert<'backup.failed'> = {
     key: `backup.failed:${new Date(at).toISOString().slice(0, 10)}`,

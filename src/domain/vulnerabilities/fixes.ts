@@ -23,14 +23,14 @@ export async function fixesOf(ctx: Ctx, offers: readonly Offer[]): Promise<Map<n
   const fixes = new Map<number, string[]>();
   for (const { at, cve, title, severity, ranges } of await ctx.store.judgements.ofOffers(offers)) {
     const offer = offers[at];
-    const told = fixes.get(at) ?? [];
+    const listed = fixes.get(at) ?? [];
     if (
       offer === undefined ||
-      told.length >= MOST ||
+      listed.length >= MOST ||
       isAffected(offer.new_version, JSON.parse(ranges) as VersionRange[])
     )
       continue;
-    fixes.set(at, [...told, `${cve ?? title} (${severity === null ? 'not rated' : SEVERITIES[severity]})`]);
+    fixes.set(at, [...listed, `${cve ?? title} (${severity === null ? 'not rated' : SEVERITIES[severity]})`]);
   }
   return fixes;
 }

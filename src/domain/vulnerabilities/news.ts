@@ -16,7 +16,7 @@ const MOST_SINGLE = 20;
  * Raises alerts for what was unknown at the last run, including items that sites have installed since.
  * @param first nothing was known before: everything is summarized
  */
-export async function tellNews(ctx: Ctx, first: boolean): Promise<void> {
+export async function alertNews(ctx: Ctx, first: boolean): Promise<void> {
   const { vulnerabilityNews } = ctx.store;
   const news = await vulnerabilityNews.read(MOST_SINGLE);
   if (news.fresh === '[]') return;

@@ -22,7 +22,7 @@ const query = once(() => ({
 const list = once(() =>
   z.object({
     message: z.string(),
-    total: z.number().int().describe('Comments in this answer; sites do not tell how many more they have.'),
+    total: z.number().int().describe('Comments in this answer; sites do not report how many more they have.'),
     data: z.record(z.array(comment())).describe('By URL of the site, newest first.'),
     errors: liveErrors(),
   }),

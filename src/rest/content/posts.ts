@@ -72,7 +72,7 @@ export const posts: readonly Route[] = [
       }),
     returns: () =>
       z.object({
-        total: z.number().int().describe('Posts in this answer; sites do not tell how many more they have.'),
+        total: z.number().int().describe('Posts in this answer; sites do not report how many more they have.'),
         data: z.record(z.array(postItem())).describe('By URL of the site, newest first.'),
         errors: liveErrors(),
       }),

@@ -82,7 +82,7 @@ export const domainsExtra: readonly Route[] = [
     body: 'required',
     summary: 'Enter the dates of a domain by hand',
     description:
-      'For registries that tell nothing. A later answer of the registry takes the place of what was entered.',
+      'For registries that do not answer. A later answer of the registry takes the place of what was entered.',
     params: () =>
       z.object({
         ...sitePath(),

@@ -42,7 +42,7 @@ export const editSiteFields = once(() => ({
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),
   ignore_theme_updates: int01().optional(),
-  disablehealthchecking: threeWay('Do not tell of bad health of this site'),
+  disablehealthchecking: threeWay('Do not report bad health of this site'),
   healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
   monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
