@@ -114,7 +114,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
   }
   const left = ({ file }: Opened) => readdirSync(dirname(file)).filter((name) => name.startsWith(basename(file)));
   const live = (replica: Replica) =>
-    expect.poll(() => replica.status().state, { timeout: 15_000, interval: 5 }).toBe('live');
+    expect.poll(() => replica.status().state, { timeout: 25_000, interval: 5 }).toBe('live');
   const turnOf = async (db: Db) => (await db.one<{ n: number }>('SELECT n FROM turn'))?.n;
   const nextTurn = async () => {
     const n = Number(await turnOf(writer)) + 1;
@@ -234,7 +234,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
     } finally {
       await replica.close();
     }
-  }, 40_000);
+  }, 80_000);
 
   it.each(['a read', 'a sync'])(
     'is made anew when %s finds its file damaged; the server answers meanwhile',
@@ -284,12 +284,12 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       wire.replicate(true);
       await replica.close();
     }
-  }, 40_000);
+  }, 80_000);
 
   it('follows a server that has another database, in place', async () => {
     const other = await startSqld();
     const at = await wireTo(server.host);
-    const replica = open({ at: at.host, syncMs: 100, stuckMs: 500 });
+    const replica = open({ at: at.host, syncMs: 100, stuckMs: 2000 });
     let moved: Wire | undefined;
     try {
       await live(replica);
@@ -308,7 +308,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       await moved?.close();
       await other.stop();
     }
-  }, 40_000);
+  }, 80_000);
 
   it('has its file to itself, and leaves the files of others alone', async () => {
     const foreign = join(folder, 'precious.db');
