@@ -28,7 +28,7 @@ import type {
   SavedPost,
 } from './content-types.js';
 import type { WireAnswer, WireRequest } from './exchange.js';
-import type { Leftover } from './leftovers.js';
+import type { Leftover } from './unfinished-changes.js';
 
 export type * from './content-types.js';
 export type { WireAnswer, WireRequest } from './exchange.js';

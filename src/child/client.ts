@@ -7,7 +7,6 @@ import type { WireAnswer, WireRequest } from './exchange.js';
 import { unframedFailure } from './failure.js';
 import { encodeForm } from './form.js';
 import { readFrame } from './frame.js';
-import type { Leftovers } from './leftovers.js';
 import type { Pacer } from './pace.js';
 import type { ResolvedAddress, Resolver } from './resolve.js';
 import { hostOf, siteUrl } from './safety.js';
@@ -15,6 +14,7 @@ import type { Sessions } from './sessions.js';
 import type { SharedLimits } from './shared-limits.js';
 import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
 import type { Transport } from './transport.js';
+import type { Leftovers } from './unfinished-changes.js';
 
 export interface ChildClientSettings {
   hash: SignatureHash;

@@ -4,7 +4,6 @@ import { createCalls } from './calls.js';
 import type { ChildSettings, ChildSites } from './child.js';
 import { ChildClient, type ChildClientSettings } from './client.js';
 import { LatencyBook } from './latency.js';
-import { Leftovers } from './leftovers.js';
 import { type CallKind, type PaceLimits, Pacer } from './pace.js';
 import { systemClock } from './pace-types.js';
 import { type Lookup, Resolver } from './resolve.js';
@@ -12,6 +11,7 @@ import { Sessions } from './sessions.js';
 import { type SharedLimits, UNSHARED } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
+import { Leftovers } from './unfinished-changes.js';
 
 export type { CallFacts } from './call.js';
 export type { Lookup } from './resolve.js';

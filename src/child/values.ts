@@ -1,6 +1,6 @@
 /** Rules for reading PHP's JSON, used everywhere. */
 
-import { numberOf } from '../../schemas/loose.js';
+import { numberOf } from '../../schemas/php-json.js';
 import type { LocalRange } from './content-types.js';
 
 export {
@@ -11,7 +11,7 @@ export {
   get,
   listOf,
   numberOf,
-} from '../../schemas/loose.js';
+} from '../../schemas/php-json.js';
 
 /** A string as it is; '' for anything else. */
 export function textOf(value: unknown): string {

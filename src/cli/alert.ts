@@ -8,7 +8,7 @@ import type { Ctx } from '../domain/context.js';
 import { isAlertKind } from '../domain/mail/alerts.js';
 import { previewMail } from '../domain/mail/mail.js';
 import { CommandError } from './accounts.js';
-import { inService } from './in-service.js';
+import { inService } from './local-service.js';
 import { printJson, printTable, say } from './output.js';
 
 interface Outcome extends Omit<TestOutcome, 'recipient_id'> {

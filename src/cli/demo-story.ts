@@ -28,7 +28,7 @@ import { queueJob } from '../domain/jobs/jobs.js';
 import { storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
-import { recordPast } from '../domain/monitoring/past.js';
+import { recordPast } from '../domain/monitoring/imported-history.js';
 import { safeUpdateSite } from '../domain/safety/safe-update.js';
 import { siteGuard } from '../domain/safety/site-guard.js';
 import { addTag } from '../domain/sites/tags.js';

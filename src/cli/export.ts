@@ -10,7 +10,7 @@ import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { mustExist } from './database.js';
-import { inService } from './in-service.js';
+import { inService } from './local-service.js';
 import { say } from './output.js';
 
 export interface ExportFlags {

@@ -14,7 +14,7 @@ import { isFleetFile, openFile, parseFile, passphraseKey, type SealedFile } from
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { importText, TRIAL_ADVICE } from './import-text.js';
-import { inService } from './in-service.js';
+import { inService } from './local-service.js';
 import { mainwpExporter } from './mainwp-exporter.js';
 import { print, printJson, printTable, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';

@@ -10,7 +10,7 @@ import { createMembers } from '../store/cluster/members.js';
 import { createRuns } from '../store/cluster/runs.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
-import { inService } from './in-service.js';
+import { inService } from './local-service.js';
 import { withDatabase } from './open-database.js';
 import { printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';

@@ -8,7 +8,7 @@ import type { Db } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
-import { assertWritable } from './writable.js';
+import { assertWritable } from './file-access.js';
 
 export interface Stores {
   db: Db;

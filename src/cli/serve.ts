@@ -6,11 +6,11 @@ import { systemClock } from '../core/clock.js';
 import { loginLinkUrl } from '../domain/access/users.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
+import { warnWhenSilent } from './alert-warning.js';
+import { assertWritable } from './file-access.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
-import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
-import { assertWritable } from './writable.js';
 
 export async function serve(config: Config, options: { json: boolean }): Promise<void> {
   const stop = stopSignal();

@@ -7,9 +7,9 @@ import { systemClock } from '../core/clock.js';
 import { serveStdio } from '../mcp/stdio.js';
 import { toolChoice, withToolChoice } from '../mcp/tool-choice.js';
 import { createLog } from '../telemetry/log.js';
+import { assertWritable } from './file-access.js';
 import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
-import { assertWritable } from './writable.js';
 
 /** How long opening the database waits for the greeting, unless a call comes first. */
 const GREETING_MS = 150;

@@ -3,7 +3,7 @@
 import type { Config } from '../config/types.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { feedState } from '../domain/vulnerabilities/state.js';
-import { inService } from './in-service.js';
+import { inService } from './local-service.js';
 import { print, printJson } from './output.js';
 
 /** Reads the feed, even if it is not due. Exit code 1 if it could not be read. */

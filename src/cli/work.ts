@@ -6,10 +6,10 @@ import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
+import { warnWhenSilent } from './alert-warning.js';
+import { assertWritable } from './file-access.js';
 import { printJson, say } from './output.js';
-import { warnWhenSilent } from './silence.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
-import { assertWritable } from './writable.js';
 
 export async function work(config: Config, options: { json: boolean }): Promise<void> {
   if (config.db === ':memory:') {

@@ -57,14 +57,14 @@ import { createTimeBuckets } from './time-tracker/buckets.js';
 import { createTimeSettings } from './time-tracker/settings.js';
 import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
+import { createNarrowedUpdates } from './updates/filters.js';
 import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
-import { createNarrowedUpdates } from './updates/narrowing.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
+import { createVulnerabilityNews } from './vulnerabilities/alerts.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
 import { createJudgements } from './vulnerabilities/judgements.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
-import { createVulnerabilityNews } from './vulnerabilities/news.js';
 
 export function createStore(db: Db, vault: Vault) {
   return {

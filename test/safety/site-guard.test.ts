@@ -7,7 +7,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { ServiceError } from '../../src/core/errors.js';
-import { type Baseline, compare, type Look } from '../../src/domain/safety/grade.js';
+import { type Baseline, compare, type Look } from '../../src/domain/safety/compare-health.js';
 import { factsOf } from '../../src/domain/safety/page-facts.js';
 import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
 import { judge } from '../../src/domain/safety/verdict.js';

@@ -7,7 +7,7 @@ import { isCalled } from '../fleet/names.js';
 import { extensionHandler } from '../jobs/handlers.js';
 import type { ResolveError, Selection, SiteRef } from '../sites/resolve.js';
 import { chooseSites, errorEntries, runOrQueue } from '../sites/run-on-sites.js';
-import { requireOwners } from '../updates/narrowing.js';
+import { requireOwners } from '../updates/filters.js';
 
 export interface SwitchQuery {
   /** Slug, folder or name of one plugin. */

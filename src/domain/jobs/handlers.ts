@@ -26,8 +26,8 @@ import {
 import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { applyOffers } from '../updates/apply.js';
-import { finishCutOff } from '../updates/cut-off.js';
-import { type OfferLimits, withinLimits } from '../updates/narrowing.js';
+import { type OfferLimits, withinLimits } from '../updates/filters.js';
+import { finishCutOff } from '../updates/interrupted.js';
 import { outcomeOfUpdates } from '../updates/outcome.js';
 import { type ApplyResult, failed } from '../updates/results.js';
 import { isCancelled } from '../updates/send.js';

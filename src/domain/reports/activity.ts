@@ -4,8 +4,8 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { ACTIVITIES, type Activity } from './activity-words.js';
+import { abandonedRows, pendingRows } from './current-state.js';
 import { eventsOf, type SiteEvent } from './events.js';
-import { abandonedRows, pendingRows } from './present.js';
 import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Section } from './types.js';
 
 export async function activityFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {

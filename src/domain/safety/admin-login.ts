@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
-import { guardError } from './open-guard.js';
+import { guardError } from './find-guard.js';
 import { writableSite } from './site-guard.js';
 
 /** How long the guard accepts an unused token. */

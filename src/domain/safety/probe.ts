@@ -5,7 +5,7 @@ import { parseUrl } from '../../../schemas/url.js';
 import { ChildFailure } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
-import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './grade.js';
+import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './compare-health.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 
 /** Always checked. */

@@ -11,12 +11,12 @@ import { type LoadedSite, loadSite, requireNotOnTrial, siteCallError } from '../
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { askGuard, guardError, openGuard, requireAskable } from './open-guard.js';
+import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
-import { readAgain } from './read-again.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 import { emitRolledBack } from './settle.js';
+import { readAgain } from './sync-after-restore.js';
 import { putBack } from './undo.js';
 import { settleOpen } from './unsettled.js';
 

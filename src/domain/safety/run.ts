@@ -13,13 +13,12 @@ import { installedExtensions } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
 import type { Sending } from '../updates/send.js';
-import { fateOf, isUnfinished } from './fate.js';
-import { ailmentsOf } from './grade.js';
-import { holdBack } from './held-back.js';
-import { openGuard } from './open-guard.js';
+import { ailmentsOf } from './compare-health.js';
+import { openGuard } from './find-guard.js';
 import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
 import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
+import { holdBack } from './quarantine.js';
 import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-run.js';
 import {
   close,
@@ -33,6 +32,7 @@ import {
   settleFailed,
   switchedOff,
 } from './settle.js';
+import { fateOf, isUnfinished } from './unanswered-update.js';
 import { settleOpen } from './unsettled.js';
 import { isBad, type Verdict } from './verdict.js';
 

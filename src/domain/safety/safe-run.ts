@@ -5,7 +5,7 @@ import type { ChangeFields, ChangeRow, Protection } from '../../store/safety/cha
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../updates/results.js';
-import type { Baseline } from './grade.js';
+import type { Baseline } from './compare-health.js';
 
 export type SuspectPolicy = 'keep' | 'roll_back';
 

@@ -7,12 +7,12 @@ import type { ChangeOutcome } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from '../updates/results.js';
-import type { Finding } from './grade.js';
-import { quarantine } from './held-back.js';
+import type { Finding } from './compare-health.js';
 import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
-import { readAgain } from './read-again.js';
+import { quarantine } from './quarantine.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { readAgain } from './sync-after-restore.js';
 import { putBack, type Undone, undo } from './undo.js';
 import { isBad, judge, type Verdict } from './verdict.js';
 

@@ -9,9 +9,9 @@ import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSite, requireConnection, requireNotOnTrial, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
+import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
-import { askGuard, guardError, type OpenGuard, requireAskable } from './open-guard.js';
-import { readAgain } from './read-again.js';
+import { readAgain } from './sync-after-restore.js';
 
 /** What a site reports about its guard; null members: unknown. */
 export interface GuardView {

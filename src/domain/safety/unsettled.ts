@@ -5,11 +5,11 @@ import type { SiteGuard } from '../../guard/guards.js';
 import type { ChangeRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadSite } from '../sites/load.js';
-import { updateEnded } from './fate.js';
-import { openGuard } from './open-guard.js';
+import { openGuard } from './find-guard.js';
 import { disarm } from './protect.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
 import { close, settleAll } from './settle.js';
+import { updateEnded } from './unanswered-update.js';
 
 /** Maximum number of sites per run. */
 const SITES = 200;

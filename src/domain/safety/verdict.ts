@@ -9,7 +9,7 @@ import { ChildFailure } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardFault } from '../../guard/guards.js';
-import type { Finding } from './grade.js';
+import type { Finding } from './compare-health.js';
 import { type Depth, lookAgain } from './probe.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 

@@ -6,7 +6,7 @@ import type { Event, EventFacts, EventName, Origin } from '../../core/events.js'
 import type { Log } from '../../core/log.js';
 import type { LogEntry, LogOrigin } from '../../store/sites/action-log.js';
 import type { Store } from '../../store/store.js';
-import { DEEDS, type Deed } from './deeds.js';
+import { DEEDS, type Deed } from './logged-actions.js';
 
 const FLUSH_MS = 250;
 const BATCH = 500;

@@ -9,7 +9,7 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { chooseSites } from '../sites/run-on-sites.js';
-import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './narrowing.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './filters.js';
 import type { ApplyError } from './results.js';
 import {
   notOffered,

@@ -12,7 +12,7 @@ import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
-import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './narrowing.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './filters.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
 
 /** Names in filters and summaries, in the order of the type numbers (operations §5.5). */

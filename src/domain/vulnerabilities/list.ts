@@ -13,7 +13,7 @@ import type { Ctx } from '../context.js';
 import { packagesCalled } from '../fleet/packages.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/times.js';
-import { narrowingOf } from '../updates/narrowing.js';
+import { narrowingOf } from '../updates/filters.js';
 import { compareVersions } from '../updates/versions.js';
 import { type FeedState, feedState } from './state.js';
 

@@ -8,8 +8,8 @@ import { readFeedEntry } from '../../../schemas/vulnerability.js';
 import type { FeedCopy } from '../../feed/vulnerability-feed.js';
 import type { FeedRow, StagedEntry } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
+import { alertNews } from './alerts.js';
 import { judgeVersions } from './judge.js';
-import { alertNews } from './news.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -15,11 +15,11 @@ import {
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { adminLogin as loginTo } from '../../domain/safety/admin-login.js';
-import { liftQuarantine, quarantinedVersions } from '../../domain/safety/held-back.js';
+import { liftQuarantine, quarantinedVersions } from '../../domain/safety/quarantine.js';
 import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
-import { safeUpdateStory } from '../../domain/safety/story.js';
+import { safeUpdateStory } from '../../domain/safety/update-history.js';
 import { csv, flag, paging, sitePath, slugs, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { safeChangeShape } from '../schemas/fleet.js';

@@ -6,9 +6,9 @@ import { type UpdateParams, updateHandler } from '../../domain/jobs/handlers.js'
 import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
-import { limitsOf } from '../../domain/updates/narrowing.js';
+import { limitsOf } from '../../domain/updates/filters.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import type { Narrowing } from '../../store/updates/narrowing.js';
+import type { Narrowing } from '../../store/updates/filters.js';
 import { type ItemError, itemError } from '../errors.js';
 import type { RouteAnswer } from '../route.js';
 

@@ -7,7 +7,7 @@ import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { selectionOf } from '../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../domain/updates/by-type.js';
-import { narrowingOf, narrowSites, type UpdateFilters } from '../../domain/updates/narrowing.js';
+import { narrowingOf, narrowSites, type UpdateFilters } from '../../domain/updates/filters.js';
 import { previewUpdates } from '../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
 import type { SiteFilter } from '../../store/sites/sites.js';

@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Ctx } from '../../domain/context.js';
 import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
-import { narrowingOf, type UpdateFilters } from '../../domain/updates/narrowing.js';
+import { narrowingOf, type UpdateFilters } from '../../domain/updates/filters.js';
 import { fixesOf } from '../../domain/vulnerabilities/fixes.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';

@@ -5,7 +5,7 @@ import { sql } from '../driver/db.js';
 import { among, except, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
-import { loadPast } from './past.js';
+import { loadPast } from './imported-history.js';
 import { type CheckRecord, recordChecks } from './record.js';
 
 export interface BeatRow extends Row {

@@ -8,7 +8,7 @@ import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRow } from '../sites/sites.js';
-import { type Narrowing, narrowingCondition } from './narrowing.js';
+import { type Narrowing, narrowingCondition } from './filters.js';
 
 export interface SiteOffer extends Row {
   site_id: number;

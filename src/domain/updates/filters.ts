@@ -7,7 +7,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Level } from '../../../schemas/search.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/rows.js';
-import type { Narrowing } from '../../store/updates/narrowing.js';
+import type { Narrowing } from '../../store/updates/filters.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../fleet/levels.js';

@@ -6,9 +6,9 @@ import type { Config } from '../config/types.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
 import { createLog } from '../telemetry/log.js';
+import { assertWritable } from './file-access.js';
 import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
-import { assertWritable } from './writable.js';
 
 /** Runs the work with a context, and closes everything afterwards. Ctrl-C aborts `ctx.signal`. */
 export async function inService<T>(

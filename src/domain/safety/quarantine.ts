@@ -7,7 +7,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
-import { GUARD_FILE } from './open-guard.js';
+import { GUARD_FILE } from './find-guard.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 export interface HeldBack {

@@ -6,7 +6,7 @@
 
 import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
 import { type Alert, emitAlerts } from '../../core/events.js';
-import type { SiteNews } from '../../store/vulnerabilities/news.js';
+import type { SiteNews } from '../../store/vulnerabilities/alerts.js';
 import type { Ctx } from '../context.js';
 
 /** More than this many are summarized: hundreds of alerts would not be read. */
