@@ -175,10 +175,10 @@ function siteRow(random: SeededRandom, id: number, urlOf: SeedOptions['url']): u
   const name = `${first} ${second} ${town}`;
   const madeUp = `https://${first}-${second}-${town}-${id}.example/`.toLowerCase();
   const { url, url_key } = storedUrl(urlOf?.(id) ?? madeUp);
-  const fate = random.next();
-  const error = fate > 0.96 ? 'The site did not answer.' : '';
+  const progress = random.next();
+  const error = progress > 0.96 ? 'The site did not answer.' : '';
   const client = random.int(1, Math.max(1, Math.floor(id / CLIENT_EVERY)));
-  return [id, url, url_key, name, searchText(name, url), client, fate < 0.02 ? 1 : 0, error];
+  return [id, url, url_key, name, searchText(name, url), client, progress < 0.02 ? 1 : 0, error];
 }
 
 /** A site of a simulated fleet, which really responds. */

@@ -35,7 +35,7 @@ import type { SiteGuards } from '../guard/guards.js';
 import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
-import { startLooksAfterSyncs } from '../scheduler/abandoned-checks.js';
+import { startAbandonedChecks } from '../scheduler/abandoned-checks.js';
 import { createClockStepMonitor } from '../scheduler/clock-steps.js';
 import { createJobRunner } from '../scheduler/job-runner.js';
 import { createSchedule } from '../scheduler/schedule.js';
@@ -295,7 +295,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     });
     tools = Promise.all([tools, run]);
   });
-  const looks = startLooksAfterSyncs(events, clock, () => schedule.runNow('abandoned-refresh'));
+  const looks = startAbandonedChecks(events, clock, () => schedule.runNow('abandoned-refresh'));
   tasks.start = async (_payload, context) => {
     base = context.base_url;
     runner.start();

@@ -28,7 +28,7 @@ import type {
   SavedPost,
 } from './content-types.js';
 import type { WireAnswer, WireRequest } from './exchange.js';
-import type { Leftover } from './unfinished-changes.js';
+import type { UnfinishedChange } from './unfinished-changes.js';
 
 export type * from './content-types.js';
 export type { WireAnswer, WireRequest } from './exchange.js';
@@ -387,7 +387,7 @@ export interface ChildSites extends ChildContent, ChildPackages {
    * The last abandoned change of a site: still running, or ended with the site's answer. Null = there is none, or this
    * process does not know its outcome.
    */
-  leftRunning(siteId: number): Leftover | null;
+  leftRunning(siteId: number): UnfinishedChange | null;
   configure(settings: Partial<ChildSettings>): void;
   close(): Promise<void>;
 }

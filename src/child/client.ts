@@ -14,7 +14,7 @@ import type { Sessions } from './sessions.js';
 import type { SharedLimits } from './shared-limits.js';
 import { newNonce, SIGN_ALGOS, type SignatureHash, type Signer } from './sign.js';
 import type { Transport } from './transport.js';
-import type { Leftovers } from './unfinished-changes.js';
+import type { UnfinishedChanges } from './unfinished-changes.js';
 
 export interface ChildClientSettings {
   hash: SignatureHash;
@@ -32,7 +32,7 @@ export interface ChildClientParts {
   transport: Transport;
   signer: Signer;
   sessions: Sessions;
-  leftovers: Leftovers;
+  unfinishedChanges: UnfinishedChanges;
   now: () => number;
   onCall: ((facts: CallFacts) => void) | undefined;
 }
@@ -204,7 +204,7 @@ export class ChildClient {
   }
 
   async #post(call: ChildCall, url: URL, body: string, trip: Trip): Promise<Posted> {
-    const change = call.read ? null : this.#parts.leftovers.begin(call.site_id);
+    const change = call.read ? null : this.#parts.unfinishedChanges.begin(call.site_id);
     let answer: WireAnswer;
     try {
       answer = await this.#parts.transport.exchange({

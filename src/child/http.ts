@@ -11,7 +11,7 @@ import { Sessions } from './sessions.js';
 import { type SharedLimits, UNSHARED } from './shared-limits.js';
 import { Signer } from './sign.js';
 import { Transport } from './transport.js';
-import { Leftovers } from './unfinished-changes.js';
+import { UnfinishedChanges } from './unfinished-changes.js';
 
 export type { CallFacts } from './call.js';
 export type { Lookup } from './resolve.js';
@@ -76,7 +76,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     new LatencyBook(),
     sharedLimits,
   );
-  const leftovers = new Leftovers();
+  const unfinishedChanges = new UnfinishedChanges();
   const client = new ChildClient(clientSettings(options), {
     resolver,
     transport,
@@ -84,7 +84,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     sharedLimits,
     signer: new Signer(),
     sessions: new Sessions(),
-    leftovers,
+    unfinishedChanges,
     now,
     onCall: options.onCall,
   });
@@ -124,7 +124,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     },
     load: () => ({ running: pacer.running, queued: pacer.queued }),
     bulk: (): ChildSites => bulk,
-    leftRunning: (siteId: number) => leftovers.of(siteId),
+    leftRunning: (siteId: number) => unfinishedChanges.of(siteId),
     expedite: (siteId: number) => pacer.expedite(siteId),
   };
   const bulk: ChildSites = { ...createCalls({ ...parts, live: false }), ...shared };

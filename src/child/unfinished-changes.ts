@@ -3,14 +3,14 @@
 import { GATEWAY_LOST } from './child.js';
 
 /** `answered` = the site ended it with an answer, so nothing more will come of it. */
-export type Leftover = 'running' | 'answered';
+export type UnfinishedChange = 'running' | 'answered';
 
 /** How long it is remembered after the end: the job that continues the call asks within seconds. */
 const KEPT_MS = 120_000;
 
-export class Leftovers {
+export class UnfinishedChanges {
   /** One entry per site whose last change was abandoned, kept for a while after its end. */
-  readonly #sites = new Map<number, { state: Leftover }>();
+  readonly #sites = new Map<number, { state: UnfinishedChange }>();
 
   /**
    * Records a change sent to a site.
@@ -18,7 +18,7 @@ export class Leftovers {
    */
   begin(siteId: number): { abandoned(): void; over(status: number): void } {
     this.#sites.delete(siteId);
-    const entry: { state: Leftover } = { state: 'running' };
+    const entry: { state: UnfinishedChange } = { state: 'running' };
     const forget = () => {
       if (this.#sites.get(siteId) === entry) this.#sites.delete(siteId);
     };
@@ -37,7 +37,7 @@ export class Leftovers {
   }
 
   /** Null = nothing was abandoned, or its outcome is unknown. */
-  of(siteId: number): Leftover | null {
+  of(siteId: number): UnfinishedChange | null {
     return this.#sites.get(siteId)?.state ?? null;
   }
 }

@@ -7,7 +7,7 @@ import { audienceOf } from '../domain/alerts/test-alert.js';
 import { localActor } from './local-actor.js';
 
 /** Logs a line if an alert would reach no one. */
-export async function warnWhenSilent(service: Service, log: Log): Promise<void> {
+export async function warnIfAlertsReachNoOne(service: Service, log: Log): Promise<void> {
   const signal = new AbortController().signal;
   const ctx = service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal });
   const { warning } = await audienceOf(ctx);

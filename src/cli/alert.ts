@@ -8,7 +8,7 @@ import type { Ctx } from '../domain/context.js';
 import { isAlertKind } from '../domain/mail/alerts.js';
 import { previewMail } from '../domain/mail/mail.js';
 import { CommandError } from './accounts.js';
-import { inService } from './local-service.js';
+import { withLocalService } from './local-service.js';
 import { printJson, printTable, say } from './output.js';
 
 interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
@@ -21,7 +21,7 @@ export async function testAlerts(config: Config, options: { kind: string; json?:
   const { kind } = options;
   if (!isAlertKind(kind))
     throw new CommandError(`There is no alert of the kind ${kind}. "mail preview" names them all.`);
-  const { outcomes, warning } = await inService(config, async (ctx) => {
+  const { outcomes, warning } = await withLocalService(config, async (ctx) => {
     const audience = await audienceOf(ctx);
     const outcomes: Outcome[] = [];
     for (const id of audience.recipients) outcomes.push(await testRecipient(ctx, id, kind));
@@ -51,7 +51,7 @@ async function testMail(ctx: Ctx, kind: string, addresses: readonly string[]): P
 }
 
 export async function showRecipients(config: Config, options: { json?: boolean }): Promise<void> {
-  const { items, addresses, warning } = await inService(config, async (ctx) => ({
+  const { items, addresses, warning } = await withLocalService(config, async (ctx) => ({
     ...(await listRecipients(ctx, 1, MOST_RECIPIENTS)),
     ...(await audienceOf(ctx)),
   }));

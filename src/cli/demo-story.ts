@@ -28,7 +28,7 @@ import { queueJob } from '../domain/jobs/jobs.js';
 import { storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
-import { recordPast } from '../domain/monitoring/imported-history.js';
+import { replayHistory } from '../domain/monitoring/imported-history.js';
 import { safeUpdateSite } from '../domain/safety/safe-update.js';
 import { siteGuard } from '../domain/safety/site-guard.js';
 import { addTag } from '../domain/sites/tags.js';
@@ -148,7 +148,7 @@ async function storePast(
     const past = pastOf(site.index, now, site === down ? now - 3 * HOUR_MS : undefined);
     return [id, past.answerAt] as const;
   });
-  await recordPast(ctx, new Map(answers), {
+  await replayHistory(ctx, new Map(answers), {
     from: now - PAST_DAYS * DAY_MS,
     until: now,
     interval: (at) => (now - at < DAY_MS ? FIVE_MINUTES : now - at < 14 * DAY_MS ? 60 : 120),

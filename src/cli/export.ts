@@ -10,7 +10,7 @@ import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { mustExist } from './database.js';
-import { inService } from './local-service.js';
+import { withLocalService } from './local-service.js';
 import { say } from './output.js';
 
 export interface ExportFlags {
@@ -26,7 +26,7 @@ const MIN_PASSPHRASE = 12;
 export async function exportFleet(config: Config, file: string | undefined, flags: ExportFlags): Promise<void> {
   mustExist(config);
   const to = flags.csv === true ? null : await recipientOf(flags);
-  await inService(config, async (ctx) => {
+  await withLocalService(config, async (ctx) => {
     const pieces = to === null ? fleetCsv(ctx) : sealFile(fleetRecords(ctx, VERSION), to);
     if (file === undefined) {
       for await (const piece of pieces) if (!process.stdout.write(piece)) await drained();

@@ -14,7 +14,7 @@ import { isFleetFile, openFile, parseFile, passphraseKey, type SealedFile } from
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { importText, TRIAL_ADVICE } from './import-text.js';
-import { inService } from './local-service.js';
+import { withLocalService } from './local-service.js';
 import { mainwpExporter } from './mainwp-exporter.js';
 import { print, printJson, printTable, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
@@ -29,7 +29,7 @@ export interface ImportFlags {
 
 /** Prints the program that exports a MainWP Dashboard, sealed for a key that is stored here. */
 export async function printExporter(config: Config): Promise<void> {
-  const { id, public_key, expires_at } = await inService(config, makeImportKey);
+  const { id, public_key, expires_at } = await withLocalService(config, makeImportKey);
   const expires = day(expires_at);
   process.stdout.write(mainwpExporter({ id, public_key, expires }));
   say(`Run this program where the MainWP Dashboard is, before ${expires}:
@@ -46,7 +46,7 @@ Then bring the file here:
 
 /** Prints a public key for which another Sitefleet can seal its export. */
 export async function printImportKey(config: Config): Promise<void> {
-  const { id, public_key, expires_at } = await inService(config, makeImportKey);
+  const { id, public_key, expires_at } = await withLocalService(config, makeImportKey);
   print(`Key-Id: ${id}\n${public_key.trim()}`);
   say(`Good until ${day(expires_at)}. On the other side: sitefleet export fleet.json --to key.pem`);
 }
@@ -61,7 +61,7 @@ export async function importFrom(config: Config, file: string, flags: ImportFlag
     throw new CommandError('The standard input can hold the file or the password, not both.');
   const content = file === '-' ? await text(process.stdin) : readTextFile(file);
   const bar = lazyBar();
-  const report = await inService(
+  const report = await withLocalService(
     config,
     (ctx) => (isFleetFile(content) ? takeFleet(ctx, content, flags) : takeRows(ctx, content, flags)),
     bar.progress,
@@ -117,7 +117,7 @@ async function takeRows(ctx: Ctx, content: string, flags: ImportFlags): Promise<
 
 /** Ends the trial of all sites: from now on they are changed from here. */
 export async function finishImport(config: Config, options: { dryRun?: boolean; json?: boolean }): Promise<void> {
-  const sites = await inService(config, (ctx) =>
+  const sites = await withLocalService(config, (ctx) =>
     options.dryRun === true ? ctx.store.siteImport.trial() : ctx.store.siteImport.finishTrial(),
   );
   const listed = sites.map(({ id, url, name }) => ({ site_id: id, url, name }));

@@ -10,7 +10,7 @@ import { createMembers } from '../store/cluster/members.js';
 import { createRuns } from '../store/cluster/runs.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
-import { inService } from './local-service.js';
+import { withLocalService } from './local-service.js';
 import { withDatabase } from './open-database.js';
 import { printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';
@@ -82,7 +82,7 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
 
 /** Ends a job; what it did stays. */
 export async function cancelQueued(config: Config, id: string, options: { json?: boolean }): Promise<void> {
-  const job = await inService(config, (ctx) => cancelJob(ctx, id));
+  const job = await withLocalService(config, (ctx) => cancelJob(ctx, id));
   if (options.json === true) printJson(job);
   else
     say(`Cancelled: ${job.succeeded} of ${job.total} sites had succeeded, ${job.failed} failed or were not finished.`);

@@ -11,7 +11,7 @@ import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';
 
 /** Runs the work with a context, and closes everything afterwards. Ctrl-C aborts `ctx.signal`. */
-export async function inService<T>(
+export async function withLocalService<T>(
   config: Config,
   work: (ctx: Ctx) => Promise<T>,
   progress?: (progress: Progress) => void,

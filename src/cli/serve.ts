@@ -6,7 +6,7 @@ import { systemClock } from '../core/clock.js';
 import { loginLinkUrl } from '../domain/access/users.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
-import { warnWhenSilent } from './alert-warning.js';
+import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { assertWritable } from './file-access.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
@@ -31,7 +31,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     const url = config.base_url ?? listener.url;
     service.setBaseUrl(url);
     await service.start();
-    await warnWhenSilent(service, log);
+    await warnIfAlertsReachNoOne(service, log);
     // Last, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();

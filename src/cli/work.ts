@@ -6,7 +6,7 @@ import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
-import { warnWhenSilent } from './alert-warning.js';
+import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { assertWritable } from './file-access.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
@@ -23,7 +23,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   await service.start();
   if (options.json) printJson({ ready: true });
   else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');
-  await warnWhenSilent(service, log);
+  await warnIfAlertsReachNoOne(service, log);
   log.info({ db: config.db.replace(/\/\/[^@/]*@/, '//') }, 'working');
   await whenAborted(stop);
   log.info({}, 'stopping');

@@ -12,7 +12,7 @@ const QUIET_MS = 3_000;
 /** Minimum time between checks that follow syncs. */
 const PAUSE_MS = 60_000;
 
-export interface LooksAfterSyncs {
+export interface AbandonedChecks {
   /** Starts listening to events. */
   start(): void;
   /** Resolves when the running check has ended. */
@@ -20,7 +20,7 @@ export interface LooksAfterSyncs {
 }
 
 /** @param look checks all sites that are due */
-export function startLooksAfterSyncs(events: EventBus, clock: Clock, look: () => Promise<unknown>): LooksAfterSyncs {
+export function startAbandonedChecks(events: EventBus, clock: Clock, look: () => Promise<unknown>): AbandonedChecks {
   let started = false;
   let looking: Promise<unknown> | null = null;
   let lookedAt = Number.NEGATIVE_INFINITY;

@@ -61,7 +61,7 @@ import { createNarrowedUpdates } from './updates/filters.js';
 import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
-import { createVulnerabilityNews } from './vulnerabilities/alerts.js';
+import { createVulnerabilityAlerts } from './vulnerabilities/alerts.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
 import { createJudgements } from './vulnerabilities/judgements.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
@@ -85,7 +85,7 @@ export function createStore(db: Db, vault: Vault) {
     findings: createFindings(db),
     vulnerabilityFeeds: createVulnerabilityFeeds(db),
     judgements: createJudgements(db),
-    vulnerabilityNews: createVulnerabilityNews(db),
+    vulnerabilityAlerts: createVulnerabilityAlerts(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
     fleetOffers: createFleetOffers(db),

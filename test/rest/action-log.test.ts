@@ -88,7 +88,7 @@ describe('source=dashboard', () => {
     expect(second.body.data).toEqual(all.body.data.slice(3, 6));
   });
 
-  it('gives the deeds of a job to the caller who queued it', async () => {
+  it('attributes what a job did to the caller who queued it', async () => {
     const actor = { ...ADMIN, name: 'grace', via: 'mcp' as const };
     const queued = await app.call('disconnect-sites', { site_ids_or_domains: [1, 2] }, { actor });
     expect(queued.queued).toBe(true);

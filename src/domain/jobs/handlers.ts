@@ -27,7 +27,7 @@ import { requestChildDisconnect } from '../sites/notify-child.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { applyOffers } from '../updates/apply.js';
 import { type OfferLimits, withinLimits } from '../updates/filters.js';
-import { finishCutOff } from '../updates/interrupted.js';
+import { finishInterrupted } from '../updates/interrupted.js';
 import { outcomeOfUpdates } from '../updates/outcome.js';
 import { type ApplyResult, failed } from '../updates/results.js';
 import { isCancelled } from '../updates/send.js';
@@ -197,7 +197,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     // A site that an update has broken must be repaired before it can be synced.
     await settleBeforeResume(ctx, target);
     requireContactable(target);
-    const before = asked.length === 0 ? null : await finishCutOff(ctx, target, asked);
+    const before = asked.length === 0 ? null : await finishInterrupted(ctx, target, asked);
     if (before?.silent === true) return before;
     const rest = await this.run(ctx, target, params).catch((error: unknown) => {
       // Results of the previous run are still reported.

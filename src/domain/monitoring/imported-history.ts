@@ -11,7 +11,7 @@ import { advance, flapWindow, type MonitorRecord } from './state.js';
 /** The response of a site at a time. `http_status` 0 = none. */
 export type AnswerAt = (at: number) => { http_status: number; ms: number };
 
-export interface PastOptions {
+export interface HistoryOptions {
   /** Milliseconds since 1970: the first check, and the end of the history. */
   from: number;
   until: number;
@@ -26,10 +26,10 @@ export interface PastOptions {
  * @param answers by site id
  * @returns how many checks were stored
  */
-export async function recordPast(
+export async function replayHistory(
   ctx: Pick<Ctx, 'store' | 'config'>,
   answers: ReadonlyMap<number, AnswerAt>,
-  options: PastOptions,
+  options: HistoryOptions,
 ): Promise<number> {
   const global = await monitoringDefaults(ctx);
   const records = new Map<number, MonitorRecord[]>();
@@ -38,7 +38,7 @@ export async function recordPast(
     if (monitor === undefined || monitor.last_check_at !== null) continue;
     records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
   }
-  await ctx.store.monitorResults.loadPast(records);
+  await ctx.store.monitorResults.loadHistory(records);
   return [...records.values()].reduce((sum, { length }) => sum + length, 0);
 }
 
@@ -46,7 +46,7 @@ function pastOf(
   first: MonitorRow,
   settings: MonitorSettings,
   answerAt: AnswerAt,
-  { from, until, interval = () => settings.interval }: PastOptions,
+  { from, until, interval = () => settings.interval }: HistoryOptions,
 ): MonitorRecord[] {
   const records: MonitorRecord[] = [];
   const changes: number[] = [];

@@ -36,7 +36,7 @@ const LOGIN = 'wp-login.php';
 const LOST = 0.5;
 
 /** Findings that speak against changing the site at all. */
-export function ailmentsOf(look: Look): Finding[] {
+export function problemsOf(look: Look): Finding[] {
   const findings: Finding[] = Object.entries(look.pages).flatMap(([path, page]) => ailmentsOfPage(path, page));
   if (look.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
   return findings;

@@ -5,7 +5,7 @@ import { parseUrl } from '../../../schemas/url.js';
 import { ChildFailure } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
-import { ailmentsOf, type Baseline, compare, type Finding, type Look, newAssets } from './compare-health.js';
+import { type Baseline, compare, type Finding, type Look, newAssets, problemsOf } from './compare-health.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 
 /** Always checked. */
@@ -34,10 +34,10 @@ export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly s
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
-  const found = ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  const found = problemsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
   if (found.length === 0) return [];
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return ailmentsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  return problemsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
 }
 
 /** One check. `paths` are further pages of a full one. */

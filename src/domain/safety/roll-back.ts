@@ -16,7 +16,7 @@ import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 import { emitRolledBack } from './settle.js';
-import { readAgain } from './sync-after-restore.js';
+import { syncAfterRestore } from './sync-after-restore.js';
 import { putBack } from './undo.js';
 import { settleOpen } from './unsettled.js';
 
@@ -173,7 +173,7 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
   const result = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
   const message = typeof result === 'object' ? result.failed : null;
-  const inventory = await readAgain(ctx, target);
+  const inventory = await syncAfterRestore(ctx, target);
   const list = type === 'plugin' ? inventory?.plugins : inventory?.themes;
   const now =
     list?.find((one) => one.slug === slug)?.version ?? (message === null ? item.old_version : item.new_version);

@@ -13,7 +13,7 @@ import { installedExtensions } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
 import type { Sending } from '../updates/send.js';
-import { ailmentsOf } from './compare-health.js';
+import { problemsOf } from './compare-health.js';
 import { openGuard } from './find-guard.js';
 import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
@@ -32,7 +32,7 @@ import {
   settleFailed,
   switchedOff,
 } from './settle.js';
-import { fateOf, isUnfinished } from './unanswered-update.js';
+import { isUnfinished, progressOf } from './unanswered-update.js';
 import { settleOpen } from './unsettled.js';
 import { isBad, type Verdict } from './verdict.js';
 
@@ -91,7 +91,7 @@ export async function runSafely(
 ): Promise<SafeResult> {
   const wanted = (await settleOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, offers) : offers;
   const before = await lookBefore(ctx, target, settings.paths);
-  const ill = [before.first, before.second].map(ailmentsOf);
+  const ill = [before.first, before.second].map(problemsOf);
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const { on_suspect, paths } = settings;
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
@@ -170,7 +170,8 @@ async function updateOne(
     // A failed check says nothing about the update: it is reported below.
     return look.then(isBad, () => true);
   };
-  const sending = protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken, fate: () => fateOf(run, item) } : {};
+  const sending =
+    protection === 'guard' ? { waitMs: GUARDED_WAIT_MS, isBroken, progress: () => progressOf(run, item) } : {};
   const { updated, errors, interrupted } = await apply([offer], sending);
   const early = await seen[0];
   if (interrupted === true) ctx.signal.throwIfAborted();

@@ -12,7 +12,7 @@ import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
 import { quarantine } from './quarantine.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
-import { readAgain } from './sync-after-restore.js';
+import { syncAfterRestore } from './sync-after-restore.js';
 import { putBack, type Undone, undo } from './undo.js';
 import { isBad, judge, type Verdict } from './verdict.js';
 
@@ -66,7 +66,7 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
   const result = await putBack(run, item);
   if (result === 'already') return null;
   run.open = open.filter((one) => one !== item);
-  await readAgain(run.ctx, run.target);
+  await syncAfterRestore(run.ctx, run.target);
   const { error } = item;
   const old = siteWord(item.old_version);
   if (result === 'done') {
@@ -118,7 +118,7 @@ async function putRight(
   const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
   const undone = await undo(run, candidates, verdict.restored, depth, suspect);
   // The updates are available again with the old versions. The site reports which ones.
-  const inventory = await readAgain(run.ctx, run.target);
+  const inventory = await syncAfterRestore(run.ctx, run.target);
   const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
   const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
   const at = undone.guilty ?? item;
@@ -196,7 +196,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
 async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settled> {
   const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
   const unknown = run.open.some(isUnclear);
-  const inventory = unknown ? await readAgain(run.ctx, run.target) : null;
+  const inventory = unknown ? await syncAfterRestore(run.ctx, run.target) : null;
   const restoring = run.open.filter((item) => item.restoring);
   // One request for a site with many.
   const together = run.open.length > 1 && run.open.every(({ applied }) => applied !== null);

@@ -11,7 +11,7 @@ import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
-import { readAgain } from './sync-after-restore.js';
+import { syncAfterRestore } from './sync-after-restore.js';
 
 /** What a site reports about its guard; null members: unknown. */
 export interface GuardView {
@@ -244,7 +244,7 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
     });
   await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
   // The inventory lists the guard as a plugin, too.
-  await readAgain(ctx, target);
+  await syncAfterRestore(ctx, target);
   ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
   return { site_id: site.id, removed: true };
 }

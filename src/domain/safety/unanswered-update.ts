@@ -3,11 +3,11 @@
 import { ChildFailure } from '../../child/child.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
-import type { Fate } from '../sites/attempt.js';
+import type { UpdateProgress } from '../sites/attempt.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 /** `killed` = WordPress is in maintenance mode for an update that no process is running any more. */
-export async function fateOf(run: SafeRun, { type, slug }: SafeItem): Promise<Fate> {
+export async function progressOf(run: SafeRun, { type, slug }: SafeItem): Promise<UpdateProgress> {
   const hello = await greeted(run);
   if (hello === null || hello.updating === null) return 'unknown';
   if (hello.updating.some((one) => one.kind === type && one.slug === slug)) return 'running';
@@ -27,7 +27,7 @@ const LONGEST_MS = 5 * 60_000;
 export async function updateEnded(run: SafeRun, item: SafeItem): Promise<void> {
   const { clock, signal } = run.ctx;
   const began = clock.elapsed();
-  while ((await fateOf(run, item)) === 'running' && clock.elapsed() - began < LONGEST_MS)
+  while ((await progressOf(run, item)) === 'running' && clock.elapsed() - began < LONGEST_MS)
     await clock.sleep(LOOK_MS, signal);
 }
 

@@ -56,7 +56,7 @@ function viewOf(row: ChangeRow): SafeChangeView {
 }
 
 /** One page, newest first; the guard in its stored state: the site is not contacted. */
-export async function safeUpdateStory(ctx: Ctx, siteId: number, page: number, perPage: number) {
+export async function safeUpdateHistory(ctx: Ctx, siteId: number, page: number, perPage: number) {
   const [{ items, total }, guard] = await Promise.all([
     ctx.store.safeChanges.page(siteId, page, perPage),
     storedGuard(ctx, siteId),

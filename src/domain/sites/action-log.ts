@@ -6,7 +6,7 @@ import type { Event, EventFacts, EventName, Origin } from '../../core/events.js'
 import type { Log } from '../../core/log.js';
 import type { LogEntry, LogOrigin } from '../../store/sites/action-log.js';
 import type { Store } from '../../store/store.js';
-import { DEEDS, type Deed } from './logged-actions.js';
+import { LOGGED_ACTIONS, type LoggedAction } from './logged-actions.js';
 
 const FLUSH_MS = 250;
 const BATCH = 500;
@@ -59,9 +59,9 @@ export function createActionRecorder(parts: { store: Pick<Store, 'actionLog'>; l
 }
 
 function entryOf(event: Event): LogEntry | null {
-  const deed = deedOf(event.name, event.facts);
-  if (deed === null) return null;
-  const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = deed;
+  const logged = actionOf(event.name, event.facts);
+  if (logged === null) return null;
+  const { context, action, slug = '', name = '', detail = '', old_version = '', new_version = '', code = '' } = logged;
   const short = (text: string) => cleanLine(text, 255);
   return {
     ...originColumns(event.origin),
@@ -79,8 +79,8 @@ function entryOf(event: Event): LogEntry | null {
   };
 }
 
-function deedOf<K extends EventName>(name: K, facts: EventFacts[K]): Deed | null {
-  const describe = (DEEDS as Partial<Record<EventName, (facts: never) => Deed>>)[name];
+function actionOf<K extends EventName>(name: K, facts: EventFacts[K]): LoggedAction | null {
+  const describe = (LOGGED_ACTIONS as Partial<Record<EventName, (facts: never) => LoggedAction>>)[name];
   return describe === undefined ? null : describe(facts as never);
 }
 

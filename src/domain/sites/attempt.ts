@@ -90,13 +90,13 @@ const WORKING_PAUSE_MS = 20_000;
 const RUNNING_MS = 5 * 60_000;
 
 /** What is known of a change whose answer was lost. */
-export type Fate = 'running' | 'killed' | 'unknown';
+export type UpdateProgress = 'running' | 'killed' | 'unknown';
 
 /**
  * Reads a site until it shows the expected state, retrying for up to `longest` (default `update_wait_ms`) while it is
  * silent, in maintenance, or `expected` says that it may still be at work. Returns the last read. If this process sent
  * the change, it waits for as long as the call is running, and no longer once the site has answered it. A change that
- * `fateOf` knows to be running gets more time; one that was twice seen to be killed gets none.
+ * `progressOf` knows to be running gets more time; one that was twice seen to be killed gets none.
  * @param longest also limits a single read to the time of a sync
  */
 export async function readUntil(
@@ -104,12 +104,12 @@ export async function readUntil(
   target: LoadedSite,
   expected: (seen: Snapshot) => boolean,
   longest?: number,
-  fateOf: () => Promise<Fate> = async () => 'unknown',
+  progressOf: () => Promise<UpdateProgress> = async () => 'unknown',
 ): Promise<Seen> {
   const began = ctx.clock.elapsed();
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);
   let end = began + wait;
-  let last: Fate = 'unknown';
+  let last: UpdateProgress = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; ) {
     const left = ctx.child.leftRunning(target.site.id);
     const seen = await readBack(ctx, target, null, longest === undefined);
@@ -118,12 +118,12 @@ export async function readUntil(
     if (left === 'running') {
       end = ctx.clock.elapsed() + wait;
     } else {
-      const fate = await fateOf();
-      const limit = fate === 'running' ? began + RUNNING_MS : end;
+      const progress = await progressOf();
+      const limit = progress === 'running' ? began + RUNNING_MS : end;
       // One that has just ended is read once more.
-      const over = ctx.clock.elapsed() + pause > limit && (last !== 'running' || fate === 'running');
-      if (over || (fate === 'killed' && last === 'killed')) return seen;
-      last = fate;
+      const over = ctx.clock.elapsed() + pause > limit && (last !== 'running' || progress === 'running');
+      if (over || (progress === 'killed' && last === 'killed')) return seen;
+      last = progress;
     }
     try {
       await ctx.clock.sleep(pause, ctx.signal);

@@ -3,7 +3,7 @@
 import type { EventFacts, EventName } from '../../core/events.js';
 
 /** An entry of the action log, without time and actor. */
-export interface Deed {
+export interface LoggedAction {
   context: string;
   action: string;
   /** What identifies the object: a slug or an id. */
@@ -17,23 +17,28 @@ export interface Deed {
   code?: string;
 }
 
-type Tell<K extends EventName> = (facts: EventFacts[K]) => Deed;
+type Describe<K extends EventName> = (facts: EventFacts[K]) => LoggedAction;
 
 type UpdateType = 'core' | 'plugin' | 'theme' | 'translation';
 const NAMES: Partial<Record<UpdateType, { name: string }>> = { core: { name: 'WordPress' } };
 
 const updated =
   (context: UpdateType) =>
-  (facts: EventFacts['plugin.updated']): Deed => ({ context, action: 'updated', ...NAMES[context], ...facts });
+  (facts: EventFacts['plugin.updated']): LoggedAction => ({ context, action: 'updated', ...NAMES[context], ...facts });
 const notUpdated =
   (context: UpdateType) =>
-  (facts: { slug: string; code: string }): Deed => ({ context, action: 'updated', ...NAMES[context], ...facts });
+  (facts: { slug: string; code: string }): LoggedAction => ({
+    context,
+    action: 'updated',
+    ...NAMES[context],
+    ...facts,
+  });
 const did =
   (context: string, action: string) =>
-  (facts: { slug?: string; code?: string }): Deed => ({ context, action, ...facts });
+  (facts: { slug?: string; code?: string }): LoggedAction => ({ context, action, ...facts });
 const site =
   (action: string) =>
-  ({ url, fields, users }: { url?: string; fields?: string[]; users?: number }): Deed => ({
+  ({ url, fields, users }: { url?: string; fields?: string[]; users?: number }): LoggedAction => ({
     context: 'site',
     action,
     ...(url === undefined ? {} : { slug: url }),
@@ -42,7 +47,7 @@ const site =
   });
 const record =
   (context: string, action: string) =>
-  (facts: Record<string, unknown>): Deed => {
+  (facts: Record<string, unknown>): LoggedAction => {
     const text = (key: string) => (facts[key] === undefined ? '' : String(facts[key]));
     const fields = facts.fields;
     return {
@@ -55,7 +60,7 @@ const record =
   };
 const ignored =
   (action: string) =>
-  ({ type, slug = '' }: { type: string; slug?: string }): Deed => ({
+  ({ type, slug = '' }: { type: string; slug?: string }): LoggedAction => ({
     context: type.replace(/s$/, ''),
     action,
     slug,
@@ -65,7 +70,7 @@ const ignored =
 /** The restored version is the new one in this case. */
 const rolledBack =
   (context: UpdateType) =>
-  ({ slug, old_version, new_version, by }: EventFacts['plugin.rolled_back']): Deed => ({
+  ({ slug, old_version, new_version, by }: EventFacts['plugin.rolled_back']): LoggedAction => ({
     context,
     action: 'rolled-back',
     ...NAMES[context],
@@ -95,7 +100,7 @@ const COMMENT_ACTIONS: Readonly<Record<string, string>> = {
   delete: 'deleted',
 };
 
-const post = (facts: EventFacts['post.changed'] & { code?: string }): Deed => {
+const post = (facts: EventFacts['post.changed'] & { code?: string }): LoggedAction => {
   const { post_id, post_title = '', post_type = 'post', step, fields, code } = facts;
   return {
     context: post_type,
@@ -106,7 +111,7 @@ const post = (facts: EventFacts['post.changed'] & { code?: string }): Deed => {
     ...(code === undefined ? {} : { code }),
   };
 };
-const comment = (facts: Omit<EventFacts['comment.failed'], 'code'> & { code?: string }): Deed => {
+const comment = (facts: Omit<EventFacts['comment.failed'], 'code'> & { code?: string }): LoggedAction => {
   const { comment_id, action, author, post_title, code } = facts;
   return {
     context: 'comment',
@@ -119,7 +124,7 @@ const comment = (facts: Omit<EventFacts['comment.failed'], 'code'> & { code?: st
 };
 
 /** Not included: what was only started, checked or detected, and what a job or a monitor reports. */
-export const DEEDS: { [K in EventName]?: Tell<K> } = {
+export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'core.updated': updated('core'),
   'plugin.updated': updated('plugin'),
   'theme.updated': updated('theme'),

@@ -17,7 +17,7 @@ import { listOf, shows } from './send.js';
  * After an interrupted run: which of these updates it applied, even if the site was still at work. They are as stored
  * before the run. `silent` = the site could not be read, so nothing more should be sent.
  */
-export async function finishCutOff(
+export async function finishInterrupted(
   ctx: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],

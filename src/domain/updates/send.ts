@@ -5,7 +5,15 @@ import { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { installedBySlug } from '../extensions/inventory.js';
-import { type Attempt, attempt, connectionBroke, type Fate, readBack, readUntil, type Seen } from '../sites/attempt.js';
+import {
+  type Attempt,
+  attempt,
+  connectionBroke,
+  readBack,
+  readUntil,
+  type Seen,
+  type UpdateProgress,
+} from '../sites/attempt.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
 import type { UpdateType } from './results.js';
@@ -21,7 +29,7 @@ export interface Sending {
    */
   isBroken?: () => Promise<boolean>;
   /** Called while a site does not show an update whose answer was lost. */
-  fate?: () => Promise<Fate>;
+  progress?: () => Promise<UpdateProgress>;
 }
 
 /** The call ran out of time, or the caller gave up. */
@@ -136,7 +144,7 @@ async function lookAfter<T>(
   call: Attempt<T>,
   came: Snapshot | null,
   changed: (snapshot: Snapshot) => boolean,
-  { waitMs, fate }: Partial<Sending> = {},
+  { waitMs, progress }: Partial<Sending> = {},
 ): Promise<Seen> {
   if (came !== null) {
     const seen = await readBack(ctx, target, came);
@@ -144,8 +152,8 @@ async function lookAfter<T>(
   }
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is read again.
   return connectionBroke(call.failure)
-    ? readUntil(ctx, target, changed, waitMs, fate)
-    : readUntil(ctx, target, () => true, undefined, fate);
+    ? readUntil(ctx, target, changed, waitMs, progress)
+    : readUntil(ctx, target, () => true, undefined, progress);
 }
 
 async function applyCore(

@@ -6,7 +6,7 @@
 
 import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
 import { type Alert, emitAlerts } from '../../core/events.js';
-import type { SiteNews } from '../../store/vulnerabilities/alerts.js';
+import type { SiteVulnerability } from '../../store/vulnerabilities/alerts.js';
 import type { Ctx } from '../context.js';
 
 /** More than this many are summarized: hundreds of alerts would not be read. */
@@ -16,9 +16,9 @@ const MOST_SINGLE = 20;
  * Raises alerts for what was unknown at the last run, including items that sites have installed since.
  * @param first nothing was known before: everything is summarized
  */
-export async function alertNews(ctx: Ctx, first: boolean): Promise<void> {
-  const { vulnerabilityNews } = ctx.store;
-  const news = await vulnerabilityNews.read(MOST_SINGLE);
+export async function alertNewVulnerabilities(ctx: Ctx, first: boolean): Promise<void> {
+  const { vulnerabilityAlerts } = ctx.store;
+  const news = await vulnerabilityAlerts.read(MOST_SINGLE);
   if (news.fresh === '[]') return;
   const at = ctx.clock.now();
   const { fresh, vulnerabilities, sites, items, critical } = news;
@@ -31,10 +31,10 @@ export async function alertNews(ctx: Ctx, first: boolean): Promise<void> {
   };
   const single = !first && items <= MOST_SINGLE;
   const alerts: Alert[] = items === 0 ? [] : single ? news.first.map((one) => alertOf(one, at)) : [summary];
-  emitAlerts(ctx.events, await vulnerabilityNews.settle(fresh, alerts));
+  emitAlerts(ctx.events, await vulnerabilityAlerts.settle(fresh, alerts));
 }
 
-function alertOf(one: SiteNews, at: number): Alert<'vulnerability.found'> {
+function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found'> {
   return {
     key: `vulnerability:${one.site_id}:${one.package_id}:${at}`,
     kind: 'vulnerability.found',

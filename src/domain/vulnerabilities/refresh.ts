@@ -8,7 +8,7 @@ import { readFeedEntry } from '../../../schemas/vulnerability.js';
 import type { FeedCopy } from '../../feed/vulnerability-feed.js';
 import type { FeedRow, StagedEntry } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
-import { alertNews } from './alerts.js';
+import { alertNewVulnerabilities } from './alerts.js';
 import { judgeVersions } from './judge.js';
 
 const HOUR_MS = 3_600_000;
@@ -93,7 +93,7 @@ async function look(
   const copy = await ctx.vulnerabilities.open(known, ctx.signal);
   if (!copy.changed) {
     await feeds.unchanged(ctx.clock.now(), ctx.clock.now() + DAY_MS);
-    await alertNews(ctx, false);
+    await alertNewVulnerabilities(ctx, false);
     return { outcome: 'unchanged', message: 'nothing new' };
   }
   const { seen, unreadable, changed, gone } = await stage(ctx, copy, renew);
@@ -114,7 +114,7 @@ async function look(
   await feeds.remove(gone);
   await judgeVersions(ctx);
   await ctx.store.judgements.forgetGone();
-  await alertNews(ctx, state?.read_at == null);
+  await alertNewVulnerabilities(ctx, state?.read_at == null);
   const at = ctx.clock.now();
   await feeds.taken({ source, ...copy.stamp, entries: seen.size, unreadable }, at, at + DAY_MS);
   return {

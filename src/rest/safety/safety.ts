@@ -19,7 +19,7 @@ import { liftQuarantine, quarantinedVersions } from '../../domain/safety/quarant
 import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
-import { safeUpdateStory } from '../../domain/safety/update-history.js';
+import { safeUpdateHistory } from '../../domain/safety/update-history.js';
 import { csv, flag, paging, sitePath, slugs, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { safeChangeShape } from '../schemas/fleet.js';
@@ -125,7 +125,7 @@ export const safetyExtra: readonly Route[] = [
     headers: () => ({ 'Cache-Control': 'no-store' }),
     async answer({ id_or_domain, page, per_page }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
-      const { items, total, guard } = await safeUpdateStory(ctx, site.id, page, per_page);
+      const { items, total, guard } = await safeUpdateHistory(ctx, site.id, page, per_page);
       return { total, page, per_page, data: items, guard, site: simpleSite(site) };
     },
   }),

@@ -31,7 +31,7 @@ interface Incident {
  * Stores checks as `recordChecks` would have, in sequence. Alerts count as sent.
  * @param checks by site, oldest first
  */
-export async function loadPast(db: Db, checks: ReadonlyMap<number, readonly CheckRecord[]>): Promise<void> {
+export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly CheckRecord[]>): Promise<void> {
   const all = [...checks.values()].flat().sort((a, b) => a.at - b.at);
   const statements = [
     // Ids of beats ascend with time.

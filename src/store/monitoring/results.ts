@@ -5,7 +5,7 @@ import { sql } from '../driver/db.js';
 import { among, except, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
-import { loadPast } from './imported-history.js';
+import { loadHistory } from './imported-history.js';
 import { type CheckRecord, recordChecks } from './record.js';
 
 export interface BeatRow extends Row {
@@ -74,8 +74,8 @@ export function createMonitorResults(db: Db) {
     /** See `recordChecks`. */
     record: <A extends NewAlert>(checks: readonly CheckRecord<A>[]) => recordChecks(db, checks),
 
-    /** See `loadPast`. */
-    loadPast: (checks: ReadonlyMap<number, readonly CheckRecord[]>) => loadPast(db, checks),
+    /** See `loadHistory`. */
+    loadHistory: (checks: ReadonlyMap<number, readonly CheckRecord[]>) => loadHistory(db, checks),
 
     /** Starts and ends of incidents since `since`, by site: how often each one changed. */
     async changesSince(ids: readonly number[], since: number): Promise<Map<number, number>> {

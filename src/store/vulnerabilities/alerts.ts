@@ -8,7 +8,7 @@ import { alertStatement, type NewAlert } from '../monitoring/alerts.js';
  * New vulnerabilities of one plugin, theme or core on one connected site; rating and the other members are those of the
  * most severe.
  */
-export interface SiteNews {
+export interface SiteVulnerability {
   site_id: number;
   url: string;
   site_name: string;
@@ -24,7 +24,7 @@ export interface SiteNews {
   fixed_in: string | null;
 }
 
-export interface News {
+export interface NewVulnerabilities {
   /** Pairs of vulnerability and package, as JSON: settled once they are reported. */
   fresh: string;
   /** Counts of everything new: vulnerabilities, connected sites, and pairs of a site and an installed item. */
@@ -34,7 +34,7 @@ export interface News {
   /** How many of the vulnerabilities are rated critical. */
   critical: number;
   /** The first of the pairs, most severe first. */
-  first: SiteNews[];
+  first: SiteVulnerability[];
 }
 
 const FRESH = `SELECT DISTINCT w.vulnerability_id, w.package_id FROM vulnerable_version w WHERE NOT EXISTS (
@@ -48,10 +48,10 @@ const INSTALLS = `SELECT w.vulnerability_id, w.package_id, w.version, w.fixed_in
     JOIN vulnerable_version w ON w.vulnerability_id = f.vulnerability_id AND w.package_id = 0 AND f.package_id = 0
     JOIN site_detail d ON d.wp_version = w.version`;
 
-export function createVulnerabilityNews(db: Db) {
+export function createVulnerabilityAlerts(db: Db) {
   return {
     /** The news, with the first `limit` pairs of a site and an installed item. */
-    async read(limit: number): Promise<News> {
+    async read(limit: number): Promise<NewVulnerabilities> {
       const row = await db.one(
         `WITH f AS MATERIALIZED (${FRESH}),
            i AS MATERIALIZED (SELECT i.* FROM (${INSTALLS}) i JOIN site s ON s.id = i.site_id AND s.status = 'connected'),
@@ -80,7 +80,7 @@ export function createVulnerabilityNews(db: Db) {
         sites: count('sites'),
         items: count('items'),
         critical: count('critical'),
-        first: JSON.parse(String(row?.first ?? '[]')) as SiteNews[],
+        first: JSON.parse(String(row?.first ?? '[]')) as SiteVulnerability[],
       };
     },
 
