@@ -208,7 +208,7 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
   });
 
   it('goes on alone when the server is away or silent, and comes back by itself', async () => {
-    const replica = open({ stuckMs: 600, syncMs: 200 });
+    const replica = open({ stuckMs: 2000, syncMs: 200 });
     try {
       await live(replica);
       const before = await turnOf(replica.db);
@@ -217,11 +217,11 @@ describe.skipIf(skip)(skip ? `a replica — skipped, ${sqldMissing}` : 'a replic
       const began = performance.now();
       const answers = await Promise.all(Array.from({ length: 20 }, () => turnOf(replica.current)));
       expect(new Set(answers)).toEqual(new Set([before]));
-      expect(performance.now() - began).toBeLessThan(4000);
+      expect(performance.now() - began).toBeLessThan(10_000);
       expect(replica.status().state).toBe('away');
       const again = performance.now();
       expect(await turnOf(replica.current)).toBe(before);
-      expect(performance.now() - again).toBeLessThan(100);
+      expect(performance.now() - again).toBeLessThan(1000);
       wire.hold(false);
       await live(replica);
       await server.kill();
