@@ -29,7 +29,9 @@ export async function startStorageServer(dir: string): Promise<StorageServer> {
   copyFileSync(installed(), program);
   chmodSync(program, 0o700);
   const host = `127.0.0.1:${await freePort()}`;
-  const args = ['--db-path', join(dir, 'data'), '--http-listen-addr', host, '--no-welcome'];
+  // With several writers this version may stop accepting writes unless its checkpoints are made at intervals.
+  const interval = ['--checkpoint-interval-s', '10'];
+  const args = ['--db-path', join(dir, 'data'), '--http-listen-addr', host, '--no-welcome', ...interval];
   const child = spawn(program, args, { stdio: 'ignore', env: { PATH: process.env.PATH } });
   await answering(`http://${host}/health`, child);
   return { pid: child.pid ?? 0, host, close: () => ended(child) };

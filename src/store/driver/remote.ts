@@ -25,17 +25,16 @@ interface Link {
 }
 
 /**
- * Concurrent writes of this process. A server has one writer at a time and lets the others wait for it, in no order and
- * for some seconds: the more of them wait, the more give up. More than one, so that the round trip is not idle time.
- */
-const WRITES_AT_ONCE = 4;
-/**
  * Pause between attempts of a write for which the server was too busy: random, because other processes retry as well.
  */
 const BUSY_PAUSE_MS = 100;
 
 /**
  * Opens a libSQL server (sqld, Turso). Nothing is sent before the first call.
+ *
+ * Writes leave one after the other, although waiting for the server is idle time: sqld 0.24.32 stops accepting writes
+ * for good when several connections wait for its write lock while another one makes a checkpoint. A waiting connection
+ * that is refused then keeps its place in the queue, and after it was closed the lock is handed to it.
  *
  * A read whose connection drops is sent once more. A write is not: the server may have done it before the connection
  * broke, and doing it twice would be worse than a StorageError `unavailable`, after which the caller can read and decide.
@@ -60,7 +59,7 @@ class RemoteDb implements Db {
 
   constructor(url: string, token: string | undefined, options: RemoteOptions) {
     this.#timeoutMs = options.timeoutMs ?? 30_000;
-    this.#writes = new Turns(WRITES_AT_ONCE, this.#timeoutMs);
+    this.#writes = new Turns(this.#timeoutMs);
     this.#readOnly = options.mode === 'reader';
     this.#connect = connector(url, token, this.#timeoutMs);
     this.#link = { client: this.#connect(), calls: 0, retired: false };
@@ -102,7 +101,7 @@ class RemoteDb implements Db {
     assertScript(sql);
     this.#refuseWrites();
     // One request; when a statement fails, the server ends the stream and with it the open transaction.
-    await this.#call((client) => client.executeMultiple(`BEGIN IMMEDIATE;\n${sql}\n;COMMIT`), false);
+    await this.#write((client) => client.executeMultiple(`BEGIN IMMEDIATE;\n${sql}\n;COMMIT`));
   }
 
   async close(): Promise<void> {
@@ -186,27 +185,26 @@ class RemoteDb implements Db {
   }
 }
 
-/** Lets a limited number of tasks run at once, the others in order of arrival. */
+/** Runs one task at a time, in order of arrival. */
 class Turns {
   readonly #limitMs: number;
   readonly #waiting = new Set<() => void>();
-  #free: number;
+  #busy = false;
 
-  constructor(atOnce: number, limitMs: number) {
-    this.#free = atOnce;
+  constructor(limitMs: number) {
     this.#limitMs = limitMs;
   }
 
   /** @param work receives the instant of `performance.now()` at which its time ends, including the wait for its turn */
   async run<T>(work: (end: number) => Promise<T>): Promise<T> {
     const end = performance.now() + this.#limitMs;
-    if (this.#free > 0) this.#free--;
-    else await this.#turn();
+    if (this.#busy) await this.#turn();
+    this.#busy = true;
     try {
       return await work(end);
     } finally {
       const [next] = this.#waiting;
-      if (next === undefined) this.#free++;
+      if (next === undefined) this.#busy = false;
       else next();
     }
   }
