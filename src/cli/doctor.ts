@@ -17,6 +17,7 @@ import { Names } from '../probe/names.js';
 import type { Db } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 import { createStore, type Store } from '../store/store.js';
+import { checkpointReport } from './checkpoint-warning.js';
 import { mustExist } from './database.js';
 import { inspect, reportText } from './inspect.js';
 import { print, printJson } from './output.js';
@@ -85,6 +86,7 @@ async function lookOver(config: Config, db: Db, site: string | undefined, signal
     database,
     keyOf(config, report),
     backups,
+    ...(await checkpointsOf(db)),
     await scheduleOf(store),
     await mailOf(config),
     await alertsOf(config, store),
@@ -109,6 +111,12 @@ function keyOf(config: Config, { secrets }: Awaited<ReturnType<typeof inspect>>)
       detail: `${key.id} does not open ${lost} of ${secrets?.sealed} secrets: "sitefleet check"`,
     };
   return { what: 'Key', status: 'ok', detail: `${key.id} opens all ${secrets?.sealed ?? 0} secrets` };
+}
+
+async function checkpointsOf(db: Db): Promise<Finding[]> {
+  const report = await checkpointReport(db);
+  if (report === null) return [];
+  return [{ what: 'Server', status: report.danger ? 'warn' : 'ok', detail: report.detail }];
 }
 
 async function scheduleOf(store: Store): Promise<Finding> {

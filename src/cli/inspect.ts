@@ -3,7 +3,7 @@
  * secrets that cannot be opened.
  */
 
-import type { Db } from '../store/driver/db.js';
+import type { Db, Row } from '../store/driver/db.js';
 import { StorageError } from '../store/driver/db.js';
 import { differenceText, type SchemaDifference, schemaDifference } from '../store/driver/schema.js';
 import { migrations } from '../store/migrations/index.js';
@@ -13,8 +13,9 @@ import type { Vault } from '../store/vault/vault.js';
 export interface Report {
   ok: boolean;
   schema: { step: number; newest: number } & SchemaDifference;
-  integrity: string[];
-  /** Null if the file is too damaged to tell. */
+  /** Null if it is unknown: a storage server may not check, or not in time. */
+  integrity: string[] | null;
+  /** Null if the file is too damaged to tell, or like `integrity`. */
   foreign_keys: number | null;
   /** Null if the file is too damaged to tell. */
   secrets: SealedReport | null;
@@ -22,17 +23,25 @@ export interface Report {
 
 /** Inspects a database without changing it. Without a vault every secret counts as unreadable. */
 export async function inspect(db: Db, vault: Vault | undefined): Promise<Report> {
-  const integrity = (await readable(() => pragma(db, 'integrity_check')))?.map((row) =>
-    String(Object.values(row)[0]),
-  ) ?? ['the file cannot be read as a database'];
-  const foreignKeys = (await readable(() => pragma(db, 'foreign_key_check')))?.length ?? null;
+  const checked = await readable(() => pragma(db, 'integrity_check'));
+  const integrity =
+    checked === 'unknown'
+      ? null
+      : (checked?.map((row) => String(Object.values(row)[0])) ?? ['the file cannot be read as a database']);
+  const dangling = await readable(() => pragma(db, 'foreign_key_check'));
+  const foreignKeys = dangling === 'unknown' ? null : (dangling?.length ?? null);
   const step = Number((await db.one('SELECT max(id) AS step FROM migration').catch(() => undefined))?.step ?? 0);
   const newest = Math.max(...migrations.map((migration) => migration.id));
   const difference = await readable(() => schemaDifference(db, migrations, step));
   const secrets = await readable(() => surveySealed(db, vault));
   const same = difference !== null && differenceText(difference) === null;
   return {
-    ok: sound(integrity) && foreignKeys === 0 && step === newest && same && secrets?.unreadable === 0,
+    ok:
+      sound(integrity) &&
+      (foreignKeys === 0 || dangling === 'unknown') &&
+      step === newest &&
+      same &&
+      secrets?.unreadable === 0,
     schema: { step, newest, ...(difference ?? { foreign: [], missing: [], changed: [] }) },
     integrity,
     foreign_keys: foreignKeys,
@@ -50,28 +59,36 @@ async function readable<T>(work: () => Promise<T>): Promise<T | null> {
   }
 }
 
-export function sound(integrity: readonly string[]): boolean {
-  return integrity.every((line) => line === 'ok');
+/** Whether no damage is known. */
+export function sound(integrity: readonly string[] | null): boolean {
+  return integrity?.every((line) => line === 'ok') ?? true;
 }
 
-/** Servers may not expose these; an unavailable value is not an error. */
-async function pragma(db: Db, name: string) {
+/** Servers may not answer these: then the value is unknown, which is not an error. */
+async function pragma(db: Db, name: string): Promise<Row[] | 'unknown'> {
   try {
     return await db.all(`PRAGMA ${name}`);
   } catch (error) {
-    if (db.kind === 'remote') return [];
+    if (db.kind === 'remote') return 'unknown';
     throw error;
   }
 }
 
+const UNKNOWN = 'not known: the storage server did not check it';
+
+function foreignKeysText({ integrity, foreign_keys }: Report): string {
+  if (foreign_keys === null) return integrity === null ? UNKNOWN : 'cannot be read';
+  return foreign_keys === 0 ? 'sound' : `${foreign_keys} rows point to nothing`;
+}
+
 export function reportText(report: Report): string {
-  const { schema, integrity, foreign_keys, secrets } = report;
+  const { schema, integrity, secrets } = report;
   const difference = differenceText(schema);
   return [
     `Schema        step ${schema.step} of ${schema.newest}${schema.step < schema.newest ? ': run "sitefleet migrate"' : ''}`,
     ...(difference === null ? [] : [`              ${difference}`]),
-    `Integrity     ${sound(integrity) ? 'sound' : integrity.slice(0, 5).join('; ')}`,
-    `Foreign keys  ${foreign_keys === null ? 'cannot be read' : foreign_keys === 0 ? 'sound' : `${foreign_keys} rows point to nothing`}`,
+    `Integrity     ${integrity === null ? UNKNOWN : sound(integrity) ? 'sound' : integrity.slice(0, 5).join('; ')}`,
+    `Foreign keys  ${foreignKeysText(report)}`,
     `Secrets       ${secrets === null ? 'cannot be read' : secretsText(secrets)}`,
     report.ok ? 'All is well.' : 'Something is wrong.',
     ...(sound(integrity) ? [] : ['Stop the service and bring a backup back: sitefleet restore FILE']),

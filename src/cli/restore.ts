@@ -99,7 +99,7 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
 function refuse(found: Report, config: Config): void {
   if (!sound(found.integrity) || found.foreign_keys !== 0) {
     const dangling = found.foreign_keys === null ? [] : [`${found.foreign_keys} rows point to nothing`];
-    const wrong = [...found.integrity.filter((line) => line !== 'ok').slice(0, 3), ...dangling];
+    const wrong = [...(found.integrity ?? []).filter((line) => line !== 'ok').slice(0, 3), ...dangling];
     throw new CommandError(`The backup is damaged, nothing was changed: ${wrong.join('; ')}.`);
   }
   if (found.schema.step === 0) throw new CommandError('The file is no backup of Sitefleet; nothing was changed.');

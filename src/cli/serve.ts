@@ -7,6 +7,7 @@ import { loginLinkUrl } from '../domain/access/users.js';
 import { checkAddress, listen } from '../http/server.js';
 import { createLog } from '../telemetry/log.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
+import { warnOfCheckpoints } from './checkpoint-warning.js';
 import { assertWritable } from './file-access.js';
 import { type Credentials, firstStart, firstStartOf } from './first-start.js';
 import { printJson, say } from './output.js';
@@ -32,6 +33,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
     service.setBaseUrl(url);
     await service.start();
     await warnIfAlertsReachNoOne(service, log);
+    await warnOfCheckpoints(config, log);
     // Last, and shown at once: logins created before a failing step would never be shown.
     const credentials = await firstLogin(service, config);
     release();

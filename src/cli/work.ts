@@ -7,6 +7,7 @@ import type { Config } from '../config/types.js';
 import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
+import { warnOfCheckpoints } from './checkpoint-warning.js';
 import { assertWritable } from './file-access.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';
@@ -24,6 +25,7 @@ export async function work(config: Config, options: { json: boolean }): Promise<
   if (options.json) printJson({ ready: true });
   else say('Sitefleet works on queued jobs; the schedule runs in one of the processes. Ctrl+C stops.');
   await warnIfAlertsReachNoOne(service, log);
+  await warnOfCheckpoints(config, log);
   log.info({ db: config.db.replace(/\/\/[^@/]*@/, '//') }, 'working');
   await whenAborted(stop);
   log.info({}, 'stopping');

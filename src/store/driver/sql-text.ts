@@ -20,6 +20,8 @@ const TOKEN =
   /--[^\n]*|\/\*[\s\S]*?(?:\*\/|$)|'[^']*(?:''[^']*)*'|"[^"]*(?:""[^"]*)*"|`[^`]*`|\[[^\]]*\]|\?\d*|[:@$][A-Za-z_]\w*|[A-Za-z_]\w*|\d\w*|[^\s\w]/g;
 
 const READING = new Set(['select', 'values', 'explain']);
+/** Others change something, or may. */
+const READING_PRAGMA = /^PRAGMA (?:foreign_key_check|integrity_check|wal_autocheckpoint)$/;
 const COUNTING = new Set(['insert', 'update', 'delete', 'replace']);
 const MAIN_OF_WITH = new Set([...READING, ...COUNTING]);
 const TRANSACTION = new Set(['begin', 'commit', 'end', 'rollback', 'savepoint', 'release']);
@@ -68,7 +70,7 @@ export function inspectSql(sql: string): SqlFacts {
   if (TRANSACTION.has(verb)) throw new TypeError(`Use batch, read or script instead of ${verb.toUpperCase()}.`);
   return {
     verb,
-    reads: READING.has(verb),
+    reads: READING.has(verb) || READING_PRAGMA.test(sql),
     counts: COUNTING.has(verb),
     inserts: verb === 'insert' || verb === 'replace',
     parameters: highest,

@@ -1,0 +1,14 @@
+/** What a libSQL server tells of its own settings. */
+
+import type { Db } from '../driver/db.js';
+
+/**
+ * Whether writes trigger checkpoints, as they do in `sqld` without `--checkpoint-interval-s`. Null for a file, and when
+ * the server does not tell.
+ */
+export async function checkpointsAfterWrites(db: Db): Promise<boolean | null> {
+  if (db.kind !== 'remote') return null;
+  const row = await db.one('PRAGMA wal_autocheckpoint').catch(() => undefined);
+  const pages = row?.wal_autocheckpoint;
+  return typeof pages === 'number' ? pages > 0 : null;
+}

@@ -1,0 +1,89 @@
+/** The shell on a libSQL server: what `check` and `doctor` find out about it, and what processes warn of. */
+
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
+import { type Commands, commands } from '../support/processes/commands.js';
+import { pause } from '../support/processes/program.js';
+import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+
+const skip = !sqldBinary();
+
+describe.skipIf(skip)(skip ? `the shell on a server — skipped, ${sqldMissing}` : 'the shell on a server', () => {
+  let programs: Commands;
+  const servers: Sqld[] = [];
+  const home = tempFolder('on-a-server');
+
+  beforeAll(async () => {
+    programs = await commands();
+  });
+  afterEach(async () => {
+    await programs.close();
+    await Promise.all(servers.splice(0).map((server) => server.stop()));
+  });
+  afterAll(() => programs.close());
+
+  async function onServer(settings: Record<string, string> = {}) {
+    const server = await startSqld(settings);
+    servers.push(server);
+    const env = {
+      SITEFLEET_DB: `http://${server.host}`,
+      SITEFLEET_SECRET_KEY: 'cd'.repeat(32),
+      SITEFLEET_LOG_LEVEL: 'warn',
+      XDG_DATA_HOME: home,
+    };
+    expect(await programs.run(env, ['call', 'add-tag', '{"name":"one"}'])).toMatchObject({ code: 0 });
+    const doctor = async () => {
+      const { out } = await programs.run(env, ['doctor', '--json']);
+      return (JSON.parse(out) as { what: string; status: string; detail: string }[]).find(
+        ({ what }) => what === 'Server',
+      );
+    };
+    return { server, env, doctor };
+  }
+
+  it('checks its data there, and finds a row that points to nothing', async () => {
+    const { env, server } = await onServer();
+    const check = async () => JSON.parse((await programs.run(env, ['check', '--json'])).out);
+    expect(await check()).toMatchObject({ ok: true, integrity: ['ok'], foreign_keys: 0 });
+    const broken = await fetch(`http://${server.host}/v2/pipeline`, {
+      method: 'POST',
+      body: JSON.stringify({
+        requests: ['PRAGMA foreign_keys=OFF', 'INSERT INTO site_tag (site_id, tag_id) VALUES (4711, 1)'].map((sql) => ({
+          type: 'execute',
+          stmt: { sql },
+        })),
+      }),
+    });
+    const { results } = (await broken.json()) as { results: { type: string }[] };
+    expect(results.map(({ type }) => type)).toEqual(['ok', 'ok']);
+    expect(await check()).toMatchObject({ ok: false, integrity: ['ok'], foreign_keys: 1 });
+  }, 60_000);
+
+  it('warns where so many processes write that the server may stop accepting writes', async () => {
+    const { env, doctor } = await onServer();
+    expect(await doctor()).toMatchObject({ status: 'ok' });
+    const workers = Array.from({ length: 3 }, () => programs.begin(env, ['work']));
+    await expect
+      .poll(doctor, { timeout: 40_000, interval: 500 })
+      .toMatchObject({ status: 'warn', detail: expect.stringMatching(/--checkpoint-interval-s.* Processes now: 3\./) });
+    const fourth = programs.begin(env, ['work', '--json']);
+    await new Promise((ready) => fourth.child.stdout?.once('data', ready));
+    await pause(500);
+    for (const { child } of [fourth, ...workers]) child.kill('SIGTERM');
+    expect((await fourth.ended).err).toMatch(/--checkpoint-interval-s 10.* Processes now: 4\./);
+  }, 90_000);
+
+  it('does not warn where The server makes checkpoints at intervals.', async () => {
+    const { env, doctor } = await onServer({ SQLD_CHECKPOINT_INTERVAL_S: '10' });
+    const workers = Array.from({ length: 3 }, () => programs.begin(env, ['work', '--json']));
+    await Promise.all(workers.map(({ child }) => new Promise((ready) => child.stdout?.once('data', ready))));
+    expect(await doctor()).toEqual({
+      what: 'Server',
+      status: 'ok',
+      detail: 'The server makes checkpoints at intervals.',
+    });
+    await pause(500);
+    for (const { child } of workers) child.kill('SIGTERM');
+    for (const { ended } of workers) expect((await ended).err).not.toContain('checkpoint');
+  }, 90_000);
+});
