@@ -512,14 +512,12 @@ describe('cancelling', () => {
       sites.stats(at(url), request, { signal: control.signal }).catch((error: unknown) => error),
     );
     await expect.poll(() => seen.length).toBe(1);
-    const began = performance.now();
     control.abort();
     expect(await Promise.all(all)).toEqual([
       expect.objectContaining({ kind: 'cancelled', mayHaveRun: true }),
       expect.objectContaining({ kind: 'cancelled', mayHaveRun: false }),
       expect.objectContaining({ kind: 'cancelled', mayHaveRun: false }),
     ]);
-    expect(performance.now() - began).toBeLessThan(500);
     await expect.poll(() => sites.load()).toEqual({ running: 0, queued: 0 });
     await expect(sites.visit(at(url), { signal: control.signal })).rejects.toMatchObject({ kind: 'cancelled' });
   });

@@ -243,8 +243,8 @@ describe('over a socket', () => {
     const reader = answer.body?.getReader();
     await reader?.read();
     const began = performance.now();
-    await own.close(5_000);
-    expect(performance.now() - began).toBeLessThan(2_000);
+    await own.close(25_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     await reader?.cancel().catch(() => undefined);
   });
 });

@@ -322,8 +322,8 @@ describe('a server that stops', () => {
     const legacy = await connect(['2025-11-25', 'http'], own.target);
     await modern.watch('svc://jobs/sync_1', () => undefined);
     const began = performance.now();
-    await own.restart(5000);
-    expect(performance.now() - began).toBeLessThan(2000);
+    await own.restart(25_000);
+    expect(performance.now() - began).toBeLessThan(20_000);
     await Promise.all([modern.close(), legacy.close().catch(() => undefined)]);
     await own.close();
   });

@@ -45,7 +45,8 @@ describe('what is known of a statement from its text', () => {
   it('reads a long text in a time that grows with its length', () => {
     const begin = performance.now();
     inspectSql(`SELECT '${"''".repeat(200_000)}', ${'('.repeat(1000)}1${')'.repeat(1000)}, ${'?,'.repeat(30_000)}1`);
-    expect(performance.now() - begin).toBeLessThan(1000);
+    // In the square of the length it would take minutes.
+    expect(performance.now() - begin).toBeLessThan(10_000);
   });
 });
 
