@@ -123,7 +123,7 @@ async function openWriter(
   await parts.prepareDb?.(raw);
   await migrate(raw, migrations);
   const each = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
-  const db = each.kind === 'remote' ? gatherReads(each) : gatherWrites(each);
+  const db = gatherWrites(each.kind === 'remote' ? gatherReads(each) : each);
   const store = createStore(db, await vaultFor(raw, config));
   await store.sites.sealPlain();
   await store.sites.indexRealNames();

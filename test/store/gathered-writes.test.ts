@@ -1,27 +1,33 @@
 /**
- * Batches ready at the same time are stored together, but stay independent: in their answers, and in their failures.
+ * Writes ready at the same time are stored together, but stay independent: in their answers, and in their failures.
  */
 
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Db, StorageError, sql } from '../../src/store/driver/db.js';
 import { gatherWrites } from '../../src/store/driver/gathered-writes.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 
-describe('batches that are ready together', () => {
+describe('writes that are ready together', () => {
   let counted: CountingDb;
   let reader: Db;
   let db: Db;
   let failing: StorageError | null;
+  let slow: Promise<void> | null;
   beforeEach(async () => {
     const url = `file:${join(tempFolder('gathered-writes'), 'a.db')}`;
     const real = await openDb(url, { mode: 'writer' });
     failing = null;
+    slow = null;
     const faulty: Db = {
       ...countingDb(real),
-      batch: (statements) => (failing === null ? real.batch(statements) : Promise.reject(failing)),
+      batch: async (statements) => {
+        await slow;
+        if (failing !== null) throw failing;
+        return real.batch(statements);
+      },
     };
     counted = countingDb(faulty);
     db = gatherWrites(counted);
@@ -79,6 +85,25 @@ describe('batches that are ready together', () => {
     expect(counted.counts.calls).toBe(3);
   });
 
+  it('wait for a transaction under way and then share the next one, single statements too', async () => {
+    let go = () => {};
+    slow = new Promise((resolve) => {
+      go = resolve;
+    });
+    const first = db.batch([insert(1)]);
+    await vi.waitFor(() => expect(counted.counts.calls).toBe(1));
+    slow = null;
+    const later = [db.batch([insert(2), insert(3)]), db.run('INSERT INTO t (n) VALUES (?)', [7])];
+    const changed = db.run("UPDATE t SET note = 'seen'");
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect([counted.counts.calls, await stored()]).toEqual([1, []]);
+    go();
+    await first;
+    expect(await Promise.all(later)).toMatchObject([[{ lastId: 2 }, { lastId: 3 }], { changes: 1, lastId: 7 }]);
+    expect(await changed).toEqual({ changes: 4, lastId: 0 });
+    expect(counted.counts).toEqual({ calls: 2, statements: 5 });
+  });
+
   it('fail alone, and whole', async () => {
     const outcomes = await Promise.allSettled([
       db.batch([insert(1)]),
@@ -112,6 +137,26 @@ describe('batches that are ready together', () => {
     const waiting = [db.batch([insert(1)]), db.batch([insert(2), insert(1)]), db.batch([insert(3)])];
     const [outcomes] = await Promise.all([Promise.allSettled(waiting), db.close()]);
     expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(await stored()).toEqual([1, 3]);
+  });
+
+  it('do not wait for their turn without end', async () => {
+    let go = () => {};
+    slow = new Promise((resolve) => {
+      go = resolve;
+    });
+    const first = db.batch([insert(1)]);
+    await vi.waitFor(() => expect(counted.counts.calls).toBe(1));
+    const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() - 31_000);
+    const late = db.batch([insert(2)]);
+    now.mockRestore();
+    const later = db.batch([insert(3)]);
+    go();
+    expect(await Promise.allSettled([first, late, later])).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { name: 'StorageError', kind: 'busy' } },
+      { status: 'fulfilled' },
+    ]);
     expect(await stored()).toEqual([1, 3]);
   });
 });

@@ -1,27 +1,34 @@
 /**
- * A Db that combines concurrent batches of another one. A commit writes every page that changed, and batches of many
- * sites change the same ones: twenty syncs in one transaction take a sixth of the time of twenty commits.
+ * A Db that combines concurrent writes of another one. A commit writes every page that changed, and the writes for many
+ * sites change the same ones: twenty syncs in one transaction take a sixth of the time of twenty commits. On a server
+ * each transaction is also a round trip.
  */
 
 import type { BatchResult, Db, Row, Statement, Value } from './db.js';
 import { StorageError } from './db.js';
 
-/** Maximum batches per transaction: while it lasts, other processes wait for their turn. */
+/** Maximum writes per transaction: while it lasts, other processes wait for their turn. */
 const MOST = 20;
+
+/** How long a write may wait for its turn. A server that is silent uses up its own time limit for each transaction. */
+const LONGEST_WAIT_MS = 30_000;
 
 interface Asked {
   statements: readonly Statement[];
+  /** `performance.now()` */
+  since: number;
   resolve(results: BatchResult[]): void;
   reject(error: unknown): void;
 }
 
 /**
- * Batches are not delayed to wait for others: those that become ready within the same turn of the event loop are
- * combined. A batch resolves after the commit. If one fails, none of its group was stored, and each is stored
- * separately. Other calls are passed on at once.
+ * One transaction at a time: what is asked for meanwhile shares the next one, in its order. A write resolves after the
+ * commit. If one fails, none of its group was stored, and each is stored separately. Reads, and statements that SQLite
+ * refuses inside a transaction or that return rows, are passed on at once.
  */
 export function gatherWrites(db: Db): Db {
-  let waiting: Asked[] = [];
+  const waiting: Asked[] = [];
+  let storing: Promise<void> | null = null;
 
   const store = async (group: readonly Asked[]): Promise<void> => {
     try {
@@ -41,33 +48,50 @@ export function gatherWrites(db: Db): Db {
     }
   };
 
-  let stored: Promise<unknown> = Promise.resolve();
-  const flush = (): void => {
-    const asked = waiting;
-    waiting = [];
-    for (let at = 0; at < asked.length; at += MOST) stored = Promise.all([stored, store(asked.slice(at, at + MOST))]);
+  const refuseLate = (): void => {
+    const limit = performance.now() - LONGEST_WAIT_MS;
+    while (waiting[0] !== undefined && waiting[0].since < limit) {
+      waiting.shift()?.reject(new StorageError('busy', `Other writes were at work for ${LONGEST_WAIT_MS} ms.`));
+    }
+  };
+
+  const storeWaiting = async (): Promise<void> => {
+    while (waiting.length > 0) {
+      // After everything that the current event still starts.
+      await new Promise((resolve) => setImmediate(resolve));
+      await store(waiting.splice(0, MOST));
+      refuseLate();
+    }
+    storing = null;
+  };
+
+  const write = (statements: readonly Statement[]): Promise<BatchResult[]> => {
+    if (statements.length === 0) return Promise.resolve([]);
+    return new Promise((resolve, reject) => {
+      waiting.push({ statements, since: performance.now(), resolve, reject });
+      storing ??= storeWaiting();
+    });
   };
 
   return {
     kind: db.kind,
     all: <T extends Row = Row>(sql: string, args?: readonly Value[]) => db.all<T>(sql, args),
     one: <T extends Row = Row>(sql: string, args?: readonly Value[]) => db.one<T>(sql, args),
-    run: (sql, args) => db.run(sql, args),
-    batch(statements) {
-      if (statements.length === 0) return Promise.resolve([]);
-      return new Promise((resolve, reject) => {
-        if (waiting.length === 0) setImmediate(flush);
-        waiting.push({ statements, resolve, reject });
-      });
+    run: async (sql, args = []) => {
+      if (!CHANGES_ROWS.test(sql)) return db.run(sql, args);
+      const [result] = await write([{ sql, args }]);
+      return { changes: result?.changes ?? 0, lastId: result?.lastId ?? 0 };
     },
+    batch: write,
     read: (statements) => db.read(statements),
     script: (sql) => db.script(sql),
     async close() {
-      flush();
-      await stored;
+      await storing;
       await db.close();
     },
   };
 }
+
+const CHANGES_ROWS = /^\s*(?:insert|update|delete)\b/i;
 
 const WAITED: ReadonlySet<StorageError['kind']> = new Set(['busy', 'unavailable']);
