@@ -44,12 +44,19 @@ export function operationHelp(operation: GroupedOperation): string {
   const { input_schema } = contractOf(operation);
   const required = new Set((input_schema.required as string[] | undefined) ?? []);
   const fields = Object.entries((input_schema.properties ?? {}) as Record<string, JsonSchema>);
-  const rows = fields.map(([name, schema]) => [
-    `  ${name}`,
-    typeText(schema),
-    required.has(name) ? 'required' : 'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
-    typeof schema.description === 'string' ? schema.description : '',
-  ]);
+  const rows = fields.map(([name, schema]) => {
+    const type = typeText(schema);
+    const description = typeof schema.description === 'string' ? schema.description : '';
+    const long = type.length > LONGEST_TYPE;
+    const list = schema.type === 'array';
+    const words = type.replace(/^list of /, '').replaceAll('|', ', ');
+    return [
+      `  ${name}`,
+      long ? (list ? 'list of words' : 'word') : type,
+      required.has(name) ? 'required' : 'default' in schema ? `default ${JSON.stringify(schema.default)}` : '',
+      long ? `${description} ${list ? 'Any' : 'One'} of: ${words}.`.trimStart() : description,
+    ];
+  });
   const { instructions } = operation;
   return [
     `${shortName(operation)}: ${operation.title} (${CHANGES[operation.effect]})`,
@@ -58,6 +65,9 @@ export function operationHelp(operation: GroupedOperation): string {
     `Example:\n  sitefleet call ${shortName(operation)} ${shellWord(JSON.stringify(exampleOf(operation)))}`,
   ].join('\n\n');
 }
+
+/** A longer list of words stands at the end of the line instead of widening the column. */
+const LONGEST_TYPE = 40;
 
 /** In single quotes, within which a shell interprets nothing but the quote itself. */
 export function shellWord(text: string): string {
@@ -83,16 +93,19 @@ export function exampleOf(operation: GroupedOperation): Record<string, unknown> 
   const { input_schema } = contractOf(operation);
   const properties = (input_schema.properties ?? {}) as Record<string, JsonSchema>;
   const required = (input_schema.required as string[] | undefined) ?? [];
-  const shown = Object.keys(properties).filter((name) => required.includes(name) || SHOWN.has(name));
+  // A change names its site.
+  const left = 'change_id' in properties ? 'site_id_or_domain' : '';
+  const shown = Object.keys(properties).filter((name) => required.includes(name) || (SHOWN.has(name) && name !== left));
   const entries = shown.map((name) => [name, sampleOf(name, properties[name] ?? {})]);
   const preview = operation.effect === 'destroy' && 'dry_run' in properties ? [['dry_run', true]] : [];
   return Object.fromEntries([...entries, ...preview]) as Record<string, unknown>;
 }
 
-/** Not required, but given in most calls. */
-const SHOWN: ReadonlySet<string> = new Set(['site_ids_or_domains', 'admin_password']);
+/** Not required, but given in most calls, or one of several ways to name what a call is about. */
+const SHOWN: ReadonlySet<string> = new Set(['site_id_or_domain', 'site_ids_or_domains', 'admin_password', 'change_id']);
 
 const SAMPLES: Readonly<Record<string, unknown>> = {
+  change_id: 'change_0a1b2c3d',
   url: 'https://example.com/',
   site_id_or_domain: 'example.com',
   site_ids_or_domains: ['example.com'],

@@ -68,7 +68,13 @@ describe('operations', () => {
       const help = operationHelp(operation);
       for (const name of Object.keys(operation.input().shape)) expect(help).toContain(`  ${name} `);
       expect(help).toContain(shellWord(JSON.stringify(exampleOf(operation))));
+      // Readable on a terminal: a long list of words stands at the end of its line.
+      for (const line of help.split('\n').filter((line) => line.startsWith('  ')))
+        expect(line.lastIndexOf('  ')).toBeLessThan(120);
     }
+    const example = (name: string) => exampleOf(operations.find(({ id }) => id === `svc/${name}-v1`) as never);
+    expect(example('build-report')).toEqual({ site_id_or_domain: 'example.com' });
+    expect(Object.keys(example('roll-back'))).toEqual(['change_id']);
     // Examples of deletions are previews.
     expect(exampleOf(operations.find(({ id }) => id === 'svc/delete-site-v1') as never)).toMatchObject({
       dry_run: true,
