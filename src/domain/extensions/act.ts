@@ -6,7 +6,7 @@ import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
 import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
 import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
-import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
+import { closeOpen, keepOpen, SETTLED_LATER } from '../sites/open-changes.js';
 import { fetchSnapshot } from '../sites/sync.js';
 import { installedBySlug } from './inventory.js';
 
@@ -157,7 +157,7 @@ async function reportOutcome(
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
     code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
-    `It is not known yet whether it took effect. ${message} ${TOLD_LATER}`,
+    `It is not known yet whether it took effect. ${message} ${SETTLED_LATER}`,
     { data: { unknown: true }, cause },
   );
 }

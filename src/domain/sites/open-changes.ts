@@ -12,8 +12,8 @@ import { type Ctx, originOf } from '../context.js';
 import { outcomeOfItems } from '../jobs/outcomes.js';
 
 /** Ends the message about such a change. */
-export const TOLD_LATER =
-  'It may be at work on it still; the next sync that shows what became of it settles this entry.';
+export const SETTLED_LATER =
+  'The site may still be working on it; the next sync that shows the outcome settles this entry.';
 
 /** If a site still shows no change after the longest time that a call may take, it did not happen. */
 const GIVEN_UP_MS = 10 * 60_000;

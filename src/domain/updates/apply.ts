@@ -9,7 +9,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { type Apply, applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
-import { closeOpen, keepOpen, TOLD_LATER } from '../sites/open-changes.js';
+import { closeOpen, keepOpen, SETTLED_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
 import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
 import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } from './send.js';
@@ -151,7 +151,7 @@ export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: Ap
 
 /** The error for a change that may still take effect: not reported as a failure. */
 function notKnownYet({ code, message }: ServiceError): { code: ErrorCode; message: string } {
-  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${TOLD_LATER}` };
+  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${SETTLED_LATER}` };
 }
 
 function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: Judged, guarded: boolean): TypeResult {

@@ -6,7 +6,7 @@ import type { Ctx } from '../context.js';
 import { installedBySlug } from '../extensions/inventory.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
-import { TOLD_LATER } from '../sites/open-changes.js';
+import { SETTLED_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
 import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './judge.js';
@@ -34,12 +34,12 @@ export async function finishInterrupted(
   const { snapshot, silence } = await readUntil(ctx, fresh, shows(type, sent));
   if (silence?.code === 'svc_cancelled') throw silence;
   if (snapshot === null) {
-    const why = `The update ran on when its call had ended, and the site has not shown since whether it took effect. ${silence?.message ?? ''}`;
+    const why = `The site had not answered when the call ended, and has not shown since whether the update took effect. ${silence?.message ?? ''}`;
     const errors = offers.map((offer) => {
       const word = UPDATE_TYPES[offer.type] ?? type;
       return word === type
         ? {
-            ...failed(target, word, offer.slug, 'svc_site_offline', `${why.trim()} ${TOLD_LATER}`),
+            ...failed(target, word, offer.slug, 'svc_site_offline', `${why.trim()} ${SETTLED_LATER}`),
             unknown: true as const,
           }
         : notTried(target, word, offer);
