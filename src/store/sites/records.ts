@@ -1,6 +1,6 @@
 /** The parts of a site's REST record in other tables: tags, client, ignore lists, recent content. */
 
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import {
@@ -14,11 +14,11 @@ import {
 } from './filter.js';
 import { RECORD_COLUMNS, RECORD_TABLES, type SiteFilter, type SiteRecord } from './sites.js';
 
-interface SiteTag {
+type SiteTag = {
   id: number;
   name: string;
   color: string | null;
-}
+};
 
 /** Columns of a site shown by its REST record. */
 const SHOWN = [
@@ -34,13 +34,13 @@ const SHOWN = [
 export type ShownSite = Pick<SiteRecord, (typeof SHOWN)[number]>;
 const shownRows = jsonRows<ShownSite>(SHOWN);
 
-export interface IgnoredEntry {
+export type IgnoredEntry = {
   type: number;
   slug: string;
   name: string;
   /** `*` = every version. */
   version: string;
-}
+};
 
 export type SitePart = 'tags' | 'client' | 'ignored' | 'documents';
 
@@ -52,6 +52,12 @@ export interface SiteParts {
   /** JSON texts as stored, by kind. */
   documents: Map<string, string>;
 }
+
+type OfSite<T> = T & { site_id: number };
+const tagRows = jsonRows<OfSite<SiteTag>>(['site_id', 'id', 'name', 'color']);
+const clientRows = jsonRows<OfSite<{ name: string }>>(['site_id', 'name']);
+const ignoredRows = jsonRows<OfSite<IgnoredEntry>>(['site_id', 'type', 'slug', 'name', 'version']);
+const documentRows = jsonRows<OfSite<{ kind: string; body: string }>>(['site_id', 'kind', 'body']);
 
 /** Columns in the order of an index if there is one: naming a column twice would make SQLite sort all sites. */
 const ORDERS = {
@@ -119,51 +125,47 @@ export function createSiteRecords(db: Db) {
 
     /** Parts of any number of sites in one round trip. Unwanted parts are empty: documents are large. */
     async parts(ids: readonly number[], wanted: readonly SitePart[]): Promise<Map<number, SiteParts>> {
-      const sites = (part: SitePart) => (wanted.includes(part) ? list : '[]');
       const list = idList(ids);
-      const [tags = [], clients = [], ignored = [], documents = []] = await db.read([
-        sql(
-          `SELECT st.site_id, t.id, t.name, t.color FROM site_tag st JOIN tag t ON t.id = st.tag_id
-           WHERE st.site_id IN (SELECT value FROM json_each(?)) ORDER BY t.name_key, t.id`,
-          sites('tags'),
+      const sites = (part: SitePart) => (wanted.includes(part) ? list : '[]');
+      const found = await db.read([
+        tagRows.statement(
+          sql(
+            `SELECT st.site_id, t.id, t.name, t.color FROM site_tag st JOIN tag t ON t.id = st.tag_id
+             WHERE st.site_id IN (SELECT value FROM json_each(?)) ORDER BY t.name_key, t.id`,
+            sites('tags'),
+          ),
         ),
-        sql(
-          `SELECT s.id AS site_id, c.name FROM site s JOIN client c ON c.id = s.client_id
-           WHERE s.id IN (SELECT value FROM json_each(?))`,
-          sites('client'),
+        clientRows.statement(
+          sql(
+            `SELECT s.id AS site_id, c.name FROM site s JOIN client c ON c.id = s.client_id
+             WHERE s.id IN (SELECT value FROM json_each(?))`,
+            sites('client'),
+          ),
         ),
-        sql(
-          `SELECT site_id, type, slug, name, version FROM ignored_update
-           WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY type, slug, version`,
-          sites('ignored'),
+        ignoredRows.statement(
+          sql(
+            `SELECT site_id, type, slug, name, version FROM ignored_update
+             WHERE site_id IN (SELECT value FROM json_each(?)) ORDER BY type, slug, version`,
+            sites('ignored'),
+          ),
         ),
-        sql(
-          'SELECT site_id, kind, body FROM site_document WHERE site_id IN (SELECT value FROM json_each(?))',
-          sites('documents'),
+        documentRows.statement(
+          sql(
+            'SELECT site_id, kind, body FROM site_document WHERE site_id IN (SELECT value FROM json_each(?))',
+            sites('documents'),
+          ),
         ),
       ]);
       const parts = new Map<number, SiteParts>(
         ids.map((id) => [id, { tags: [], client_name: null, ignored: [], documents: new Map() }]),
       );
-      const of = (row: Row) => parts.get(Number(row.site_id));
-      for (const row of tags)
-        of(row)?.tags.push({
-          id: Number(row.id),
-          name: String(row.name),
-          color: row.color === null ? null : String(row.color),
-        });
-      for (const row of clients) {
-        const part = of(row);
-        if (part !== undefined) part.client_name = String(row.name);
+      for (const { site_id, ...tag } of tagRows.parse(found[0])) parts.get(site_id)?.tags.push(tag);
+      for (const { site_id, name } of clientRows.parse(found[1])) {
+        const part = parts.get(site_id);
+        if (part !== undefined) part.client_name = name;
       }
-      for (const row of ignored)
-        of(row)?.ignored.push({
-          type: Number(row.type),
-          slug: String(row.slug),
-          name: String(row.name),
-          version: String(row.version),
-        });
-      for (const row of documents) of(row)?.documents.set(String(row.kind), String(row.body));
+      for (const { site_id, ...entry } of ignoredRows.parse(found[2])) parts.get(site_id)?.ignored.push(entry);
+      for (const { site_id, kind, body } of documentRows.parse(found[3])) parts.get(site_id)?.documents.set(kind, body);
       return parts;
     },
   };
