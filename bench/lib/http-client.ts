@@ -59,23 +59,12 @@ export class Connection {
   /** `wire` holds one request. */
   send(wire: Buffer): Promise<Reply> {
     this.#socket.write(wire);
-    return this.#answer();
-  }
-
-  /** `wire` holds `count` requests. */
-  sendAll(wire: Buffer, count: number): Promise<Reply[]> {
-    const answers = Array.from({ length: count }, () => this.#answer());
-    this.#socket.write(wire);
-    return Promise.all(answers);
+    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   close(): void {
     this.#waiting.length = 0;
     this.#socket.destroy();
-  }
-
-  #answer(): Promise<Reply> {
-    return new Promise((resolve, reject) => this.#waiting.push({ resolve, reject }));
   }
 
   #fail(error: Error): void {
@@ -145,20 +134,16 @@ export function checked(reply: Reply): Reply {
   throw new Error(`HTTP ${reply.status}: ${reply.body.toString('utf8').slice(0, 300)}`);
 }
 
-/** Pipelined requests per connection: each send wakes the server once for all of them, as a busy network does. */
-const DEPTH = 1;
-
-/** How many requests `connections` complete in `ms`; each connection sends its next ones when it has its responses. */
+/** How many requests `connections` complete in `ms`; each connection sends its next one when it has its response. */
 export async function closedLoop(url: string, exchange: Exchange, connections: number, ms: number): Promise<number> {
-  const one = wireOf(new URL(url).host, exchange);
-  const wire = Buffer.concat(Array<Buffer>(DEPTH).fill(one));
+  const wire = wireOf(new URL(url).host, exchange);
   const end = performance.now() + ms;
   let done = 0;
   const worker = async () => {
     const connection = await Connection.open(url);
     while (performance.now() < end) {
-      for (const reply of await connection.sendAll(wire, DEPTH)) checked(reply);
-      done += DEPTH;
+      checked(await connection.send(wire));
+      done++;
     }
     connection.close();
   };

@@ -162,7 +162,7 @@ export const en = {
     isUp: 'The site responds.',
     isDown: (code: number) => (code === 0 ? 'The site does not respond.' : `The site responds with HTTP ${code}.`),
   },
-  deed: (context: string, action: string) => {
+  action: (context: string, action: string) => {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },

@@ -162,7 +162,7 @@ function Done({ done }: { done: readonly { context: string; action: string; coun
         <ul class="lines">
           {done.slice(0, 8).map(({ context, action, count, sites }) => (
             <li key={`${context} ${action}`}>
-              {t.deed(context, action)} <span class="muted">{t.now.times(number(count), sites)}</span>
+              {t.action(context, action)} <span class="muted">{t.now.times(number(count), sites)}</span>
             </li>
           ))}
         </ul>
