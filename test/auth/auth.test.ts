@@ -105,7 +105,7 @@ describe('Basic', () => {
     expect(surfaces.hashings() - before).toBe(1);
   });
 
-  it('acts at once on a change told by invalidate, and within a second on any other', async () => {
+  it('acts at once on a change announced by invalidate, and within a second on any other', async () => {
     const header = basic('admin', 'correct horse');
     await asUser(header);
     await surfaces.users.remove('admin');

@@ -141,7 +141,7 @@ describe('PUT /session/password', () => {
     expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(200);
   });
 
-  it('is chosen once by who came by a link and has none; nobody logs in as them by a password before', async () => {
+  it('is chosen once by a user who came by a link and has none; before that, no password logs them in', async () => {
     const username = `ada-${++users}`;
     await app.service.store.users.add({ name: username, password_hash: '', rights: ['read'], now: app.clock.now() });
     expect((await ask('POST /session', { body: { username, password: 'anything at all' } })).status).toBe(401);
@@ -243,7 +243,7 @@ describe('the cookie', () => {
 });
 
 describe('GET /session', () => {
-  it('says that nobody is logged in, and who is', async () => {
+  it('says that no user is logged in, or which one is', async () => {
     expect((await ask('GET /session')).body).toEqual({ authenticated: false });
     const name = await newUser();
     const session = await login(name);

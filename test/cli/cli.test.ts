@@ -139,7 +139,7 @@ describe('serve', () => {
     expect((await get(line.abilities, line)).status).toBe(200);
   }, 60_000);
 
-  it('makes no login that nobody sees when its port is taken', async () => {
+  it('makes no login that is never shown when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
     const env = environment('taken');

@@ -94,7 +94,7 @@ describe('nowhere to write', () => {
     60_000,
   );
 
-  it('is told by what the system says of that very file', () => {
+  it('is judged by what the system says of that very file', () => {
     expect(() => assertWritable({ db: `file:${folder}`, secret_key_file: null })).toThrow('that is a folder');
     expect(() =>
       assertWritable({ db: `file:${join(folder, 'new', 'fleet.db')}`, secret_key_file: null }),
@@ -113,7 +113,7 @@ describe('nowhere to write', () => {
 });
 
 describe('a first start that fails', () => {
-  it('leaves no login that nobody was told', async () => {
+  it('leaves no login that was never shown', async () => {
     // The port is free when checked, and taken when needed.
     const preload = join(folder, 'takes-the-port.cjs');
     writeFileSync(

@@ -123,7 +123,7 @@ it('refused, it changes nothing and leaves no new key', async () => {
   expect(keys).toContainEqual({ id: keyFile(file).id, sealed: before.sealed, unreadable: 0 });
 });
 
-it('without the key it names the one that is needed, and gives up what it sealed only when told', async () => {
+it('without the key it names the one that is needed, and gives up what it sealed only when asked to', async () => {
   const { config } = await used();
   const { id } = keyFile(file);
   rmSync(file);

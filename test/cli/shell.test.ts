@@ -254,7 +254,7 @@ describe('completion', () => {
   });
 });
 
-it('alert test tells everybody who would be told, and fails when somebody is not, or nobody would be', async () => {
+it('alert test reaches all recipients, and fails when it does not reach one, or there are none', async () => {
   const silent = await programs.run(env, ['alert', 'test']);
   expect([silent.code, silent.err]).toEqual([1, expect.stringContaining('No one would receive an alert')]);
   const served = await programs.serve({ ...env, SITEFLEET_LOG_LEVEL: 'warn' });

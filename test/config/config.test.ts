@@ -150,7 +150,7 @@ describe('readConfig', () => {
       );
   });
 
-  it('takes a vulnerability feed as URL or file, and a key only for a URL that nobody else can read along', () => {
+  it('takes a vulnerability feed as URL or file, and a key only for an encrypted URL', () => {
     const feedOf = (text: string) => readConfig({ ...home, SITEFLEET_VULNERABILITY_FEED: text }).vulnerability_feed;
     expect(feedOf('https://feed.example/v3')).toBe('https://feed.example/v3');
     expect(feedOf('/data/feed.json')).toBe('/data/feed.json');

@@ -286,7 +286,7 @@ describe('the name that is called', () => {
       expect((await ask(shared, path, { headers: { host } })).status).not.toBe(403);
   });
 
-  it('health is told to load balancers, which call by address', async () => {
+  it('health is reported to load balancers, which call by address', async () => {
     for (const path of ['/healthz', '/readyz'])
       expect((await ask(shared, path, { headers: { host: '10.0.0.7:8787' } })).status).toBe(200);
   });

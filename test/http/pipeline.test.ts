@@ -218,7 +218,7 @@ describe('over a socket', () => {
     for (const answer of answers) expect(answer).toMatch(/^HTTP\/1.1 200 /);
   });
 
-  it('names are written once, whoever wrote them', async () => {
+  it('names of headers are written once', async () => {
     for (const path of ['/plain', '/own', '/headers', '/stream', '/away-long', '/nowhere']) {
       const answer = await raw(`GET ${path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n`);
       const names = answer
@@ -231,9 +231,10 @@ describe('over a socket', () => {
     }
   });
 
-  it('an answer to what cannot be a request tells nothing and is to be kept by nobody', async () => {
+  it('what cannot be a request is refused with an empty answer', async () => {
     const answer = await raw('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1.1 400 /);
+    expect(answer.slice(answer.indexOf('\r\n\r\n') + 4)).toBe('0\r\n\r\n');
   });
 
   it('a stream that only listens does not hold up the end', async () => {

@@ -145,7 +145,7 @@ describe('abandoned items', () => {
 });
 
 describe('site health', () => {
-  it('is told for each site that reports badly, once it is switched on', async () => {
+  it('is raised for each site that reports badly, once it is switched on', async () => {
     expect(await reportHealth(ctx())).toBe('switched off');
     const told: number[] = [];
     app.service.events.subscribe((event) => {

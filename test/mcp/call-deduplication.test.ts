@@ -63,7 +63,7 @@ describe('Inflight', () => {
     expect(started).toHaveLength(2);
   });
 
-  it('forgets what nobody came for after ten minutes, and a failure at once', async () => {
+  it('forgets what was not fetched after ten minutes, and a failure at once', async () => {
     const { started, join, clock } = setup();
     join().hangUp();
     started[0]?.finish({ n: 1 });
@@ -77,7 +77,7 @@ describe('Inflight', () => {
     expect(started).toHaveLength(3);
   });
 
-  it('stops for a cancellation when nobody else waits, and whoever comes then begins anew', async () => {
+  it('stops for a cancellation when no other caller waits, and the next caller starts again', async () => {
     const { started, join } = setup();
     const [a, b] = [join(), join()];
     a.cancel();
@@ -141,7 +141,7 @@ describe('departure', () => {
     }
   });
 
-  it('makes no signals that nobody looks at', () => {
+  it('makes no signals that are never read', () => {
     let asked = 0;
     const cancellation = new Cancellation({
       aborted: () => {

@@ -177,7 +177,7 @@ describe('a change whose empty list means several sites', () => {
     }
   });
 
-  it.each(['ask', 'confirm'] as const)('runs as documented where nobody can be asked: %s', async (policy) => {
+  it.each(['ask', 'confirm'] as const)('runs as documented where no person can be asked: %s', async (policy) => {
     const mcp = await withPolicy(policy);
     const driver = await clientOf(mcp, ['2025-11-25', 'http'], policy === 'confirm' ? { answer: yes } : {});
     expect((await driver.call(ALL)).structuredContent).toMatchObject({ queued: false, errors: [] });
@@ -350,7 +350,7 @@ describe('with a preview', () => {
     expect(textOf(refused)).toContain('for another call');
   });
 
-  it('a preview that no longer holds has to be made anew', async () => {
+  it('a preview that no longer holds has to be made again', async () => {
     const driver = await clientOf(mcp, ['2026-07-28', 'stdio']);
     const confirmation_token = await tokenOf(driver, SITE, { site_id_or_domain: 9 });
     await driver.call('svc-update-site-v1', { site_id_or_domain: 9, name: 'Renamed since' });
@@ -412,7 +412,7 @@ describe('with a person asked', () => {
     expect(preview.structuredContent?.confirmation_token).toMatch(/^[\w-]{40}$/);
   });
 
-  it('a question that nobody answers ends in a refusal, before clients give up', async () => {
+  it('a question without an answer ends in a refusal, before clients give up', async () => {
     expect(mcp.core.elicitationTimeoutMs).toBe(300_000);
     const { service } = mcp.app;
     const core = createMcpCore({

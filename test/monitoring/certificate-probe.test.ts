@@ -43,7 +43,7 @@ describe('a look at a certificate', () => {
     expect(facts?.serial).toMatch(/^01[0-9A-F]{16}$/);
   });
 
-  it('reads what nobody trusts, and says why', async () => {
+  it('reads an untrusted certificate, and says why it is not trusted', async () => {
     const port = await tlsServer(selfSigned({ host: 'self.example', ...ALWAYS }));
     const { facts } = await look('self.example', port);
     expect(facts).toMatchObject({

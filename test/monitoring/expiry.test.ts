@@ -53,7 +53,7 @@ const read = (id: number) =>
   app.service.store.certificates.one(id, { now: app.clock.now(), expiring: app.clock.now() + 31 * DAY - 1 });
 
 describe('certificates', () => {
-  it('are looked at once a day, and an end is told once per step', async () => {
+  it('are checked once a day, and an end is reported once per step', async () => {
     let looks = 0;
     await certificates(() => {
       looks++;
@@ -71,14 +71,14 @@ describe('certificates', () => {
     expect(await app.service.store.findings.certificate(id)).toMatchObject({ good: 0 });
   });
 
-  it('that come late are told of once, by the nearest step', async () => {
+  it('that come late are reported once, by the nearest step', async () => {
     await certificates(() => seen({ valid_to: START + 5 * DAY }));
     await app.addSites(1);
     await days(2, () => runCertificates(app.ctx()));
     expect(await told()).toEqual(['certificate.expiring']);
   });
 
-  it('that alternate between two machines are told of once each', async () => {
+  it('that alternate between two machines are reported once each', async () => {
     let n = 0;
     await certificates(() =>
       seen(
@@ -90,7 +90,7 @@ describe('certificates', () => {
     expect(await told()).toEqual(['certificate.expiring', 'certificate.expiring']);
   });
 
-  it('that are wrong are told of once, and not where nobody checks them', async () => {
+  it('that are wrong are reported once, and not where they are not checked', async () => {
     await certificates(() => seen({ untrusted: 'the certificate is self-signed' }));
     const [, second = 0] = await app.addSites(2);
     await app.db.run('UPDATE site_detail SET ssl_verify = 0 WHERE site_id = ?', [second]);
@@ -201,7 +201,7 @@ async function domains(answer: (name: string) => DomainAnswer): Promise<string[]
 }
 
 describe('domains', () => {
-  it('are asked for once, however many sites live under them, and told of once', async () => {
+  it('are requested once, however many sites are under them, and reported once', async () => {
     const asked = await domains(() => record(START + 20 * DAY));
     const ids = await app.addSites(5, (i) => `https://s${i}.example.org/`);
     await runDomains(app.ctx());
@@ -244,7 +244,7 @@ describe('domains', () => {
     expect(await app.service.store.domains.one(id, at)).toMatchObject({ error: 'limited' });
   });
 
-  it('whose end was entered by hand are told of where no registry can be asked', async () => {
+  it('whose end was entered by hand are reported where no registry can be asked', async () => {
     await domains(() => ({ outcome: 'unsupported', message: 'nobody to ask' }));
     const [id = 0] = await app.addSites(1, () => 'https://example.org/');
     // Its next turn is a month away.
@@ -258,7 +258,7 @@ describe('domains', () => {
     expect((await told()).slice(5)).toEqual(['domain.expiring']);
   });
 
-  it('that are gone are told of when a second look says so', async () => {
+  it('that are gone are reported when a second check says so', async () => {
     let outcome: DomainAnswer = record(START + 300 * DAY);
     await domains(() => outcome);
     await app.addSites(1, () => 'https://example.org/');

@@ -203,7 +203,7 @@ describe('RDAP', () => {
     expect(await registry().domain('example.com', never)).toMatchObject({ outcome: 'found' });
   });
 
-  it('says that nobody holds a domain', async () => {
+  it('says that a domain is not registered', async () => {
     rdapSays((answer) => json(answer, 404, { errorCode: 404, title: 'Not Found' }));
     expect(await registry().domain('free.com', never)).toMatchObject({ outcome: 'not_found', source: 'rdap' });
   });
@@ -355,7 +355,7 @@ describe('WHOIS', () => {
     expect(asked.filter((each) => each === 'whois nowhere')).toHaveLength(1);
   });
 
-  it('says that nobody holds a domain', async () => {
+  it('says that a domain is not registered', async () => {
     expect(await registry().domain('frei.fr', never)).toMatchObject({ outcome: 'not_found', source: 'whois' });
   });
 
@@ -377,7 +377,7 @@ describe('WHOIS', () => {
     expect((await registry().domain('kaputt.fr', never)).outcome).toBe(outcome);
   });
 
-  it('follows nobody to another host', async () => {
+  it('follows no referral to another host', async () => {
     whoisAnswers['weiter.fr'] = `${AFNIC.replace('maison.fr', 'weiter.fr')}\nRegistrar WHOIS Server: 169.254.169.254\n`;
     const hosts: string[] = [];
     const probe = registry({

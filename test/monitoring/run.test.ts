@@ -121,7 +121,7 @@ describe('a run', () => {
     return row;
   };
 
-  it('asks nobody and nothing while monitoring is off', async () => {
+  it('sends no request while monitoring is off', async () => {
     const [id = 0] = await start(1, { svc_uptime_monitoring_active: 0 });
     let references = 0;
     app.ctx().probe.online = async () => {

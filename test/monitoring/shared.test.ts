@@ -290,7 +290,7 @@ describe('a process that was paused', () => {
         down_count: 1,
         msg: 'stale',
       },
-      state: { settled: 0, told: 0, failures: 1, flapping_until: null },
+      state: { settled: 0, reported: 0, failures: 1, flapping_until: null },
       next_check_at: clock.now() + MINUTE,
       hours: [{ hour: 1, up_s: 1, down_s: 0, pending_s: 0, ping_ms: null }],
       incident: 'open' as const,
@@ -349,7 +349,7 @@ describe('a database that is busy', () => {
     expect(await beats()).toHaveLength(5);
   });
 
-  it('for longer ends the run, and what was seen is looked at again by whoever comes first', async () => {
+  it('for longer ends the run, and the process that comes first checks again what was seen', async () => {
     const [first, second] = await start(5);
     first.busy.times = Number.POSITIVE_INFINITY;
     const running = first.run();
@@ -432,7 +432,7 @@ describe('the settings', () => {
 });
 
 describe('the limit of checks at once', () => {
-  it('is kept by who has no place: it asks nobody and claims nothing', async () => {
+  it('is respected by a process without a place: it checks and claims nothing', async () => {
     const [first] = await start(3);
     Object.assign(first.members, { slots: () => 0 } satisfies Partial<Members>);
     expect(await first.run()).toBe('nothing: the places are taken by other processes');
@@ -503,7 +503,7 @@ describe('a cut of the network', () => {
     expect(named(second)).toEqual(['network.down']);
   });
 
-  it('is told once by several processes of one machine', async () => {
+  it('is reported once by several processes of one machine', async () => {
     const [first, second] = await start(40, { hosts: ['a', 'a'] });
     await Promise.all([first.run(), second.run()]);
     for (const side of [first, second]) {

@@ -6,7 +6,7 @@ import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
 
-describe('what a look told', () => {
+describe('what a check found', () => {
   let app: CheckedApp;
   beforeEach(async () => {
     app = await checkedApp({ sites: 2 });

@@ -128,7 +128,7 @@ describe('moves between the states', () => {
     });
   });
 
-  it('a refused key is registered anew without a password', async () => {
+  it('a refused key is registered again without a password', async () => {
     const [connection] = [app.site(0).state.connection];
     if (connection === null || connection === undefined) throw new Error('not connected');
     connection.publicKey = 'not a key';

@@ -74,7 +74,7 @@ describe('add-site and get-site', () => {
     expect(await app.call('count-sites')).toMatchObject({ total: 1 });
   });
 
-  it('stores what was given and what the site told', async () => {
+  it('stores what was given and what the site reported', async () => {
     await app.call('add-client', { name: 'Ada' });
     await app.call('add-tag', { name: 'blue' });
     await app.call('add-tag', { name: 'red' });
@@ -289,7 +289,7 @@ describe('update-site and delete-site', () => {
     });
   });
 
-  it('contacts nobody', async () => {
+  it('contacts no site', async () => {
     const requests = app.fleet.stats().requests;
     await app.call('update-site', { site_id_or_domain: 1, name: 'x' });
     await app.call('disconnect-site', { site_id_or_domain: 1 });

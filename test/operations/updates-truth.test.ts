@@ -75,7 +75,7 @@ describe('an update that breaks the site', () => {
     });
   });
 
-  it('is told apart from an update after which the child plugin alone does not answer', async () => {
+  it('is distinguished from an update after which the child plugin alone does not answer', async () => {
     const [a = ''] = slugs;
     const name = plugin(a)?.name ?? '';
     Object.defineProperty(site.faults, 'pluginMissing', { get: () => plugin(a)?.version === '2.0' });
@@ -108,7 +108,7 @@ describe('an update that breaks the site', () => {
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
-  it('is told by a core update too', async () => {
+  it('is reported by a core update too', async () => {
     const app500 = { get: () => (site.state.wpVersion === '7.1' ? true : undefined), configurable: true };
     Object.defineProperty(site.faults, 'http500', app500);
     expect(await app.call('update-site-core', OF)).toMatchObject({
@@ -308,7 +308,7 @@ describe('a change that is not known yet when its job ends', () => {
     );
   const sync = () => app.call('sync-sites', { site_ids_or_domains: [1] });
 
-  it('is told as updated by the sync that shows it, in the job and in the log of actions', async () => {
+  it('is reported as updated by the sync that shows it, in the job and in the log of actions', async () => {
     const [a = ''] = slugs;
     Object.assign(app.service.config, { batch_threshold: 0 });
     const { job_id } = await app.call('run-updates', {
@@ -348,7 +348,7 @@ describe('a change that is not known yet when its job ends', () => {
     expect(await inLog('updated')).toHaveLength(1);
   });
 
-  it('is told once when a second call does it', async () => {
+  it('is reported once when a second call does it', async () => {
     const [a = ''] = slugs;
     site.faults = { gatewayTimeout: 1_000 };
     await app.call('update-site-plugins', { ...OF, slugs: [a] });
@@ -427,7 +427,7 @@ describe('a call on a slow site', () => {
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
-  it('ends in time and goes on as a job, which the same call finds; what had been applied is told', async () => {
+  it('ends in time and goes on as a job, which the same call finds; what had been applied is reported', async () => {
     site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
     const first = await app.call('update-site-plugins', OF);
     expect(first).toMatchObject({

@@ -72,7 +72,7 @@ const viewOf = ({ _meta }: { _meta?: Record<string, unknown> | undefined }) =>
   (_meta?.ui as { resourceUri?: string } | undefined)?.resourceUri;
 
 describe.each(Object.entries(clients))('a client of %s', (_era, connect) => {
-  it('is told of views when it shows them', async () => {
+  it('learns of views when it shows them', async () => {
     const client = await connect(DECLARED);
     const { tools } = await client.listTools();
     const found = tools.flatMap((tool) => (viewOf(tool) === undefined ? [] : [[tool.name, viewOf(tool)]]));

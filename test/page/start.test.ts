@@ -15,7 +15,7 @@ describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
   });
   afterAll(() => served.close());
 
-  it('asks what to bring, who is told and whether to monitor, and each can be skipped', async () => {
+  it('asks what to import, who gets alerts and whether to monitor, and each can be skipped', async () => {
     const page = await served.open();
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
     for (const title of ['Which sites?', 'Who should know when a site goes down?', 'Monitor them?']) {

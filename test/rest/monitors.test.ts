@@ -268,7 +268,7 @@ describe('a check by hand', () => {
     site.faults.maintenance = false;
   });
 
-  it('of a monitor that is off tells nobody', async () => {
+  it('of a monitor that is off sends no alert', async () => {
     await app.rest(`PUT /monitors/${ids[2]}/settings`, { body: { active: '0' } });
     await run();
     app.fleet.site(2).faults.http500 = true;

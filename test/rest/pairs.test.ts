@@ -477,7 +477,7 @@ it('a site that did not change is recognised, although WordPress hides addresses
 });
 
 describe('jobs', () => {
-  it('are told alike', async () => {
+  it('are reported alike', async () => {
     const app = await fleetOf({ jobs: false, config: { batch_threshold: 1 } });
     const { job_id, sites_queued } = await rest(app, 'POST /sites/sync');
     expect(sites_queued).toBe(2);

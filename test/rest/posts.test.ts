@@ -94,7 +94,7 @@ describe('GET /posts', () => {
     expect(body.data[app.fleet.site(0).url][0]).toMatchObject({ dts: null, post_date: null });
   });
 
-  it('searches where it is told to, and caps each site', async () => {
+  it('searches where it was asked to, and caps each site', async () => {
     putPost(0, 1, { title: 'Summer', content: 'winter' });
     putPost(0, 2, { title: 'Winter', content: 'summer' });
     const found = async (query: string) => {
@@ -141,7 +141,7 @@ describe('GET /posts', () => {
 });
 
 describe('GET /posts/{site}/{id}', () => {
-  it('tells the whole post, without base64, and leaves nobody locked out of the editor', async () => {
+  it('shows the whole post, without base64, and locks no one out of the editor', async () => {
     putPost(0, 5, {
       content: 'Grüße \\ "q" \'s\' <img src="x.png">',
       meta: { color: ['blue'], _edit_lock: ['1000:9'] },

@@ -361,7 +361,7 @@ describe('one site', () => {
     expect((await app.rest('POST /sites/1/reconnect')).body.message).toContain('already');
   });
 
-  it('marks a site as disconnected although it cannot be told', async () => {
+  it('marks a site as disconnected although it cannot be reached', async () => {
     app.fleet.site(0).faults.offline = true;
     const off = await app.rest('PUT /sites/1/disconnect');
     expect(off.body).toMatchObject({ success: 1, data: { status: 'disconnected' } });

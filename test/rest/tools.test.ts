@@ -94,7 +94,7 @@ describe('tools jobs', () => {
     expect([total_synced, total_errors]).toEqual([7, 0]);
   }, 30_000);
 
-  it('disconnect every site, also the one that cannot be told', async () => {
+  it('disconnect every site, also one that cannot be reached', async () => {
     app.fleet.site(3).faults.http500 = true;
     const id = await start('disconnect-all-sites', 'disconnect_id');
     const done = await finished('disconnect-all-sites', id);

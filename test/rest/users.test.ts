@@ -140,7 +140,7 @@ describe('users', () => {
     if (both[0]?.status === 200) admin = other;
   });
 
-  it('are changed by nobody who could rise by it', async () => {
+  it('cannot be changed by a user who would gain rights', async () => {
     const asReader = await ask('POST /v2/users/add', { token: tokens.read, body: { name: 'x', right: 'read' } });
     expect(asReader.body.code).toBe('svc_rest_insufficient_permission');
     // A key that can only write could otherwise read through the login of another user.

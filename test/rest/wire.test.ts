@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => app.close());
 
 describe('credentials', () => {
-  it('tells apart what may be told apart', async () => {
+  it('distinguishes what may be distinguished', async () => {
     const code = async (token: string | null, headers = {}) => {
       const reply = await app.rest('GET /sites', { token, headers });
       expect(reply.headers.get('www-authenticate')).toBe(reply.status === 401 ? 'Bearer realm="svc"' : null);
@@ -26,7 +26,7 @@ describe('credentials', () => {
     expect(await code(null, { Authorization: `bEaReR   ${app.tokens.read} ` })).toEqual([200, undefined]);
   });
 
-  it('asks for the key first: nobody without one learns what exists', async () => {
+  it('asks for the key first: without one, a caller does not learn what exists', async () => {
     for (const call of ['GET /nowhere', 'PUT /sites', 'POST /sites/add'])
       expect((await app.rest(call, { token: null })).status).toBe(401);
     expect((await app.rest('GET /nowhere')).body).toMatchObject({
@@ -185,7 +185,7 @@ describe('bodies', () => {
 });
 
 describe('validators', () => {
-  it('answers 304 to whoever has it already, and not after a change', async () => {
+  it('answers 304 to a caller that has it already, and not after a change', async () => {
     const first = await app.rest('GET /sites');
     const tag = first.headers.get('etag') ?? '';
     expect(tag).toMatch(/^"[\w-]{27}"$/);

@@ -58,7 +58,7 @@ describe('a right', () => {
     expect({ most, runs }).toEqual({ most: 1, runs: 40 });
   });
 
-  it('lapses with a holder that died, and the one that was only paused is told', async () => {
+  it('lapses with a holder that died, and one that was only paused is informed', async () => {
     const [paused, other] = [process_(0, 40), process_(1, 40)];
     const order: string[] = [];
     const noticed = paused.exclusive('site:2', never, async (held) => {

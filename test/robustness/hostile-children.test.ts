@@ -131,7 +131,7 @@ afterAll(async () => {
 });
 
 describe('a child that lies', () => {
-  it(`in ${RUNS} ways breaks no contract, hangs nothing and is told as a failure of the site at most`, async () => {
+  it(`in ${RUNS} ways breaks no contract, hangs nothing and is reported as a failure of the site at most`, async () => {
     const next = random(SEED);
     const seen = { runs: RUNS, synced: 0, refused: 0 };
     for (let run = 0; run < RUNS; run++) {

@@ -162,7 +162,7 @@ async function recovered(job_id: string, clientsBefore: number): Promise<void> {
 
 const noMemory = volumeMissing('memory');
 describe.skipIf(noMemory !== '')(`a full volume${noMemory === '' ? '' : ` — skipped, ${noMemory}`}`, () => {
-  it('is told, reads go on, the job waits with its results, and all is well when there is room again', async () => {
+  it('is reported, reads go on, the job waits with its results, and all is well when there is room again', async () => {
     await begin('memory');
     const job = await jobUnderWay();
     volume.fill();
@@ -180,7 +180,7 @@ describe.skipIf(noMemory !== '')(`a full volume${noMemory === '' ? '' : ` — sk
 
 const noDisk = volumeMissing('disk');
 describe.skipIf(noDisk !== '')(`a volume that refuses writes${noDisk === '' ? '' : ` — skipped, ${noDisk}`}`, () => {
-  it('is told, reads go on, the job waits with its results, and all is well when it can be written again', async () => {
+  it('is reported, reads go on, the job waits with its results, and all is well when it can be written again', async () => {
     await begin('disk');
     const job = await jobUnderWay();
     const files = ['fleet.db', 'fleet.db-wal'];

@@ -96,7 +96,7 @@ describe('the guard of a site', () => {
     ]);
   });
 
-  it('that does not answer any more is told, and removed by the child plugin', async () => {
+  it('that does not answer any more is reported, and removed by the child plugin', async () => {
     app = await safetyApp({ sites: 1 });
     await app.call('get-site-guard', one);
     const { guard } = app.site(0);
@@ -196,7 +196,7 @@ describe('a site without a guard', () => {
     expect(dead.notices.join(' ')).toContain('only while WordPress still starts');
   });
 
-  it('leaves items alone that nothing protects, unless told otherwise', async () => {
+  it('leaves items alone that nothing protects, unless asked otherwise', async () => {
     const { probe } = archive(false);
     app = await safetyApp({ sites: 1, guards: false, probe });
     const plugin = app.offer(app.site(0));

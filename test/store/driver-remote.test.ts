@@ -196,7 +196,7 @@ describe('a server that misbehaves', () => {
     await db.close();
   });
 
-  it.each(['http', 'ws'])('is reported as unavailable when nobody listens (%s)', async (scheme) => {
+  it.each(['http', 'ws'])('is reported as unavailable when no server listens (%s)', async (scheme) => {
     const { host } = new URL(puppet.url);
     await puppet.close();
     const db = openRemote(`${scheme}://${host}`);

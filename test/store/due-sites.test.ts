@@ -70,7 +70,7 @@ it('the search ends at the first that is not due', async () => {
   expect(plans[0]).not.toMatch(/SCAN (s|d|site)\b/);
 });
 
-it('a site whose abandoned items are due is taken once, whoever else takes', async () => {
+it('a site whose abandoned items are due is taken once, even by several processes', async () => {
   const take = (limit: number) => createDueSites(db).takeForAbandoned(NOW, NOW - 48 * HOUR, NOW - HOUR, limit);
   await db.run("UPDATE site SET suspended = 0, disconnected = 0, sync_error = ''");
   await db.run('UPDATE site_detail SET abandoned_checked_at = ?1, abandoned_known_at = ?1', [NOW]);

@@ -124,7 +124,7 @@ describe('quickInput', () => {
     }
   });
 
-  it('makes lists and objects anew for each caller', () => {
+  it('makes new lists and objects for each caller', () => {
     const quick = compileInputParser(schema);
     const [one, other] = [quick({}), quick({})] as { tags: string[]; shape: { a: number } }[];
     one?.tags.push('mine');

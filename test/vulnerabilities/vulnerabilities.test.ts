@@ -91,7 +91,7 @@ describe('without a feed', () => {
     expect(brief.not_known).toContainEqual(expect.stringMatching(how));
   });
 
-  it('one that is set and was not read yet is told apart from none', async () => {
+  it('distinguishes one that is set and was not read yet from none', async () => {
     await started([{ [BOX]: '1.0' }]);
     expect(await app.call('list-vulnerabilities')).toMatchObject({
       checked_at: null,
@@ -322,7 +322,7 @@ describe('a feed that was read', () => {
     expect(brief.not_known.join()).not.toContain('vulnerab');
   });
 
-  it('is told of updates that fix something, and of no other', async () => {
+  it('is sent for updates that fix something, and for no other', async () => {
     await fleet();
     const { plugins } = app.fleet.site(0).state;
     const offer = (slug: string, version: string) => {
