@@ -37,7 +37,7 @@ export function markdown(
     `${run.quick ? 'Quick' : 'Full'} run${run.partial ? ', in part,' : ''} of ${new Date().toISOString().slice(0, 10)}, ${Math.ceil(run.minutes)} minutes. ${machine()}`,
     '',
     'Every ratio compares two things measured in turns in one run; the spread is the middle half of the rounds (of single',
-    'runs: the lowest and the highest). A figure without a goal is told and not judged. `disturbed` = too few quiet rounds.',
+    'runs: the lowest and the highest). A figure without a goal is shown and not judged. `disturbed` = too few quiet rounds.',
     '',
     '| # | what | ratio | spread | goal | met | details |',
     '|---|---|---|---|---|---|---|',

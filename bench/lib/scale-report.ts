@@ -84,10 +84,10 @@ function doneRow(name: string, { due, done, late }: Done, seconds: number): (str
 
 /** Seconds: median, 99th percentile, maximum. */
 function lateness(late: readonly number[]): string[] {
-  return [quantile(late, 0.5), quantile(late, 0.99), Math.max(...late)].map((ms) => told(ms));
+  return [quantile(late, 0.5), quantile(late, 0.99), Math.max(...late)].map(inSeconds);
 }
 
-function told(ms: number): string {
+function inSeconds(ms: number): string {
   return Number.isFinite(ms) ? `${rounded(ms / 1_000)} s` : '–';
 }
 
@@ -107,10 +107,10 @@ function taskRows({ all }: Ticks): (string | number)[][] {
     return [
       name,
       runs.length,
-      told(quantile(took, 0.5)),
-      told(Math.max(...took)),
-      told(quantile(late, 0.99)),
-      told(Math.max(...late)),
+      inSeconds(quantile(took, 0.5)),
+      inSeconds(Math.max(...took)),
+      inSeconds(quantile(late, 0.99)),
+      inSeconds(Math.max(...late)),
       runs.at(-1)?.outcome ?? '',
     ];
   });

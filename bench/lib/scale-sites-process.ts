@@ -96,10 +96,10 @@ function receive(request: IncomingMessage, response: ServerResponse): void {
 /** Since the last call. */
 function counts(): ScaleSitesCounts {
   const { errors } = counters.snapshot();
-  const told = { visits, calls, errors };
+  const counted = { visits, calls, errors };
   visits = 0;
   calls = 0;
-  return told;
+  return counted;
 }
 
 serveCommands({ start, counts }, async () => {

@@ -68,9 +68,9 @@ function nothing(): WireCounts {
 
 /** Counts per process, since the last call. */
 function counts(): WireCounts[] {
-  const told = wires;
-  wires = told.map(nothing);
-  return told;
+  const counted = wires;
+  wires = counted.map(nothing);
+  return counted;
 }
 
 serveCommands({ start, counts }, async () => agent.destroy());

@@ -55,8 +55,8 @@ export const scenario: Scenario = {
       const warm = results.map((result) => result.warm);
       const cold = Math.min(...results.map((result) => result.cold));
       const detail = `worst of ${CONCURRENCIES.join(', ')} at once; ${rounded(cold)} while latencies are not known yet`;
-      const told = figure(`virtual clock, 1000 sites, ${name}`, { atLeast: 0.9 }, warm, detail);
-      measures.push({ ...told, ratio: Math.min(...warm) });
+      const measure = figure(`virtual clock, 1000 sites, ${name}`, { atLeast: 0.9 }, warm, detail);
+      measures.push({ ...measure, ratio: Math.min(...warm) });
     }
     const sites = quick ? 200 : 400;
     for (const [name, groups] of Object.entries(distributions(sites)).slice(0, quick ? 2 : 5)) {

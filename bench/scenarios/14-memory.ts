@@ -32,9 +32,9 @@ export const scenario: Scenario = {
     }
     await engine.close();
     await rig.close();
-    const told = `${rounded(early)} MB after ${unit} syncs, ${rounded(late)} MB after ${3 * unit}`;
+    const detail = `${rounded(early)} MB after ${unit} syncs, ${rounded(late)} MB after ${3 * unit}`;
     return [
-      figure(`peak memory after ${3 * unit} syncs against ${unit}`, { atMost: 1.15 }, [late / early], told),
+      figure(`peak memory after ${3 * unit} syncs against ${unit}`, { atMost: 1.15 }, [late / early], detail),
       figure('peak memory in MB', { atMost: 300 }, [late], 'engine, 50 at once, no latency'),
       figure(
         'open files left over after 5 s',

@@ -46,10 +46,10 @@ export const scenario: Scenario = {
     const stdio = await readingStdio(command);
     await server.close();
     await rig.close();
-    const told = (values: readonly number[]) => `each of ${values.map(rounded).join(', ')}`;
+    const each = (values: readonly number[]) => `each of ${values.map(rounded).join(', ')}`;
     return [
-      figure('CPU of serve at rest after its first minute, ms a second', { atMost: 5 }, loads, told(loads)),
-      figure('memory of serve at rest, MB (PSS)', { atMost: 120 }, shares, told(shares)),
+      figure('CPU of serve at rest after its first minute, ms a second', { atMost: 5 }, loads, each(loads)),
+      figure('memory of serve at rest, MB (PSS)', { atMost: 120 }, shares, each(shares)),
       figure(
         'the same after it synced all of them for the first time',
         null,

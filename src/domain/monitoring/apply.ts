@@ -40,7 +40,7 @@ function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): Monito
   return {
     ...record,
     beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },
-    state: { settled: monitor.settled, told: monitor.told, failures: 0, flapping_until: null },
+    state: { settled: monitor.settled, reported: monitor.reported, failures: 0, flapping_until: null },
     // Unchanged: a monitor that was just switched off still waits for the run that closes its open incident.
     next_check_at: monitor.next_check_at,
     hours: [],

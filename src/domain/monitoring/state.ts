@@ -17,7 +17,7 @@ const DOWN = 0;
 export const UP = 1;
 export const PENDING = 2;
 export const NEVER = 99;
-/** A value of `told`: an alert has reported that the site is flapping. */
+/** A value of `reported`: an alert has reported that the site is flapping. */
 const FLAPPING = 2;
 
 const MINUTE_MS = 60_000;
@@ -74,7 +74,7 @@ export function advance(
     seq: monitor.seq,
     at: now,
     beat,
-    state: { settled, failures, told: due.told, flapping_until: due.flapping_until },
+    state: { settled, failures, reported: due.reported, flapping_until: due.flapping_until },
     next_check_at: failing && settled === UP ? Math.min(now + RETRY_MS, turn) : turn,
     hours: hourShares(monitor, settings.interval, now, status === UP ? verdict.ping_ms : null),
     incident: incidentStep(change, settled, status),
@@ -103,19 +103,19 @@ function dueAlert(
   monitor: MonitorRow,
   { change, settled, status, earlierChanges, interval }: Moment,
   now: number,
-): { kind: MonitorAlert['kind'] | null; told: number; flapping_until: number | null } {
+): { kind: MonitorAlert['kind'] | null; reported: number; flapping_until: number | null } {
   const word = settled === DOWN ? 'monitor.down' : 'monitor.up';
   const held = monitor.flapping_until !== null;
   if (change) {
     const flapping_until = now + flapHold(interval);
-    if (held) return { kind: null, told: monitor.told, flapping_until };
-    if (earlierChanges + 1 >= FLAP_CHANGES) return { kind: 'monitor.flapping', told: FLAPPING, flapping_until };
-    return { kind: word, told: settled, flapping_until: null };
+    if (held) return { kind: null, reported: monitor.reported, flapping_until };
+    if (earlierChanges + 1 >= FLAP_CHANGES) return { kind: 'monitor.flapping', reported: FLAPPING, flapping_until };
+    return { kind: word, reported: settled, flapping_until: null };
   }
   const certain = status === settled;
   if (held && certain && now >= (monitor.flapping_until ?? 0))
-    return { kind: word, told: settled, flapping_until: null };
-  return { kind: null, told: monitor.told, flapping_until: monitor.flapping_until };
+    return { kind: word, reported: settled, flapping_until: null };
+  return { kind: null, reported: monitor.reported, flapping_until: monitor.flapping_until };
 }
 
 function alertOf(

@@ -122,7 +122,7 @@ function stateStatement(siteId: number, records: readonly CheckRecord[]): Statem
          last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + ? WHERE site_id = ?`,
       beat.status,
       state.settled,
-      state.told,
+      state.reported,
       state.failures,
       beat.down_count,
       state.flapping_until,

@@ -30,7 +30,7 @@ export interface CheckRecord<A extends NewAlert = NewAlert> {
     down_count: number;
     msg: string;
   };
-  state: { settled: number; told: number; failures: number; flapping_until: number | null };
+  state: { settled: number; reported: number; failures: number; flapping_until: number | null };
   next_check_at: number | null;
   hours: readonly HourShare[];
   incident: 'open' | 'continue' | 'close' | null;
@@ -152,7 +152,7 @@ function stateStatement(check: CheckRecord): Statement {
        last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + 1 WHERE ${STANDS}`,
     beat.status,
     state.settled,
-    state.told,
+    state.reported,
     state.failures,
     beat.down_count,
     state.flapping_until,
