@@ -187,7 +187,7 @@ describe('a webhook', () => {
 });
 
 describe('a recipient', () => {
-  test('is told of its kinds and sites only', async () => {
+  test('gets alerts of its kinds and sites only', async () => {
     const second = await app.connect(1);
     await add('webhook', { name: 'all' });
     await add('webhook', { name: 'kinds', kinds: 'monitor.up,certificate.expired' });
@@ -211,7 +211,7 @@ describe('a recipient', () => {
     );
   });
 
-  test('is not disturbed in its quiet hours, and told at their end', async () => {
+  test('gets nothing in its quiet hours, and everything at their end', async () => {
     await app.service.store.settings.write([{ key: 'general.timezone_string', value: 'America/New_York' }], 0);
     // The test begins at noon UTC, seven in New York.
     await add('webhook', { quiet_from: '06:30', quiet_to: '08:00' });
@@ -231,7 +231,7 @@ describe('a recipient', () => {
     expect(await deliver()).toBe('1 sent, 0 not');
   });
 
-  test('that is switched off or added later is told nothing old', async () => {
+  test('that is switched off or added later gets no old alerts', async () => {
     const { data } = await add('webhook');
     await app.rest(`PATCH /alerts/recipients/${data.id}/edit`, { body: { active: false } });
     await tell('monitor.down');
@@ -301,7 +301,7 @@ describe('a chat', () => {
     ['teams', (body: Received) => body.attachments[0].content, { type: 'AdaptiveCard', version: '1.4' }],
     ['telegram', (body: Received) => body, { chat_id: '-100', link_preview_options: { is_disabled: true } }],
     ['ntfy', (body: Received) => body, { topic: 'alerts', priority: 4 }],
-  ])('%s is told in its own form, and a name of a site formats nothing and wakes nobody', async (type, part, form) => {
+  ])('%s gets its own form, and a name of a site formats nothing and mentions no one', async (type, part, form) => {
     await add(type, type === 'telegram' ? { url: box.url, token: '1:abc', chat_id: '-100' } : {});
     await app.db.run('UPDATE site SET name = ? WHERE id = ?', [HOSTILE, site]);
     await tell('monitor.down', { msg: 'HTTP 503.' });
@@ -327,7 +327,7 @@ describe('a chat', () => {
   });
 });
 
-test('it is known when nobody would be told', async () => {
+test('it is known when no one would get an alert', async () => {
   expect((await audienceOf(ctx())).warning).toContain('No one would receive an alert');
   // Without a mail server, mail recipients get nothing.
   await editMail(ctx(), 'uptime', { recipients: ['ada@example.com'] });

@@ -135,7 +135,7 @@ describe('an alert', () => {
     expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
   });
 
-  test('is called delivered once its mail went out, not when nobody was to get one', async () => {
+  test('is called delivered once its mail went out, not when it has no recipient', async () => {
     const { listAlerts } = await import('../../src/domain/monitoring/alerts.js');
     const listed = async () =>
       (await listAlerts(ctx(), undefined, 1, 10)).items.map((one) => [one.kind, one.delivered, one.delivered_at]);
@@ -170,7 +170,7 @@ describe('an alert', () => {
     );
   });
 
-  test('nobody is written to when the mail is off, has no readers, or the alert is old', async () => {
+  test('no mail is sent when mail is off, has no recipients, or the alert is old', async () => {
     await tell(alert('monitor.down'));
     expect(await sendMail(ctx())).toBe('nothing due');
     await readers('uptime', ['ada@example.com'], { disable: 1 });

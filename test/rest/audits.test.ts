@@ -73,7 +73,7 @@ describe('without an engine', () => {
   });
 });
 
-test('a filter that names nobody is refused, and audits nothing', async () => {
+test('a filter that matches no site is refused, and audits nothing', async () => {
   const site = await app.connect(0);
   await configure();
   for (const body of [
@@ -343,17 +343,17 @@ describe('an audit', () => {
     expect(await result_(ids[1] as number)).toMatchObject({ schedule: 'weekly', strategy: 'mobile', override: false });
   });
 
-  test('below the threshold is told of', async () => {
+  test('below the threshold is reported', async () => {
     await configure({ threshold: 50, strategy: 'mobile' });
     const site = await app.connect(0);
-    const told: unknown[] = [];
+    const events: unknown[] = [];
     app.service.events.subscribe(
-      (event) => event.name === 'audit.poor' && told.push([event.site_id, event.facts.performance]),
+      (event) => event.name === 'audit.poor' && events.push([event.site_id, event.facts.performance]),
     );
     google.score = 0.49;
     await app.rest(`POST /perf-audit/audit/${site}`);
     await runAudits(ctx());
-    expect(told).toEqual([[site, 49]]);
+    expect(events).toEqual([[site, 49]]);
   });
 });
 

@@ -36,7 +36,7 @@ async function newKey(scope: 'read' | 'write'): Promise<string> {
   return `Bearer ${(await app.service.store.keys.add(made)).token}`;
 }
 
-interface Told {
+interface LiveEvent {
   event: string;
   // biome-ignore lint/suspicious/noExplicitAny: tests look into events field by field
   data: any;
@@ -47,7 +47,7 @@ interface Stream {
   status: number;
   headers: Record<string, unknown>;
   text(): string;
-  events(): Told[];
+  events(): LiveEvent[];
   ended: Promise<void>;
   /** The id a browser sends when it reconnects. */
   lastId(): string;
@@ -87,15 +87,15 @@ function open(headers: Record<string, string>, path = '/v2/events'): Promise<Str
   });
 }
 
-async function until(stream: Stream, seen: (event: Told) => boolean): Promise<Told> {
+async function until(stream: Stream, seen: (event: LiveEvent) => boolean): Promise<LiveEvent> {
   await expect.poll(() => stream.events().some(seen), { timeout: 10_000, message: stream.text() }).toBe(true);
-  return stream.events().find(seen) as Told;
+  return stream.events().find(seen) as LiveEvent;
 }
 
 const about =
   (event: string, facts: object = {}) =>
-  (told: Told) =>
-    told.event === event && Object.entries(facts).every(([name, value]) => told.data[name] === value);
+  (live: LiveEvent) =>
+    live.event === event && Object.entries(facts).every(([name, value]) => live.data[name] === value);
 
 let users = 0;
 async function login(): Promise<{ name: string; headers: Record<string, string>; csrf: string }> {
@@ -145,7 +145,7 @@ describe('the stream of events', () => {
     await app.call('suspend-site', { site_id_or_domain: 2 });
     await until(stream, about('site', { id: 2 }));
     expect(stream.events().some(about('site', { id: 3 }))).toBe(false);
-    await until(stream, (told) => told.event === 'updates' && Number.isInteger(told.data.sites));
+    await until(stream, (live) => live.event === 'updates' && Number.isInteger(live.data.sites));
     await app.call('unsuspend-site', { site_id_or_domain: 2 });
   });
 
@@ -218,8 +218,8 @@ describe('the stream of events', () => {
     const alert = "INSERT INTO alert (key, kind, site_id, at, facts) VALUES (?, 'monitor.down', 3, 1, '{}')";
     await app.db.run(alert, ['missed']);
     const again = await open({ Authorization: key, 'Last-Event-ID': id });
-    const told = await until(again, about('alert'));
-    expect(told.data).toEqual({ kind: 'monitor.down', site_id: 3 });
+    const missed = await until(again, about('alert'));
+    expect(missed.data).toEqual({ kind: 'monitor.down', site_id: 3 });
     expect(again.lastId()).not.toBe(id);
     const fresh = await open({ Authorization: key, 'Last-Event-ID': 'no id of ours' });
     await app.db.run(alert.replace('down', 'up'), ['new']);
@@ -239,7 +239,7 @@ describe('the stream of events', () => {
       stream
         .events()
         .filter(about('updates'))
-        .every((told) => told.data.sites === null),
+        .every((live) => live.data.sites === null),
     ).toBe(true);
   });
 

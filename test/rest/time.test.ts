@@ -310,7 +310,7 @@ describe('tasks', () => {
 });
 
 describe('buckets', () => {
-  test('of a client that is deleted serve nobody else than before', async () => {
+  test('of a client that is deleted serve no other client', async () => {
     const [ada, ben] = [await client('Ada'), await client('Ben')];
     const own = await bucket({ client_ids: [ada] });
     const shared = await bucket({ client_ids: [ada, ben] });
