@@ -1,13 +1,10 @@
 #!/usr/bin/env node
 /** The command `sitefleet`. An assistant that starts `stdio` waits for it, so that command has a fast path. */
 
-import { setFlagsFromString } from 'node:v8';
 import { launchBundle } from './cli/launch.js';
+import { setV8Flags } from './cli/v8-flags.js';
 
-// The HTTP client contains its parser as WebAssembly. After its first responses V8 would compile that again with all
-// optimizations: a tenth of a second of CPU and tens of megabytes in every process, for microseconds per response. Set
-// before anything is compiled, because compiled code is cached for one set of flags.
-setFlagsFromString('--liftoff-only');
+setV8Flags();
 
 const [command, ...more] = process.argv.slice(2);
 // A signal before anything was opened is not a failure. The serving commands install their own handler once they are
