@@ -127,13 +127,15 @@ export function cleanLine(text: string, max: number): string {
  * length is bounded.
  */
 export function richText(value: string, max: number): string {
-  const kept = raw(value, max).replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
+  const text = raw(value, max);
+  const kept = PRINTABLE.test(text)
+    ? text
+    : text.replace(INVISIBLE, (char) => (char === '\n' || char === '\t' ? char : ''));
   return cut(kept, max);
 }
 
 /** An identifier kept exactly as sent (slugs go back to the child), or null if it is not a valid one. */
 export function exactText(value: unknown, max: number): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
-  INVISIBLE.lastIndex = 0;
-  return INVISIBLE.test(value) ? null : value;
+  return PRINTABLE.test(value) || value.search(INVISIBLE) < 0 ? value : null;
 }

@@ -2,14 +2,9 @@ import type { ChildParams } from './child.js';
 
 type Value = ChildParams[string];
 
-/** The text with U+FFFD in place of unpaired surrogates, for which percent-encoding throws. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, '\uFFFD');
-}
-
-/** RFC 3986 percent-encoding: everything but `A-Z a-z 0-9 - _ . ~`. */
+/** RFC 3986 percent-encoding: everything but `A-Z a-z 0-9 - _ . ~`. Half of a surrogate pair becomes U+FFFD. */
 function percentEncode(text: string): string {
-  return encodeURIComponent(wellFormed(text)).replace(
+  return encodeURIComponent(text.toWellFormed()).replace(
     /[!'()*]/g,
     (char) => `%${char.charCodeAt(0).toString(16).toUpperCase()}`,
   );

@@ -15,7 +15,6 @@ import type {
   SavedOver,
   SavedPost,
 } from './content-types.js';
-import { wellFormed } from './form.js';
 import { plainText, richText } from './text.js';
 import { asMap, get, listOf, numberOf, rangeParams, secondsOf } from './values.js';
 
@@ -197,7 +196,7 @@ function imageOf(item: unknown): GalleryImage[] {
 
 /** Names as the child expects them: percent-encoded within the base64. */
 function names(list: readonly string[]): string {
-  return encodeURIComponent(wellFormed(list.join(',')));
+  return encodeURIComponent(list.join(',').toWellFormed());
 }
 
 /**

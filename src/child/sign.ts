@@ -1,4 +1,12 @@
-import { createHash, createPrivateKey, generateKeyPair, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  createPrivateKey,
+  generateKeyPair,
+  type JsonWebKey,
+  type KeyObject,
+  randomBytes,
+  sign,
+} from 'node:crypto';
 import { promisify } from 'node:util';
 import { ChildFailure } from './child.js';
 
@@ -46,12 +54,15 @@ export class Signer {
   }
 
   /**
-   * Base64 RSASSA-PKCS1-v1_5 signature of `fn` + `nonce` (child protocol §2). `refused` if the PEM cannot be parsed.
+   * Base64 RSASSA-PKCS1-v1_5 signature of `fn` + `nonce` (child protocol §2). `refused` if the PEM is not a usable key.
    * Computed in Node's thread pool: the first one with a key takes half a millisecond, and calls of many sites begin
    * together.
    */
   async sign(pem: string, fn: string, nonce: string, hash: SignatureHash = 'SHA256'): Promise<string> {
-    const signature = await signInPool(hash.toLowerCase(), Buffer.from(fn + nonce, 'utf8'), this.#key(pem));
+    const key = this.#key(pem);
+    const signature = await signInPool(hash.toLowerCase(), Buffer.from(fn + nonce, 'utf8'), key).catch(() => {
+      throw unusable();
+    });
     return signature.toString('base64');
   }
 
@@ -77,32 +88,55 @@ export class Signer {
 
 function parse(pem: string): KeyObject {
   try {
-    const rsa = rsaPart(pem);
-    const key = createPrivateKey(rsa === null ? pem : { key: rsa, format: 'der', type: 'pkcs1' });
+    const numbers = rsaNumbers(pem);
+    const key = createPrivateKey(numbers === null ? pem : { key: numbers, format: 'jwk' });
     if (key.asymmetricKeyType === 'rsa') return key;
   } catch {
     // The parser's own error may quote the key: it is not passed on.
   }
-  throw new ChildFailure('refused', 'The stored key of this site is not a readable RSA private key.', {
+  throw unusable();
+}
+
+function unusable(): ChildFailure {
+  return new ChildFailure('refused', 'The stored key of this site is not a readable RSA private key.', {
     advice: 'Reconnect the site: that makes a new key.',
   });
 }
 
-/** Start of every PKCS#8 RSA key with a two-byte length: version 0 and the algorithm, then the key as PKCS#1. */
-const PKCS8_RSA = Buffer.from('020100300d06092a864886f70d010101050004', 'hex');
+/** The algorithm identifier of RSA keys in PKCS#8 (RFC 5208 §5): the object identifier and no parameters. */
+const RSA_ALGORITHM = Buffer.from('06092a864886f70d0101010500', 'hex');
+/** The numbers of a PKCS#1 key after its version (RFC 8017 A.1.2), by their names in a JSON Web Key. */
+const RSA_NUMBERS = ['n', 'e', 'd', 'p', 'q', 'dp', 'dq', 'qi'] as const;
 
 /**
- * The PKCS#1 key within a PKCS#8 PEM; null if it is wrapped differently. OpenSSL determines the contents of a PEM or
- * PKCS#8 key by trial, which takes three times as long as reading a key of a known kind.
+ * The numbers of an RSA key in a PKCS#8 PEM; null if it is written differently. OpenSSL finds out by trial what a PEM
+ * contains: 0.3 ms of a site's first call, against 0.02 if it is handed the numbers.
  */
-function rsaPart(pem: string): Buffer | null {
+function rsaNumbers(pem: string): JsonWebKey | null {
   const base64 = /^-----BEGIN PRIVATE KEY-----([A-Za-z0-9+/=\s]+)-----END PRIVATE KEY-----\s*$/.exec(pem)?.[1];
   if (base64 === undefined) return null;
-  const der = Buffer.from(base64, 'base64');
-  // 30 82 and the length, the algorithm, then 82 and the length of the key, which is the rest.
-  const inner = 4 + PKCS8_RSA.length + 3;
-  const fits = der[0] === 0x30 && der[1] === 0x82 && der.readUInt16BE(2) === der.length - 4;
-  if (!fits || !der.subarray(4).subarray(0, PKCS8_RSA.length).equals(PKCS8_RSA)) return null;
-  if (der[inner - 3] !== 0x82 || der.readUInt16BE(inner - 2) !== der.length - inner) return null;
-  return der.subarray(inner);
+  const [key] = derValues(Buffer.from(base64, 'base64'));
+  const [, algorithm, octets] = derValues(key);
+  if (algorithm?.equals(RSA_ALGORITHM) !== true) return null;
+  const [rsa] = derValues(octets);
+  const [version, ...numbers] = derValues(rsa);
+  if (version?.equals(Buffer.of(0)) !== true || numbers.length !== RSA_NUMBERS.length) return null;
+  const named = RSA_NUMBERS.map((name, index) => [name, numbers[index]?.toString('base64url')]);
+  return { kty: 'RSA', ...Object.fromEntries(named) };
+}
+
+/** The contents of the DER values that follow each other in `bytes` (X.690 §8.1); none if any of them is cut off. */
+function derValues(bytes: Buffer = Buffer.alloc(0)): Buffer[] {
+  const values: Buffer[] = [];
+  for (let at = 0; at < bytes.length; ) {
+    const first = bytes[at + 1] ?? 0;
+    const lengthBytes = first < 0x80 ? 0 : first - 0x80;
+    const from = at + 2 + lengthBytes;
+    if (first === 0x80 || lengthBytes > 3 || from > bytes.length) return [];
+    const length = lengthBytes === 0 ? first : bytes.readUIntBE(at + 2, lengthBytes);
+    at = from + length;
+    if (at > bytes.length) return [];
+    values.push(bytes.subarray(from, at));
+  }
+  return values;
 }

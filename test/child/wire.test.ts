@@ -1,4 +1,4 @@
-import { createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
+import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChildParams } from '../../src/child/child.js';
@@ -131,6 +131,15 @@ describe('signatures', () => {
     const cut = [...lines.slice(0, 10), ...lines.slice(-2)].join('\n');
     for (const pem of [ec as string, cut, '-----BEGIN PRIVATE KEY-----\nMA==\n-----END PRIVATE KEY-----\n'])
       await expect(new Signer().sign(pem, 'f', '1')).rejects.toMatchObject({ kind: 'refused' });
+  });
+
+  it('refuses a key that can be read but not used', async () => {
+    const numbers = generateKeyPairSync('rsa', { modulusLength: 2048 }).privateKey.export({ format: 'jwk' });
+    const key = createPrivateKey({ key: { ...numbers, q: 'Ag' }, format: 'jwk' });
+    for (const type of ['pkcs8', 'pkcs1'] as const) {
+      const pem = key.export({ type, format: 'pem' }) as string;
+      await expect(new Signer().sign(pem, 'f', '1')).rejects.toMatchObject({ kind: 'refused' });
+    }
   });
 
   it('says what is wrong with an unreadable key without quoting it', async () => {

@@ -252,7 +252,7 @@ function toWire(sql: string, args: readonly Value[], facts: SqlFacts | undefined
   for (let i = 0; i < bound.length; i++) {
     const value = bound[i];
     // Half a surrogate pair has no UTF-8; the server would refuse the request. Embedded storage writes U+FFFD for it.
-    if (typeof value === 'string' && /\p{Surrogate}/u.test(value)) bound[i] = Buffer.from(value).toString();
+    if (typeof value === 'string') bound[i] = value.toWellFormed();
   }
   return { sql, args: bound };
 }
