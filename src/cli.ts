@@ -4,9 +4,9 @@
 import { launchBundle } from './cli/launch.js';
 import { setV8Flags } from './cli/v8-flags.js';
 
-setV8Flags();
-
 const [command, ...more] = process.argv.slice(2);
+setV8Flags(command !== 'stdio');
+
 // A signal before anything was opened is not a failure. The serving commands install their own handler once they are
 // loaded.
 if (command !== undefined && ['stdio', 'serve', 'work', 'demo'].includes(command)) {

@@ -17,7 +17,7 @@ type Body = (require: NodeJS.Require, program: string, url: string) => Promise<v
 /** @param url of the program's own file, beside which it looks for others */
 export async function launch(program: string, url: string): Promise<void> {
   // As in `cli.ts`: compiled code is only valid under the flags it was compiled with.
-  setV8Flags();
+  setV8Flags(true);
   const filename = fileURLToPath(new URL('programs.script', url));
   const kept = `${filename}.${program}`;
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined;
