@@ -3,6 +3,7 @@
 import type { Members } from '../cluster/members.js';
 import { deliverAlerts } from '../domain/alerts/deliveries.js';
 import { runAudits } from '../domain/audits/queue.js';
+import { backUpByClock } from '../domain/backups/daily-backups.js';
 import type { Ctx } from '../domain/context.js';
 import { dropImportKeys } from '../domain/import/keys.js';
 import { reapJobs } from '../domain/jobs/chunk.js';
@@ -14,7 +15,6 @@ import { sendMail } from '../domain/mail/mail.js';
 import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { refreshAbandoned } from '../domain/sites/abandoned.js';
 import { expireIgnored } from '../domain/updates/ignored-everywhere.js';
-import { backUpByClock } from '../domain/upkeep/backups.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { runCertificates, runDomains } from './expiry-checks.js';
 import { pruneMonitoring, runDueMonitors } from './monitoring.js';

@@ -350,7 +350,7 @@ describe('administration', () => {
   }, 60_000);
 
   it('migrates, checks and copies', async () => {
-    const fresh = environment('upkeep');
+    const fresh = environment('maintenance');
     expect((await run(fresh, ['check'])).err).toContain('There is no database');
     expect(JSON.parse((await run(fresh, ['migrate', '--json'])).out)).toMatchObject({ from: 0 });
     const report = JSON.parse((await run(fresh, ['check', '--json'])).out);

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
-import { backUpByClock, keptOf } from '../../src/domain/upkeep/backups.js';
+import { backUpByClock, keptOf } from '../../src/domain/backups/daily-backups.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
