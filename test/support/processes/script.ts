@@ -51,7 +51,14 @@ export async function bundleScript(programs: Readonly<Record<string, string>>, f
       minifyWhitespace: true,
       logLevel: 'error',
     }),
-    build({ entryPoints: [LAUNCH], outfile: join(folder, 'launch.js'), format: 'esm', logLevel: 'error' }),
+    build({
+      entryPoints: [LAUNCH],
+      outfile: join(folder, 'launch.js'),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      logLevel: 'error',
+    }),
   ]);
   for (const name of Object.keys(programs)) {
     const text = `import { launch } from './launch.js';\nawait launch('${name}', import.meta.url);\n`;
