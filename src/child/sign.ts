@@ -125,7 +125,7 @@ function rsaNumbers(pem: string): JsonWebKey | null {
   return { kty: 'RSA', ...Object.fromEntries(named) };
 }
 
-/** The contents of the DER values that follow each other in `bytes` (X.690 §8.1); none if any of them is cut off. */
+/** The contents of the DER values that follow each other in `bytes` (X.690, 8.1); none if any of them is cut off. */
 function derValues(bytes: Buffer = Buffer.alloc(0)): Buffer[] {
   const values: Buffer[] = [];
   for (let at = 0; at < bytes.length; ) {
