@@ -55,10 +55,11 @@ export const scenario: Scenario = {
     measures.push(measureOf('/v2/updates of 10,000 sites against 1,000', { atMost: 1.3 }, growth, 'ms of CPU'));
     for (const one of [updates, held, grown]) one.close();
     await large.close();
-    const sent = [(await compressedTools(small)) / 1_000];
-    measures.push(
-      figure('tools/list over HTTP in KB, with output schemas', { atMost: 50 }, sent, 'gzip, as fetch asks'),
-    );
+    const wire = (name: string, atMost: number, bytes: number) =>
+      measures.push(figure(name, { atMost }, [bytes / 1_000], 'gzip, as fetch asks'));
+    wire('tools/list over HTTP in KB, with output schemas', 50, await compressedBytes(small, 'tools/list'));
+    const page = { name: 'svc-list-sites-v1', arguments: { per_page: 100 } };
+    wire('100 sites over MCP in KB, as data and as text', 12, await compressedBytes(small, 'tools/call', page));
     await small.close();
     return [...measures, ...(await firstTools(dir, quick ? 3 : 9))];
   },
@@ -104,11 +105,11 @@ async function perRequest(server: Server, exchange: Exchange): Promise<Requests>
 }
 
 /** Bytes on the wire for a client that accepts compressed answers, as those built on `fetch` do. */
-async function compressedTools({ ready: { url, key } }: Server): Promise<number> {
+async function compressedBytes({ ready: { url, key } }: Server, method: string, params: object = {}): Promise<number> {
   const session = await openSession(url, '/mcp', key);
   const headers = { ...session, 'accept-encoding': 'gzip, deflate' };
-  const listing: Exchange = { method: 'POST', path: '/mcp', headers, body: message('legacy', 1, 'tools/list') };
-  return (await ask(url, listing)).body.length;
+  const exchange: Exchange = { method: 'POST', path: '/mcp', headers, body: message('legacy', 1, method, params) };
+  return (await ask(url, exchange)).body.length;
 }
 
 /** Time from `initialize` to the first list of tools in a fresh process, and the size of the list. */
