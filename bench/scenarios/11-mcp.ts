@@ -43,7 +43,8 @@ async function overHttp(dir: string, quick: boolean): Promise<Measure[]> {
     headers,
     body: message('legacy', 1, method, params),
   });
-  const options = { rounds: quick ? 3 : 9, warmups: 2 };
+  // Steady states are compared: a fresh server runs its first thousand requests in unoptimized code.
+  const options = { rounds: quick ? 3 : 9, warmups: quick ? 2 : 10 };
   const n = quick ? 150 : 400;
   const measures: Measure[] = [];
   for (const era of ['legacy', 'modern'] as const) {
@@ -124,7 +125,8 @@ class Trips {
 }
 
 async function overStdio(dir: string, quick: boolean): Promise<Measure[]> {
-  const options = { rounds: quick ? 3 : 9, warmups: 2 };
+  // Steady states are compared: a fresh server runs its first thousand requests in unoptimized code.
+  const options = { rounds: quick ? 3 : 9, warmups: quick ? 2 : 10 };
   const n = quick ? 150 : 400;
   const measures: Measure[] = [];
   for (const era of ['legacy', 'modern'] as const) {

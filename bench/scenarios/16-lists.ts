@@ -127,6 +127,6 @@ async function firstTools(dir: string, rounds: number): Promise<Measure[]> {
   }
   return [
     figure('first tools/list after initialize: ms', { atMost: 15 }, times, 'fresh processes, stdio'),
-    figure('tools/list over stdio in KB, with output schemas', { atMost: 50 }, [bytes / 1_000], 'uncompressed'),
+    figure('tools/list over stdio in KB, with output schemas', null, [bytes / 1_000], 'a pipe: nothing compresses it'),
   ];
 }

@@ -36,11 +36,15 @@ export async function textResponse(
   return new Response(body, { headers });
 }
 
-/** The same response with its JSON compressed as by `textResponse`. Streams and other responses stay as they are. */
+/**
+ * The same response with its JSON compressed as by `textResponse`. Streams, and responses that are compressed already,
+ * stay as they are.
+ */
 export async function compressedJson(response: Response, accepted: string | null): Promise<Response> {
-  const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
+  const { headers: given } = response;
+  const isJson = given.get('content-type')?.startsWith('application/json') === true && !given.has('content-encoding');
   if (!response.ok || !isJson || accepted === null || chosen(accepted) === undefined) return response;
-  const { 'content-length': _ofText, ...headers } = Object.fromEntries(response.headers);
+  const { 'content-length': _ofText, ...headers } = Object.fromEntries(given);
   return textResponse(await response.text(), accepted, headers);
 }
 

@@ -18,15 +18,15 @@ import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
 import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
+import { KeptLists } from './kept-lists.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
-import { calledTool, cancelledRequest, wantsProgress } from './messages.js';
+import { calledTool, cancelledRequest, isToolListRequest, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
 import { type Session, Sessions } from './sessions.js';
 import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
 import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
-import { DeferredTools } from './tool-list-bytes.js';
 
 export interface McpHttpParts {
   core: McpCore;
@@ -61,6 +61,7 @@ interface PostParts {
   writeScope: string;
   sessions: Sessions;
   modern: McpHttpHandler;
+  lists: KeptLists;
   core: McpCore;
 }
 
@@ -84,7 +85,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const postParts = { sessions, modern, core, writeScope: parts.metadata.write_scope };
+  const postParts = { sessions, modern, lists: new KeptLists(), core, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
@@ -103,7 +104,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
       if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor);
-      return await compressedJson(await post(c, postParts, actor), c.req.header('accept-encoding') ?? null);
+      return await compressed(c, await post(c, postParts, actor));
     } catch (error) {
       return errorResponse(c, error, parts);
     }
@@ -114,6 +115,10 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     modern.close().catch((error: unknown) => log.debug({ err: error }, 'mcp close'));
   };
   return { app, sessions, close };
+}
+
+function compressed(c: McpContext, response: Response): Promise<Response> {
+  return compressedJson(response, c.req.header('accept-encoding') ?? null);
 }
 
 /** The tool choice from the address and the headers; where both choose, only tools that both allow remain. */
@@ -128,9 +133,13 @@ async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<
   const body = await messagesOf(c);
   if (body instanceof Response) return body;
   requireScope(body, actor, postParts);
-  return (await isLegacyRequest(c.req.raw, body))
-    ? postToSession(c, postParts, actor, body)
-    : postStateless(c, postParts, actor, body);
+  const answer = async () =>
+    (await isLegacyRequest(c.req.raw, body))
+      ? postToSession(c, postParts, actor, body)
+      : postStateless(c, postParts, actor, body);
+  if (!isToolListRequest(body) || c.req.header('mcp-session-id') !== undefined) return answer();
+  const { lists, core } = postParts;
+  return lists.respond(core.registry.listTools(actor), c.req.raw, body, async () => compressed(c, await answer()));
 }
 
 /** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
@@ -151,10 +160,9 @@ async function postStateless(
   actor: Actor,
   body: unknown,
 ): Promise<Response> {
-  const deferred = new DeferredTools();
-  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor, deferred } };
+  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
-  const response = await deferred.complete(await modern.fetch(request, { authInfo, parsedBody: body }));
+  const response = await modern.fetch(request, { authInfo, parsedBody: body });
   c.env.endless = isListenRequest(body) && response.ok;
   const uris = response.ok ? subscribedUris(body) : [];
   if (uris.length > 0) {

@@ -6,6 +6,11 @@ export function wantsProgress(message: unknown): boolean {
   return params?._meta?.progressToken !== undefined;
 }
 
+/** Whether a message asks for the list of tools. */
+export function isToolListRequest(message: unknown): boolean {
+  return (message as { method?: unknown } | null)?.method === 'tools/list';
+}
+
 /** The tool of lean connections that runs an operation by its name. */
 export const RUN_OPERATION = 'run-operation';
 

@@ -21,7 +21,6 @@ import { CONFIRM_FORM, replyOf } from './elicitation.js';
 import { progressReporter } from './progress.js';
 import { PromptProblem } from './prompts.js';
 import { UnknownResource } from './resources.js';
-import { DeferredTools } from './tool-list-bytes.js';
 import { errorData } from './tool-result.js';
 import { cleanText } from './untrusted-text.js';
 
@@ -52,9 +51,7 @@ export function createModernServer(core: McpCore, actor: Actor): Server {
   });
   server.setRequestHandler('tools/list', (_request, ctx) => {
     const offered = core.registry.listTools(actor);
-    const tools = (showsApps(declaredBy(ctx)) ? core.apps.attach(offered) : offered) as Tool[];
-    const deferred = ctx.http?.authInfo?.extra?.deferred;
-    return { tools: deferred instanceof DeferredTools ? deferred.defer(tools) : tools };
+    return { tools: (showsApps(declaredBy(ctx)) ? core.apps.attach(offered) : offered) as Tool[] };
   });
   server.setRequestHandler('tools/call', async ({ params }, ctx) => {
     const outcome = await core.registry.callTool(

@@ -5,8 +5,15 @@
 
 import type { JSONRPCMessage, JSONRPCResultResponse } from '@modelcontextprotocol/sdk/types.js';
 
-/** The elements of a list, keyed by the list itself: the registry makes one for each set of rights. */
-const encoded = new WeakMap<object, Buffer>();
+interface Encoded {
+  elements: Buffer;
+  /** The last response, and what it was made of: most clients ask under the same id. */
+  json: string;
+  response: Buffer<ArrayBuffer>;
+}
+
+/** By the list itself: the registry makes one for each set of rights. */
+const encoded = new WeakMap<object, Encoded>();
 
 /** Whether a message is the response to `tools/list`. */
 export function isToolList(message: JSONRPCMessage): message is ToolListResponse {
@@ -15,44 +22,18 @@ export function isToolList(message: JSONRPCMessage): message is ToolListResponse
 
 type ToolListResponse = JSONRPCResultResponse & { result: { tools: object[] } };
 
-/** The response to `tools/list`, with `ending` after it. */
-export function toolListBytes({ result, ...message }: ToolListResponse, ending = ''): Buffer<ArrayBuffer> {
-  return withTools(JSON.stringify({ ...message, result: { ...result, tools: [] } }) + ending, result.tools);
-}
-
 const MEMBER = '"tools":[';
 
-/** A response with `tools` put at the start of its list of tools. */
-function withTools(json: string, tools: readonly object[]): Buffer<ArrayBuffer> {
-  let bytes = encoded.get(tools);
-  if (bytes === undefined) {
-    bytes = Buffer.from(JSON.stringify(tools).slice(1, -1));
-    encoded.set(tools, bytes);
-  }
+/** The response to `tools/list`, with `ending` after it. */
+export function toolListBytes(response: ToolListResponse, ending = ''): Buffer<ArrayBuffer> {
+  const { tools } = response.result;
+  const json = JSON.stringify({ ...response, result: { ...response.result, tools: [] } }) + ending;
+  const known = encoded.get(tools);
+  if (known?.json === json) return known.response;
+  const elements = known?.elements ?? Buffer.from(JSON.stringify(tools).slice(1, -1));
   // Quotes inside a string are escaped, so this can only be the member itself.
   const at = json.indexOf(MEMBER) + MEMBER.length;
-  const rest = json.slice(at);
-  const separator = rest.startsWith(']') || tools.length === 0 ? '' : ',';
-  return Buffer.concat([Buffer.from(json.slice(0, at)), bytes, Buffer.from(separator + rest)]);
-}
-
-/** Lets an HTTP request put the list of tools into its response after the SDK has serialized the rest. */
-export class DeferredTools {
-  #tools: readonly object[] | undefined;
-  #isOver = false;
-
-  /** The list for the SDK to serialize: an empty one while the response can still be completed. */
-  defer<T extends object>(tools: T[]): T[] {
-    if (this.#isOver) return tools;
-    this.#tools = tools;
-    return [];
-  }
-
-  /** The response with the deferred list; unchanged when there is none. */
-  async complete(response: Response): Promise<Response> {
-    this.#isOver = true;
-    if (this.#tools === undefined || !response.ok) return response;
-    const { status, headers } = response;
-    return new Response(withTools(await response.text(), this.#tools), { status, headers });
-  }
+  const bytes = Buffer.concat([Buffer.from(json.slice(0, at)), elements, Buffer.from(json.slice(at))]);
+  encoded.set(tools, { elements, json, response: bytes });
+  return bytes;
 }

@@ -324,6 +324,27 @@ describe('/mcp', () => {
     }
   });
 
+  it('answers a repeated request for the list like the first, and only that', async () => {
+    const request = { ...list, params: { _meta } };
+    const send = async (body: unknown, headers: Record<string, string>) => {
+      const response = await raw(body, { ...modern, ...headers });
+      return { status: response.status, text: await response.text() };
+    };
+    const names = ({ text }: { text: string }) =>
+      ((mcpMessage(text).result?.tools ?? []) as { name: string }[]).map(({ name }) => name);
+    const first = await send(request, {});
+    expect(first.status).toBe(200);
+    expect(names(first).length).toBeGreaterThan(1);
+    for (let again = 0; again < 3; again++) expect(await send(request, {})).toEqual(first);
+    // Twelve others push it out, and it comes back the same.
+    for (let id = 10; id < 22; id++) expect(mcpMessage((await send({ ...request, id }, {})).text).id).toBe(id);
+    expect(await send(request, {})).toEqual(first);
+    expect(names(await send(request, { authorization: bearer.read }))).toEqual(['svc-look-things-v1']);
+    expect((await send(request, { authorization: 'Bearer wrong' })).status).toBe(401);
+    expect((await send(request, { 'mcp-method': 'tools/call' })).status).toBe(400);
+    expect((await send(request, { origin: 'https://elsewhere.example' })).status).toBe(403);
+  });
+
   it('reads messages as UTF-8 only', async () => {
     const text = JSON.stringify({ ...initialize, id: 'Café' });
     const send = (body: Buffer) =>
