@@ -2,7 +2,8 @@
 
 import { asServiceError, type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Origin } from '../../core/events.js';
-import type { ChunkSite, JobRow } from '../../store/jobs/jobs.js';
+import type { ChunkSite } from '../../store/jobs/queue.js';
+import type { JobRow } from '../../store/jobs/rows.js';
 import { retryWhileUnavailable } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { callsAtOnce } from '../settings/effects.js';

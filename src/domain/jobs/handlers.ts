@@ -5,7 +5,7 @@
 
 import type { JobType } from '../../../schemas/job.js';
 import type { ErrorCode } from '../../core/errors.js';
-import type { JobItem } from '../../store/jobs/jobs.js';
+import type { JobItem } from '../../store/jobs/rows.js';
 import type { SiteMarks } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { withStorageError } from '../common/storage-messages.js';

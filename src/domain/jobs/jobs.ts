@@ -3,7 +3,8 @@
 import { randomUUID } from 'node:crypto';
 import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
-import type { ItemCounts, JobItem, JobItemRow } from '../../store/jobs/jobs.js';
+import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
+import type { JobItem } from '../../store/jobs/rows.js';
 import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';

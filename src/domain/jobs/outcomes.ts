@@ -2,7 +2,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../core/errors.js';
-import type { JobItem } from '../../store/jobs/jobs.js';
+import type { JobItem } from '../../store/jobs/rows.js';
 import type { SiteOutcome } from './handlers.js';
 
 /** The outcome of a site along with what was done there before: an earlier failure of an item that was tried again is over. */

@@ -1,33 +1,23 @@
-/** Durable jobs: a row per job, a row per site. Counters are derived from the rows, never incremented. */
+/** Durable jobs: how they are added, listed and corrected. Counters are derived from the rows, never incremented. */
 
 import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
+import { createJobQueue } from './queue.js';
+import {
+  columnsOf,
+  FAILED,
+  type JobItem,
+  type JobRow,
+  OPEN,
+  REFUSED,
+  type SiteOutcome,
+  STARTED,
+  SUCCEEDED,
+  WAITING,
+} from './rows.js';
 import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from './tool-jobs.js';
-
-type JobStatus = 'queued' | 'processing' | 'completed' | 'failed';
-
-export interface JobRow extends Row {
-  id: string;
-  type: JobType;
-  params: string;
-  /** Who queued it, JSON; '' for the service itself. */
-  origin: string;
-  status: JobStatus;
-  total: number;
-  chunk: number;
-  delay_ms: number;
-  timeout_ms: number;
-  created_at: number;
-  started_at: number | null;
-  completed_at: number | null;
-  next_run_at: number;
-  timed_out: number;
-  owner: string | null;
-  lease_until: number | null;
-  fence: number;
-}
 
 export interface JobProgress extends JobRow {
   succeeded: number;
@@ -68,34 +58,6 @@ interface NewJob {
   next_run_at: number;
 }
 
-/** One thing that a job did, or failed to do, on a site. */
-export interface JobItem {
-  /** Null = it was sent, and its outcome is still unknown. */
-  done: boolean | null;
-  facts: Readonly<Record<string, unknown>>;
-}
-
-interface SiteOutcome {
-  position: number;
-  /** '' = no error. */
-  code: string;
-  message: string;
-  /** False: the site succeeded despite `code`. If omitted, `code` decides. */
-  failed?: boolean;
-  /** All items of the site, including those of earlier turns. */
-  items?: readonly JobItem[];
-  /** The site has more to do: only its items are stored. */
-  unfinished?: boolean;
-}
-
-/** A site of a chunk that begins. */
-export interface ChunkSite {
-  position: number;
-  site_id: number;
-  /** Started under an earlier lease: its work may have been done. */
-  resumed: boolean;
-}
-
 export interface JobItemRow extends Row {
   site_id: number;
   /** JSON. */
@@ -109,23 +71,10 @@ export interface ItemCounts {
   sites: number;
 }
 
-/** States of a job's site row. */
-const WAITING = 0;
-const STARTED = 1;
-const SUCCEEDED = 2;
-const FAILED = 3;
-const REFUSED = 4;
-
-/** `done` of an item whose outcome is still unknown. */
-const OPEN = 2;
-
-/** `done` and `facts` as they are stored. */
-function columnsOf({ done, facts }: JobItem): [number, string] {
-  return [done === null ? OPEN : done ? 1 : 0, JSON.stringify(facts)];
-}
-
 export function createJobs(db: Db) {
   return {
+    ...createJobQueue(db),
+
     async add(job: NewJob, now: number): Promise<void> {
       await db.batch([
         sql(
@@ -302,157 +251,6 @@ export function createJobs(db: Db) {
         [JSON.stringify(siteIds), type, JSON.stringify(params)],
       );
       return new Map(rows.map((row) => [Number(row.site_id), String(row.id)]));
-    },
-
-    /**
-     * Takes the next due job for one chunk, or returns undefined. One statement: two processes never get the same one. The
-     * fence grows, so that an earlier holder can no longer write to it. Leases that end by `lapsed` have expired.
-     */
-    async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
-      const [job] = await db.all<JobRow>(
-        `UPDATE job SET owner = ?, lease_until = ?, fence = fence + 1, status = 'processing', started_at = ifnull(started_at, ?)
-         WHERE completed_at IS NULL AND id = (
-           SELECT id FROM job WHERE completed_at IS NULL AND next_run_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
-           ORDER BY next_run_at, id LIMIT 1
-         ) RETURNING *`,
-        [owner, now + leaseMs, now, now, lapsed],
-      );
-      return job;
-    },
-
-    /** The next chunk's sites after `last`, marked as started; none if the lease was lost. */
-    async startChunk(job: JobRow, last = -1): Promise<ChunkSite[]> {
-      const rows = await db.all(
-        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
-         ORDER BY position LIMIT ?`,
-        [job.id, last, job.chunk],
-      );
-      const started = await db.all(
-        `UPDATE job_site SET state = ${STARTED} WHERE job_id = ? AND position IN (SELECT value FROM json_each(?))
-         AND state IN (${WAITING}, ${STARTED}) AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)
-         RETURNING position`,
-        [job.id, JSON.stringify(rows.map((row) => row.position)), job.id, job.fence],
-      );
-      if (started.length < rows.length) return [];
-      return rows.map((row) => ({
-        position: Number(row.position),
-        site_id: Number(row.site_id),
-        resumed: row.state === STARTED,
-      }));
-    },
-
-    /** Saves one site's outcome; false when the lease was lost meanwhile and nothing was written. */
-    async finishSite(job: JobRow, outcome: SiteOutcome, now: number): Promise<boolean> {
-      const held = `EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`;
-      const mine = `job_id = ? AND position = ? AND state = ${STARTED} AND ${held}`;
-      const which = [job.id, outcome.position, job.id, job.fence];
-      const items = (outcome.items ?? []).map(columnsOf);
-      const results = await db.batch([
-        sql(
-          `DELETE FROM job_item WHERE job_id = ? AND position = ? AND EXISTS (SELECT 1 FROM job_site WHERE ${mine})`,
-          job.id,
-          outcome.position,
-          ...which,
-        ),
-        sql(
-          `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
-           SELECT s.job_id, s.position, j.key, s.site_id, j.value ->> 0, j.value ->> 1
-           FROM (SELECT * FROM job_site WHERE ${mine}) s CROSS JOIN json_each(?) j`,
-          ...which,
-          JSON.stringify(items),
-        ),
-        sql(
-          `UPDATE job_site SET state = ?, code = ?, message = ?, finished_at = ? WHERE ${mine}`,
-          outcome.unfinished === true ? STARTED : (outcome.failed ?? outcome.code !== '') ? FAILED : SUCCEEDED,
-          outcome.code,
-          outcome.message,
-          now,
-          ...which,
-        ),
-      ]);
-      return results.at(-1)?.changes === 1;
-    },
-
-    /** Extends the lease; false when it was lost. */
-    async heartbeat(job: JobRow, until: number): Promise<boolean> {
-      const result = await db.run(
-        'UPDATE job SET lease_until = ? WHERE id = ? AND fence = ? AND completed_at IS NULL',
-        [until, job.id, job.fence],
-      );
-      return result.changes === 1;
-    },
-
-    /**
-     * Releases the job after a chunk: completed if no site is left (failed if none succeeded), otherwise due again at
-     * `next_run_at`. Returns the status, or undefined if the lease was lost.
-     */
-    async release(job: JobRow, now: number, nextRunAt: number): Promise<JobStatus | undefined> {
-      const [row] = await db.all(
-        `UPDATE job SET owner = NULL, lease_until = NULL, next_run_at = ?,
-           completed_at = CASE WHEN left_over.n = 0 THEN ? END,
-           status = CASE WHEN left_over.n > 0 THEN 'processing' WHEN left_over.ok > 0 OR total = 0 THEN 'completed' ELSE 'failed' END
-         FROM (SELECT count(*) FILTER (WHERE state IN (${WAITING}, ${STARTED})) AS n, count(*) FILTER (WHERE state = ${SUCCEEDED}) AS ok
-               FROM job_site WHERE job_id = ?) AS left_over
-         WHERE id = ? AND fence = ? AND completed_at IS NULL RETURNING status`,
-        [nextRunAt, now, job.id, job.id, job.fence],
-      );
-      return row?.status as JobStatus | undefined;
-    },
-
-    /** Who holds a job now. */
-    async owners(): Promise<string[]> {
-      const rows = await db.all('SELECT DISTINCT owner FROM job WHERE completed_at IS NULL AND owner IS NOT NULL');
-      return rows.map((row) => String(row.owner));
-    },
-
-    /** Releases the jobs of owners that are gone; returns how many. */
-    async dropLeases(owners: readonly string[]): Promise<number> {
-      const result = await db.run(
-        `UPDATE job SET owner = NULL, lease_until = NULL, fence = fence + 1
-         WHERE completed_at IS NULL AND owner IN (SELECT value FROM json_each(?))`,
-        [JSON.stringify(owners)],
-      );
-      return result.changes;
-    },
-
-    /** Fails jobs past their time limit, including running ones; returns their ids. */
-    async reap(now: number): Promise<string[]> {
-      const rows = await db.all(
-        `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
-         WHERE completed_at IS NULL AND started_at IS NOT NULL AND started_at + timeout_ms <= ? RETURNING id`,
-        [now, now],
-      );
-      return rows.map((row) => String(row.id));
-    },
-
-    /**
-     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False if it has ended
-     * already, or does not exist.
-     */
-    async cancel(id: string, message: string, now: number): Promise<boolean> {
-      const open = `EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)`;
-      const results = await db.batch([
-        sql(
-          `UPDATE job_site SET state = ${FAILED}, code = 'svc_cancelled', message = ?, finished_at = ?
-           WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) AND ${open}`,
-          message,
-          now,
-          id,
-          id,
-        ),
-        sql(
-          `UPDATE job SET status = 'failed', completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
-           WHERE id = ? AND completed_at IS NULL`,
-          now,
-          id,
-        ),
-      ]);
-      return results.at(-1)?.changes === 1;
-    },
-
-    /** Deletes jobs that ended before `before`; returns how many. */
-    async expire(before: number): Promise<number> {
-      return (await db.run('DELETE FROM job WHERE completed_at IS NOT NULL AND completed_at < ?', [before])).changes;
     },
 
     /** Age of the oldest due job and the number of unfinished ones, for health and metrics. */

@@ -1,0 +1,176 @@
+/** The queue of jobs: which process works on a job, under which lease, and what it stores of each site. */
+
+import { type Db, sql } from '../driver/db.js';
+import {
+  columnsOf,
+  FAILED,
+  type JobRow,
+  type JobStatus,
+  type SiteOutcome,
+  STARTED,
+  SUCCEEDED,
+  WAITING,
+} from './rows.js';
+
+/** A site of a chunk that begins. */
+export interface ChunkSite {
+  position: number;
+  site_id: number;
+  /** Started under an earlier lease: its work may have been done. */
+  resumed: boolean;
+}
+
+export function createJobQueue(db: Db) {
+  return {
+    /**
+     * Takes the next due job for one chunk, or returns undefined. One statement: two processes never get the same one. The
+     * fence grows, so that an earlier holder can no longer write to it. Leases that end by `lapsed` have expired.
+     */
+    async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
+      const [job] = await db.all<JobRow>(
+        `UPDATE job SET owner = ?, lease_until = ?, fence = fence + 1, status = 'processing', started_at = ifnull(started_at, ?)
+         WHERE completed_at IS NULL AND id = (
+           SELECT id FROM job WHERE completed_at IS NULL AND next_run_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
+           ORDER BY next_run_at, id LIMIT 1
+         ) RETURNING *`,
+        [owner, now + leaseMs, now, now, lapsed],
+      );
+      return job;
+    },
+
+    /** The next chunk's sites after `last`, marked as started; none if the lease was lost. */
+    async startChunk(job: JobRow, last = -1): Promise<ChunkSite[]> {
+      const rows = await db.all(
+        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
+         ORDER BY position LIMIT ?`,
+        [job.id, last, job.chunk],
+      );
+      const started = await db.all(
+        `UPDATE job_site SET state = ${STARTED} WHERE job_id = ? AND position IN (SELECT value FROM json_each(?))
+         AND state IN (${WAITING}, ${STARTED}) AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)
+         RETURNING position`,
+        [job.id, JSON.stringify(rows.map((row) => row.position)), job.id, job.fence],
+      );
+      if (started.length < rows.length) return [];
+      return rows.map((row) => ({
+        position: Number(row.position),
+        site_id: Number(row.site_id),
+        resumed: row.state === STARTED,
+      }));
+    },
+
+    /** Saves one site's outcome; false when the lease was lost meanwhile and nothing was written. */
+    async finishSite(job: JobRow, outcome: SiteOutcome, now: number): Promise<boolean> {
+      const held = `EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`;
+      const mine = `job_id = ? AND position = ? AND state = ${STARTED} AND ${held}`;
+      const which = [job.id, outcome.position, job.id, job.fence];
+      const items = (outcome.items ?? []).map(columnsOf);
+      const results = await db.batch([
+        sql(
+          `DELETE FROM job_item WHERE job_id = ? AND position = ? AND EXISTS (SELECT 1 FROM job_site WHERE ${mine})`,
+          job.id,
+          outcome.position,
+          ...which,
+        ),
+        sql(
+          `INSERT INTO job_item (job_id, position, number, site_id, done, facts)
+           SELECT s.job_id, s.position, j.key, s.site_id, j.value ->> 0, j.value ->> 1
+           FROM (SELECT * FROM job_site WHERE ${mine}) s CROSS JOIN json_each(?) j`,
+          ...which,
+          JSON.stringify(items),
+        ),
+        sql(
+          `UPDATE job_site SET state = ?, code = ?, message = ?, finished_at = ? WHERE ${mine}`,
+          outcome.unfinished === true ? STARTED : (outcome.failed ?? outcome.code !== '') ? FAILED : SUCCEEDED,
+          outcome.code,
+          outcome.message,
+          now,
+          ...which,
+        ),
+      ]);
+      return results.at(-1)?.changes === 1;
+    },
+
+    /** Extends the lease; false when it was lost. */
+    async heartbeat(job: JobRow, until: number): Promise<boolean> {
+      const result = await db.run(
+        'UPDATE job SET lease_until = ? WHERE id = ? AND fence = ? AND completed_at IS NULL',
+        [until, job.id, job.fence],
+      );
+      return result.changes === 1;
+    },
+
+    /**
+     * Releases the job after a chunk: completed if no site is left (failed if none succeeded), otherwise due again at
+     * `next_run_at`. Returns the status, or undefined if the lease was lost.
+     */
+    async release(job: JobRow, now: number, nextRunAt: number): Promise<JobStatus | undefined> {
+      const [row] = await db.all(
+        `UPDATE job SET owner = NULL, lease_until = NULL, next_run_at = ?,
+           completed_at = CASE WHEN left_over.n = 0 THEN ? END,
+           status = CASE WHEN left_over.n > 0 THEN 'processing' WHEN left_over.ok > 0 OR total = 0 THEN 'completed' ELSE 'failed' END
+         FROM (SELECT count(*) FILTER (WHERE state IN (${WAITING}, ${STARTED})) AS n, count(*) FILTER (WHERE state = ${SUCCEEDED}) AS ok
+               FROM job_site WHERE job_id = ?) AS left_over
+         WHERE id = ? AND fence = ? AND completed_at IS NULL RETURNING status`,
+        [nextRunAt, now, job.id, job.id, job.fence],
+      );
+      return row?.status as JobStatus | undefined;
+    },
+
+    /** Who holds a job now. */
+    async owners(): Promise<string[]> {
+      const rows = await db.all('SELECT DISTINCT owner FROM job WHERE completed_at IS NULL AND owner IS NOT NULL');
+      return rows.map((row) => String(row.owner));
+    },
+
+    /** Releases the jobs of owners that are gone; returns how many. */
+    async dropLeases(owners: readonly string[]): Promise<number> {
+      const result = await db.run(
+        `UPDATE job SET owner = NULL, lease_until = NULL, fence = fence + 1
+         WHERE completed_at IS NULL AND owner IN (SELECT value FROM json_each(?))`,
+        [JSON.stringify(owners)],
+      );
+      return result.changes;
+    },
+
+    /** Fails jobs past their time limit, including running ones; returns their ids. */
+    async reap(now: number): Promise<string[]> {
+      const rows = await db.all(
+        `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
+         WHERE completed_at IS NULL AND started_at IS NOT NULL AND started_at + timeout_ms <= ? RETURNING id`,
+        [now, now],
+      );
+      return rows.map((row) => String(row.id));
+    },
+
+    /**
+     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False if it has ended
+     * already, or does not exist.
+     */
+    async cancel(id: string, message: string, now: number): Promise<boolean> {
+      const open = `EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)`;
+      const results = await db.batch([
+        sql(
+          `UPDATE job_site SET state = ${FAILED}, code = 'svc_cancelled', message = ?, finished_at = ?
+           WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) AND ${open}`,
+          message,
+          now,
+          id,
+          id,
+        ),
+        sql(
+          `UPDATE job SET status = 'failed', completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
+           WHERE id = ? AND completed_at IS NULL`,
+          now,
+          id,
+        ),
+      ]);
+      return results.at(-1)?.changes === 1;
+    },
+
+    /** Deletes jobs that ended before `before`; returns how many. */
+    async expire(before: number): Promise<number> {
+      return (await db.run('DELETE FROM job WHERE completed_at IS NOT NULL AND completed_at < ?', [before])).changes;
+    },
+  };
+}
