@@ -1,15 +1,11 @@
 /** The engine's half of the composition root: everything that writes or contacts sites. */
 
 import { randomUUID } from 'node:crypto';
-import { hostname } from 'node:os';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
 import type { SessionChange } from '../auth/sessions.js';
 import type { ChildSites } from '../child/child.js';
-import type { PacedChildSites } from '../child/http.js';
-import type { SharedLimits } from '../child/shared-limits.js';
-import { createLeases, createSiteLocks, type Leases } from '../cluster/leases.js';
-import type { Members } from '../cluster/members.js';
+import { createLeases, createSiteLocks } from '../cluster/leases.js';
 import { type ProcessLocation, processId } from '../cluster/process-id.js';
 import { createClusterLimits } from '../cluster/shared-limits.js';
 import { vaultFor } from '../config/secret-key.js';
@@ -21,7 +17,6 @@ import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import { createEvents, type EventBus } from '../core/events.js';
 import type { Log } from '../core/log.js';
-import { VERSION } from '../core/version.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
 import { createMailListener } from '../domain/mail/events.js';
@@ -30,9 +25,6 @@ import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/
 import { createActionRecorder } from '../domain/sites/action-log.js';
 import { judgeVersions } from '../domain/vulnerabilities/judge.js';
 import type { Engine, TaskCaller } from '../engine/client.js';
-import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
-import type { SiteGuards } from '../guard/guards.js';
-import { type Mailer, noMailer } from '../mail/mailer.js';
 import type { Callable } from '../operation/operation.js';
 import type { Probe } from '../probe/probe.js';
 import { startAbandonedChecks } from '../scheduler/abandoned-checks.js';
@@ -52,13 +44,18 @@ import { fleetFamilies } from '../telemetry/fleet-metrics.js';
 import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
-import type { WebhookSender } from '../webhook/sender.js';
 import { type CopyDatabase, openBackups } from './backups.js';
-
-export interface KeyPair {
-  private_key: string;
-  public_key: string;
-}
+import {
+  type KeyPair,
+  openAuditor,
+  openChild,
+  openGuards,
+  openMailer,
+  openMonitoringMembers,
+  openProbe,
+  openVulnerabilityFeed,
+  openWebhooks,
+} from './engine-connections.js';
 
 export interface EngineServiceParts {
   config: Config;
@@ -362,111 +359,6 @@ async function fleetMetrics(ctx: Ctx) {
 
 /** A call installs a few versions. More than that were left by a process that died: the schedule matches those. */
 const JUDGED_AT_ONCE = 400;
-
-/** The interval of the monitor runs: a dead process is noticed after at most three of these. */
-const MEMBERS_BEAT_MS = 10_000;
-
-/**
- * The processes that share scheduled tasks: counted separately from those that call sites, because a process may do
- * only one of the two.
- */
-function openMonitoringMembers(
-  { beatMs = MEMBERS_BEAT_MS }: EngineServiceParts,
-  { store, ...parts }: { store: Store; owner: string; leases: Leases; clock: Clock; log: Log },
-): { members: Members; close(): Promise<void> } {
-  const kind = 'monitor';
-  const sharedLimits = createClusterLimits({
-    ...parts,
-    heartbeatMs: beatMs,
-    heartbeat: (owner, now, until) => store.members.heartbeat(owner, now, until, kind),
-    leave: (owner) => store.members.leave(owner, kind),
-  });
-  const members: Members = {
-    host: hostname(),
-    leaseMs: 3 * beatMs,
-    join: () => sharedLimits.join(),
-    count: () => sharedLimits.members(),
-    slots: (limit) => sharedLimits.slots(kind, limit),
-    part: () => sharedLimits.part(),
-  };
-  return { members, close: () => sharedLimits.close() };
-}
-
-async function openChild(
-  { config, sharedKey }: EngineServiceParts,
-  dashboardUrl: string,
-  {
-    store,
-    clock,
-    log,
-    metrics,
-    sharedLimits,
-  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
-): Promise<PacedChildSites> {
-  const { createChildSites } = await import('../child/http.js');
-  const child = createChildSites({
-    dashboardUrl,
-    concurrency: config.concurrency,
-    perHost: config.per_host,
-    minDelayMs: 0,
-    perHostDelayMs: 0,
-    callTimeoutMs: config.site_timeout_ms,
-    allowPrivate: config.allow_private_sites,
-    sharedLimits,
-    onCall: (facts) => {
-      metrics.child(facts);
-      log.debug({ ...facts }, 'child call');
-    },
-    // The call itself succeeded: if this cannot be stored, the next sync repairs it.
-    onAnswer: (siteId) =>
-      store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
-        log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
-      }),
-  });
-  if (sharedKey === undefined) return child;
-  const generateKey = async () => sharedKey;
-  return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
-}
-
-async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {
-  const { createGuards } = await import('../guard/create.js');
-  return createGuards({
-    exchange: (site, request) => child.exchange(site, 'guard', request),
-    now: () => clock.now(),
-  });
-}
-
-async function openProbe(config: Config): Promise<Probe> {
-  const { createProbe } = await import('../probe/create.js');
-  return createProbe({ allowPrivate: config.allow_private_sites });
-}
-
-async function openAuditor(config: Config): Promise<Auditor> {
-  const { createAuditor } = await import('../audit/create.js');
-  const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
-}
-
-async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
-  if (smtp_url === null) return noMailer();
-  const { createMailer } = await import('../mail/smtp.js');
-  return createMailer({ url: smtp_url, from: mail_from });
-}
-
-async function openWebhooks(config: Config): Promise<WebhookSender> {
-  const { createWebhookSender } = await import('../webhook/http.js');
-  return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
-}
-
-async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed> {
-  const { createVulnerabilityFeed } = await import('../feed/create.js');
-  return createVulnerabilityFeed({
-    location: config.vulnerability_feed,
-    key: config.vulnerability_key,
-    allowPrivate: config.allow_private_sites,
-    userAgent: `Sitefleet/${VERSION}`,
-  });
-}
 
 /** The URL of the service if no public address is configured. */
 export function localUrl({ host, port }: Config): string {

@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import type { KeyPair } from '../app/engine-services.js';
+import type { KeyPair } from '../app/engine-connections.js';
 import type { Service } from '../app/service.js';
 import { fileUrl } from '../config/config.js';
 import type { Config } from '../config/types.js';

@@ -1,0 +1,131 @@
+/** Opens what the engine works with: the sites and other networks, and the other processes on the same database. */
+
+import { hostname } from 'node:os';
+import type { Auditor } from '../audit/audit.js';
+import type { ChildSites } from '../child/child.js';
+import type { PacedChildSites } from '../child/http.js';
+import type { SharedLimits } from '../child/shared-limits.js';
+import type { Leases } from '../cluster/leases.js';
+import type { Members } from '../cluster/members.js';
+import { createClusterLimits } from '../cluster/shared-limits.js';
+import type { Config } from '../config/types.js';
+import type { Clock } from '../core/clock.js';
+import type { Log } from '../core/log.js';
+import { VERSION } from '../core/version.js';
+import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
+import type { SiteGuards } from '../guard/guards.js';
+import { type Mailer, noMailer } from '../mail/mailer.js';
+import type { Probe } from '../probe/probe.js';
+import type { Store } from '../store/store.js';
+import type { Metrics } from '../telemetry/metrics.js';
+import type { WebhookSender } from '../webhook/sender.js';
+
+export interface KeyPair {
+  private_key: string;
+  public_key: string;
+}
+
+export async function openChild(
+  { config, sharedKey }: { config: Config; sharedKey?: KeyPair | undefined },
+  dashboardUrl: string,
+  {
+    store,
+    clock,
+    log,
+    metrics,
+    sharedLimits,
+  }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
+): Promise<PacedChildSites> {
+  const { createChildSites } = await import('../child/http.js');
+  const child = createChildSites({
+    dashboardUrl,
+    concurrency: config.concurrency,
+    perHost: config.per_host,
+    minDelayMs: 0,
+    perHostDelayMs: 0,
+    callTimeoutMs: config.site_timeout_ms,
+    allowPrivate: config.allow_private_sites,
+    sharedLimits,
+    onCall: (facts) => {
+      metrics.child(facts);
+      log.debug({ ...facts }, 'child call');
+    },
+    // The call itself succeeded: if this cannot be stored, the next sync repairs it.
+    onAnswer: (siteId) =>
+      store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
+        log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
+      }),
+  });
+  if (sharedKey === undefined) return child;
+  const generateKey = async () => sharedKey;
+  return { ...child, generateKey, bulk: () => ({ ...child.bulk(), generateKey }) };
+}
+
+export async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {
+  const { createGuards } = await import('../guard/create.js');
+  return createGuards({
+    exchange: (site, request) => child.exchange(site, 'guard', request),
+    now: () => clock.now(),
+  });
+}
+
+export async function openProbe(config: Config): Promise<Probe> {
+  const { createProbe } = await import('../probe/create.js');
+  return createProbe({ allowPrivate: config.allow_private_sites });
+}
+
+export async function openAuditor(config: Config): Promise<Auditor> {
+  const { createAuditor } = await import('../audit/create.js');
+  const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
+  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+}
+
+export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
+  if (smtp_url === null) return noMailer();
+  const { createMailer } = await import('../mail/smtp.js');
+  return createMailer({ url: smtp_url, from: mail_from });
+}
+
+export async function openWebhooks(config: Config): Promise<WebhookSender> {
+  const { createWebhookSender } = await import('../webhook/http.js');
+  return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
+}
+
+export async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed> {
+  const { createVulnerabilityFeed } = await import('../feed/create.js');
+  return createVulnerabilityFeed({
+    location: config.vulnerability_feed,
+    key: config.vulnerability_key,
+    allowPrivate: config.allow_private_sites,
+    userAgent: `Sitefleet/${VERSION}`,
+  });
+}
+
+/** The interval of the monitor runs: a dead process is noticed after at most three of these. */
+const MEMBERS_BEAT_MS = 10_000;
+
+/**
+ * The processes that share scheduled tasks: counted separately from those that call sites, because a process may do
+ * only one of the two.
+ */
+export function openMonitoringMembers(
+  { beatMs = MEMBERS_BEAT_MS }: { beatMs?: number },
+  { store, ...parts }: { store: Store; owner: string; leases: Leases; clock: Clock; log: Log },
+): { members: Members; close(): Promise<void> } {
+  const kind = 'monitor';
+  const sharedLimits = createClusterLimits({
+    ...parts,
+    heartbeatMs: beatMs,
+    heartbeat: (owner, now, until) => store.members.heartbeat(owner, now, until, kind),
+    leave: (owner) => store.members.leave(owner, kind),
+  });
+  const members: Members = {
+    host: hostname(),
+    leaseMs: 3 * beatMs,
+    join: () => sharedLimits.join(),
+    count: () => sharedLimits.members(),
+    slots: (limit) => sharedLimits.slots(kind, limit),
+    part: () => sharedLimits.part(),
+  };
+  return { members, close: () => sharedLimits.close() };
+}
