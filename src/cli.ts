@@ -1,8 +1,7 @@
 #!/usr/bin/env node
 /** The command `sitefleet`. An assistant that starts `stdio` waits for it, so that command has a fast path. */
 
-import { launchBundle } from './cli/launch.js';
-import { setV8Flags } from './cli/v8-flags.js';
+import { launchBundle, setV8Flags } from './cli/launch.js';
 
 const [command, ...more] = process.argv.slice(2);
 setV8Flags(command !== 'stdio');

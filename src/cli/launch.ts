@@ -1,7 +1,7 @@
 /**
- * The fast start of `sitefleet stdio`: one bundled file with V8's compiled code next to it, which starts in half the
- * time of some five hundred modules. Imports nothing but Node. `build.mjs` creates the bundle; without one the modules
- * are run.
+ * The flags of V8 for all commands, and the fast start of `sitefleet stdio`: one bundled file with V8's compiled code
+ * next to it, which starts in half the time of some five hundred modules. Imports nothing but Node. `build.mjs` creates
+ * the bundle; without one the modules are run.
  */
 
 import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
@@ -9,10 +9,29 @@ import { createRequire } from 'node:module';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import { Script } from 'node:vm';
 
-/** Compiled code is saved once the functions of a usual start have been compiled. */
-const KEEP_AFTER_MS = 3_000;
+/**
+ * To be called before anything else is compiled, because compiled code is cached for one set of flags. Why they are
+ * set: docs/decisions/0040.
+ * @param syncs whether the command syncs fleets: bursts of work that end before optimized code would pay
+ */
+export function setV8Flags(syncs: boolean): void {
+  // The HTTP client contains its parser as WebAssembly. After its first responses V8 would compile that again with all
+  // optimizations: a tenth of a second of CPU and tens of megabytes in every process, for microseconds per response.
+  setFlagsFromString('--liftoff-only');
+  // Heaps are small here: waking helper threads costs more than they do.
+  setFlagsFromString('--no-parallel-scavenge');
+  // Node 20 optimizes code after a sixth of this use. Later versions wait longer, and do not know the flag.
+  if (syncs && process.versions.v8.startsWith('11.')) setFlagsFromString('--interrupt-budget=400000');
+}
+
+/**
+ * Compiled code is saved once the functions of a usual start have been compiled, and soon: in a busy process V8 drops
+ * them again within seconds, and every later start would compile them.
+ */
+const KEEP_AFTER_MS = 500;
 
 interface Bundle {
   exports: { started?: boolean };

@@ -7,7 +7,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
-import { setV8Flags } from '../../../src/cli/v8-flags.js';
+import { setV8Flags } from '../../../src/cli/launch.js';
 
 /** By then the functions of a usual start have been compiled. A process that ends sooner stores nothing. */
 const KEEP_AFTER_MS = 1_000;

@@ -1,0 +1,50 @@
+/** The compiled code that the first `sitefleet stdio` leaves for later starts. */
+
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, expect, test } from 'vitest';
+import { tempFolder } from '../support/cleanup.js';
+import { programInModules } from '../support/processes/built-program.js';
+import { type Commands, commands } from '../support/processes/commands.js';
+
+const opened: Commands[] = [];
+afterEach(async () => {
+  for (const one of opened.splice(0)) await one.close();
+});
+
+/**
+ * Bytes of compiled code after a first start that answers `initialize`, and then one call after the other until the code
+ * is kept.
+ */
+async function keptBy(calls: boolean): Promise<number> {
+  const folder = programInModules();
+  const programs = await commands(folder);
+  opened.push(programs);
+  const env = { SITEFLEET_DB: `file:${join(tempFolder('cache'), 'fleet.db')}`, SITEFLEET_LOG_LEVEL: 'error' };
+  const { child, ended } = programs.begin(env, ['stdio']);
+  const kept = async () => {
+    const path = await folder;
+    const name = readdirSync(path).find((file) => /^stdio\.bundle\.cjs\.\w+\.v[\d.]+-\w+$/.test(file));
+    return name !== undefined && existsSync(join(path, name)) ? statSync(join(path, name)).size : 0;
+  };
+  const send = (message: object) => child.stdin?.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
+  const clientInfo = { name: 'test', version: '1' };
+  send({ id: 0, method: 'initialize', params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo } });
+  send({ method: 'notifications/initialized' });
+  let id = 0;
+  // An answer ends with a line break.
+  child.stdout?.on('data', async (chunk: Buffer) => {
+    if (!chunk.includes('\n')) return;
+    if (calls && (await kept()) === 0) send({ id: ++id, method: 'tools/list' });
+    else child.stdin?.end();
+  });
+  expect(await ended).toMatchObject({ code: 0, err: '' });
+  if (calls) expect(id).toBeGreaterThan(5);
+  return kept();
+}
+
+test('the code of the start is kept by a first process that is busy, too', async () => {
+  const quiet = await keptBy(false);
+  expect(quiet).toBeGreaterThan(100_000);
+  expect(await keptBy(true)).toBeGreaterThan(0.95 * quiet);
+});
