@@ -319,6 +319,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       await Promise.all([recorder.flush(), mails.settled()]);
       await Promise.all([child.close(), probe.close(), mailer.close(), webhooks.close(), vulnerabilities.close()]);
       await Promise.all([sharedLimits?.close(), monitoringMembers?.close()]);
+      await leases.close();
       metrics.close();
       await db.close();
     },

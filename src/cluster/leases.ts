@@ -36,6 +36,8 @@ export interface Leases {
   ): Promise<T>;
   /** Uses only the queue in memory. `waited`: the name was taken within this process. */
   local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>, onWait?: OnWait): Promise<T>;
+  /** Gives back the leases that are kept for more work. Before the database is closed. */
+  close(): Promise<void>;
 }
 
 /** For series of short work: the lease is kept until no work has come for `idleMs`, but at most for `mostMs`. */
@@ -97,6 +99,7 @@ export function createLeases(shared?: SharedLeases): Leases {
       };
       return local(name, signal, leased, onWait);
     },
+    close: async () => leases?.endKept(),
   };
 }
 
@@ -174,6 +177,15 @@ class HeldLeases {
     idle.unref();
     lease.beat.unref();
     this.#kept.set(lease.name, { lease, idle });
+  }
+
+  async endKept(): Promise<void> {
+    for (const [name, { lease, idle }] of this.#kept) {
+      clearTimeout(idle);
+      this.#kept.delete(name);
+      void this.#end(lease);
+    }
+    await Promise.all(this.#ending.values());
   }
 
   async #hold(name: string, leaseMs: number): Promise<boolean> {

@@ -37,6 +37,17 @@ const process_ = (i: number, leaseMs = 30_000) =>
   createLeases({ rows: rows[i] as (typeof rows)[0], owner: `p${i}`, clock: sleepless, log, leaseMs });
 
 describe('a right', () => {
+  it('is given back when its process closes, also while it is kept for more work', async () => {
+    const [closing, next] = [process_(0), process_(1)];
+    const keep = { retention: { idleMs: 60_000, mostMs: 60_000, leaseMs: 60_000 } };
+    await closing.exclusive('closing', never, async () => undefined, keep);
+    const taken = next.exclusive('closing', never, async () => 'taken');
+    const soon = new Promise((resolve) => setTimeout(resolve, 100, 'kept'));
+    expect(await Promise.race([taken, soon])).toBe('kept');
+    await closing.close();
+    expect(await taken).toBe('taken');
+  });
+
   it('is had by one piece of work at a time, in one process and across four', async () => {
     let inside = 0;
     let most = 0;
