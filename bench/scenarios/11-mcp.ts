@@ -27,6 +27,9 @@ export const scenario: Scenario = {
   },
 };
 
+/** Steady states are compared: a fresh server runs its first thousand requests in unoptimized code. */
+const optionsOf = (quick: boolean) => ({ rounds: quick ? 3 : 9, warmups: quick ? 2 : 10 });
+
 async function overHttp(dir: string, quick: boolean): Promise<Measure[]> {
   const db = await seededCopy(dir, 1_000, 'mcp');
   const server = await startHelper<ServerReady>(new URL('../lib/server-process.js', import.meta.url), { db });
@@ -43,8 +46,7 @@ async function overHttp(dir: string, quick: boolean): Promise<Measure[]> {
     headers,
     body: message('legacy', 1, method, params),
   });
-  // Steady states are compared: a fresh server runs its first thousand requests in unoptimized code.
-  const options = { rounds: quick ? 3 : 9, warmups: quick ? 2 : 10 };
+  const options = optionsOf(quick);
   const n = quick ? 150 : 400;
   const measures: Measure[] = [];
   for (const era of ['legacy', 'modern'] as const) {
@@ -125,8 +127,7 @@ class Trips {
 }
 
 async function overStdio(dir: string, quick: boolean): Promise<Measure[]> {
-  // Steady states are compared: a fresh server runs its first thousand requests in unoptimized code.
-  const options = { rounds: quick ? 3 : 9, warmups: quick ? 2 : 10 };
+  const options = optionsOf(quick);
   const n = quick ? 150 : 400;
   const measures: Measure[] = [];
   for (const era of ['legacy', 'modern'] as const) {
