@@ -20,7 +20,7 @@ import type { McpCore } from './core.js';
 import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
 import { KeptLists } from './kept-lists.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
-import { calledTool, cancelledRequest, isToolListRequest, wantsProgress } from './messages.js';
+import { calledTool, cancelledRequest, hasMethod, wantsProgress } from './messages.js';
 import { createMcpServer } from './server-2025.js';
 import { createModernServer } from './server-2026.js';
 import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
@@ -137,7 +137,7 @@ async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<
     (await isLegacyRequest(c.req.raw, body))
       ? postToSession(c, postParts, actor, body)
       : postStateless(c, postParts, actor, body);
-  if (!isToolListRequest(body) || c.req.header('mcp-session-id') !== undefined) return answer();
+  if (!hasMethod(body, 'tools/list') || c.req.header('mcp-session-id') !== undefined) return answer();
   const { lists, core } = postParts;
   return lists.respond(core.registry.listTools(actor), c.req.raw, body, async () => compressed(c, await answer()));
 }
@@ -176,7 +176,8 @@ async function postStateless(
 async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
   const { sessions, core } = postParts;
   const messages: unknown[] = Array.isArray(body) ? body : [body];
-  const initialize = messages.find((message) => isInitializeRequest(message));
+  // The method first: a failed validation is costly.
+  const initialize = messages.find((message) => hasMethod(message, 'initialize') && isInitializeRequest(message));
   const opens = initialize !== undefined;
   const named = c.req.header('mcp-session-id') !== undefined;
   const session =

@@ -6,9 +6,9 @@ export function wantsProgress(message: unknown): boolean {
   return params?._meta?.progressToken !== undefined;
 }
 
-/** Whether a message asks for the list of tools. */
-export function isToolListRequest(message: unknown): boolean {
-  return (message as { method?: unknown } | null)?.method === 'tools/list';
+/** Whether a message names this method. */
+export function hasMethod(message: unknown, method: string): boolean {
+  return (message as { method?: unknown } | null)?.method === method;
 }
 
 /** The tool of lean connections that runs an operation by its name. */
