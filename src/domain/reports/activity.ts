@@ -4,7 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { ACTIVITIES, type Activity } from './activity-words.js';
-import { abandonedRows, pendingRows } from './current-state.js';
+import { abandonedSection, pendingSection } from './current-state.js';
 import { eventsOf, type SiteEvent } from './events.js';
 import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Section } from './types.js';
 
@@ -73,11 +73,10 @@ function actionSection(activity: Activity, action: string, events: readonly Site
   const { token, nameToken } = activity;
   const of = `${token}.${action}`;
   const versions = action === 'updated' && activity.versions;
-  const name = nameToken === 'name' ? 'name' : 'title';
   const rows: ReportRow[] = events.map((event) => ({
     at: event.at,
     fields: {
-      [name]: event.name,
+      [nameToken]: event.name,
       ...(activity.versions ? { slug: event.slug } : {}),
       author: event.author,
       ...(versions ? { old_version: event.old_version, current_version: event.current_version } : {}),
@@ -91,7 +90,7 @@ function actionSection(activity: Activity, action: string, events: readonly Site
     count,
     countToken: `${of}.count`,
     tokens: {
-      [name]: `${token}.${nameToken}`,
+      [nameToken]: `${token}.${nameToken}`,
       slug: `${token}.slug`,
       author: `${of}.author`,
       old_version: `${token}.old.version`,
@@ -114,38 +113,12 @@ async function presentSections(
 ): Promise<Section[]> {
   const { token, title } = activity;
   const type = segment === 'plugins' ? 'plugin' : segment === 'themes' ? 'theme' : 'core';
-  const sections: Section[] = [];
-  if (actions.includes('abandoned') && type !== 'core') {
-    const rows = await abandonedRows(ctx, site, type);
-    sections.push({
-      name: 'abandoned',
-      title: `${title} abandoned`,
-      count: rows.length,
-      countToken: `${token}.abandoned.count`,
-      tokens: {
-        name: `${token}.name`,
-        slug: `${token}.slug`,
-        version: `${token}.version`,
-        last_updated: 'last.updated',
-      },
-      rows,
-    });
-  }
-  if (actions.includes('pending')) {
-    const rows = await pendingRows(ctx, site, [type]);
-    sections.push({
-      name: 'pending',
-      title: `${title} pending`,
-      count: rows.length,
-      countToken: `${token}.pending.count`,
-      tokens: {
-        name: `${token}.name`,
-        slug: `${token}.slug`,
-        current_version: `${token}.current.version`,
-        new_version: `${token}.new.version`,
-      },
-      rows,
-    });
-  }
-  return sections;
+  return Promise.all([
+    ...(actions.includes('abandoned') && type !== 'core'
+      ? [abandonedSection(ctx, site, type, { name: 'abandoned', title: `${title} abandoned` })]
+      : []),
+    ...(actions.includes('pending')
+      ? [pendingSection(ctx, site, type, { name: 'pending', token, title: `${title} pending` })]
+      : []),
+  ]);
 }

@@ -10,84 +10,88 @@ import { installedExtensions } from '../extensions/inventory.js';
 import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
 import { isoTime, loadRecord } from '../sites/sites.js';
-import type { Findings, ReportRequest, ReportRow, ReportValue, Section } from './types.js';
+import { type Findings, listValue, numberValue, type ReportRequest, type Section, textValue } from './types.js';
 
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 type Type = (typeof TYPES)[number];
 
-/** Available updates, without ignored ones. */
-export async function pendingRows(ctx: Ctx, site: { id: number }, types: readonly Type[]): Promise<ReportRow[]> {
-  const offers = await ctx.store.updates.ofSites(
-    [site.id],
-    types.map((type) => TYPES.indexOf(type)),
-  );
-  return offers.map(({ name, slug, current_version, new_version }) => ({
-    at: null,
-    fields: { name, slug, current_version, new_version },
-  }));
+/** Available updates of a type, without ignored ones. */
+export async function pendingSection(
+  ctx: Ctx,
+  site: { id: number },
+  type: Type,
+  { name, token, title }: { name: string; token: string; title: string },
+): Promise<Section> {
+  const offers = await ctx.store.updates.ofSites([site.id], [TYPES.indexOf(type)]);
+  return {
+    name,
+    title,
+    count: offers.length,
+    countToken: `${token}.pending.count`,
+    tokens: {
+      name: `${token}.name`,
+      slug: `${token}.slug`,
+      current_version: `${token}.current.version`,
+      new_version: `${token}.new.version`,
+    },
+    rows: offers.map((offer) => ({
+      at: null,
+      fields: {
+        name: offer.name,
+        slug: offer.slug,
+        current_version: offer.current_version,
+        new_version: offer.new_version,
+      },
+    })),
+  };
 }
 
-export async function abandonedRows(
+export async function abandonedSection(
   ctx: Ctx,
   site: ReportRequest['site'],
   kind: 'plugin' | 'theme',
-): Promise<ReportRow[]> {
+  { name, title }: { name: string; title: string },
+): Promise<Section> {
   const items = await abandonedItems(ctx, site, kind);
-  return items.map(({ name, slug, version, last_updated_at }) => ({
-    at: null,
-    fields: { name, slug, version, last_updated: last_updated_at },
-  }));
+  return {
+    name,
+    title,
+    count: items.length,
+    countToken: `${kind}.abandoned.count`,
+    tokens: {
+      name: `${kind}.name`,
+      slug: `${kind}.slug`,
+      version: `${kind}.version`,
+      last_updated: 'last.updated',
+    },
+    rows: items.map((item) => ({
+      at: null,
+      fields: { name: item.name, slug: item.slug, version: item.version, last_updated: item.last_updated_at },
+    })),
+  };
 }
 
 const AS_OF = 'As of the last sync of the site, regardless of the range.';
 
 export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
-  const lists = [
-    ['platform', 'platform', 'core', 'WordPress'],
-    ['plugins', 'plugin', 'plugin', 'Plugins'],
-    ['themes', 'theme', 'theme', 'Themes'],
-    ['translations', 'translation', 'translation', 'Translations'],
-  ] as const;
-  const sections = await Promise.all(
-    lists.map(async ([name, token, type, title]): Promise<Section> => {
-      const rows = await pendingRows(ctx, site, [type]);
-      return {
-        name,
-        title: `${title} with an update`,
-        count: rows.length,
-        countToken: `${token}.pending.count`,
-        tokens: {
-          name: `${token}.name`,
-          slug: `${token}.slug`,
-          current_version: `${token}.current.version`,
-          new_version: `${token}.new.version`,
-        },
-        rows,
-      };
+  const sections = await Promise.all([
+    pendingSection(ctx, site, 'core', { name: 'platform', token: 'platform', title: 'WordPress with an update' }),
+    pendingSection(ctx, site, 'plugin', { name: 'plugins', token: 'plugin', title: 'Plugins with an update' }),
+    pendingSection(ctx, site, 'theme', { name: 'themes', token: 'theme', title: 'Themes with an update' }),
+    pendingSection(ctx, site, 'translation', {
+      name: 'translations',
+      token: 'translation',
+      title: 'Translations with an update',
     }),
-  );
+  ]);
   return { sections, values: [], notes: [AS_OF], truncated: false };
 }
 
 export async function abandonedFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
-  const sections = await Promise.all(
-    (['plugin', 'theme'] as const).map(async (kind): Promise<Section> => {
-      const rows = await abandonedRows(ctx, site, kind);
-      return {
-        name: `${kind}s`,
-        title: kind === 'plugin' ? 'Abandoned plugins' : 'Abandoned themes',
-        count: rows.length,
-        countToken: `${kind}.abandoned.count`,
-        tokens: {
-          name: `${kind}.name`,
-          slug: `${kind}.slug`,
-          version: `${kind}.version`,
-          last_updated: 'last.updated',
-        },
-        rows,
-      };
-    }),
-  );
+  const sections = await Promise.all([
+    abandonedSection(ctx, site, 'plugin', { name: 'plugins', title: 'Abandoned plugins' }),
+    abandonedSection(ctx, site, 'theme', { name: 'themes', title: 'Abandoned themes' }),
+  ]);
   return { sections, values: [], notes: [AS_OF], truncated: false };
 }
 
@@ -101,33 +105,16 @@ export async function websiteFindings(ctx: Ctx, { site }: ReportRequest): Promis
   const list = (items: typeof plugins) =>
     items.map(({ name, version, active }) => ({ name, version, active: active === 1 ? 'active' : 'inactive' }));
   const orNull = (value: string) => (value === '' ? null : value);
-  const values: ReportValue[] = [
-    { key: 'site_version', token: 'site.version', title: 'WordPress', kind: 'text', value: orNull(record.wp_version) },
-    {
-      key: 'site_theme',
-      token: 'site.theme',
-      title: 'Theme',
-      kind: 'text',
-      value: theme === undefined ? null : `${theme.name} ${theme.version}`.trim(),
-    },
-    { key: 'site_php', token: 'site.php', title: 'PHP', kind: 'text', value: orNull(record.php_version) },
-    { key: 'site_mysql', token: 'site.mysql', title: 'Database', kind: 'text', value: orNull(record.mysql_version) },
-    { key: 'site_health', token: 'site.health', title: 'Health score', kind: 'number', value: healthScore(record) },
-    { key: 'last_sync', token: 'site.last.sync', title: 'Last sync', kind: 'moment', value: isoTime(record.last_sync) },
-    {
-      key: 'installed_plugins',
-      token: 'installed.plugins',
-      title: 'Installed plugins',
-      kind: 'list',
-      value: list(plugins),
-    },
-    {
-      key: 'installed_themes',
-      token: 'installed.themes',
-      title: 'Installed themes',
-      kind: 'list',
-      value: list(themes),
-    },
+  const activeTheme = theme === undefined ? null : `${theme.name} ${theme.version}`.trim();
+  const values = [
+    textValue('text', 'site_version', 'site.version', 'WordPress', orNull(record.wp_version)),
+    textValue('text', 'site_theme', 'site.theme', 'Theme', activeTheme),
+    textValue('text', 'site_php', 'site.php', 'PHP', orNull(record.php_version)),
+    textValue('text', 'site_mysql', 'site.mysql', 'Database', orNull(record.mysql_version)),
+    numberValue('number', 'site_health', 'site.health', 'Health score', healthScore(record)),
+    textValue('moment', 'last_sync', 'site.last.sync', 'Last sync', isoTime(record.last_sync)),
+    listValue('installed_plugins', 'installed.plugins', 'Installed plugins', list(plugins)),
+    listValue('installed_themes', 'installed.themes', 'Installed themes', list(themes)),
   ];
   return { sections: [], values, notes: [AS_OF], truncated: false };
 }
@@ -138,22 +125,12 @@ export async function miscFindings(
   { site, start_date, end_date, now, zone }: ReportRequest,
 ): Promise<Findings> {
   const client = site.client_id === null ? null : await findClient(ctx, site.client_id);
-  const text = (key: string, token: string, title: string, value: string): ReportValue => ({
-    key,
-    token,
-    title,
-    kind: 'text',
-    value,
-  });
-  const values: ReportValue[] = [
+  const text = (key: string, token: string, title: string, value: string) =>
+    textValue('text', key, token, title, value);
+  const today = wordpressTime(now, zone).slice(0, 10);
+  const values = [
     text('report_daterange', 'report.daterange', 'Range', `${start_date} – ${end_date}`),
-    {
-      key: 'report_send_date',
-      token: 'report.send.date',
-      title: 'Made on',
-      kind: 'date',
-      value: wordpressTime(now, zone).slice(0, 10),
-    },
+    textValue('date', 'report_send_date', 'report.send.date', 'Made on', today),
     text('client_site_name', 'client.site.name', 'Site', site.name),
     text('client_site_url', 'client.site.url', 'Address', site.url),
     text('client_name', 'client.name', 'Client', client?.name ?? ''),

@@ -6,53 +6,63 @@ import { getCertificate } from '../monitoring/certificates.js';
 import { getDomain } from '../monitoring/domains.js';
 import { requireModule } from '../settings/modules.js';
 import { isoTime } from '../sites/sites.js';
-import type { ChartPoint, Findings, ReportRequest, ReportValue } from './types.js';
+import {
+  type ChartPoint,
+  type Findings,
+  listValue,
+  numberValue,
+  type ReportRequest,
+  type ReportValue,
+  textValue,
+} from './types.js';
 
 function text(key: string, token: string, title: string, value: string | null): ReportValue {
-  return { key, token, title, kind: 'text', value };
+  return textValue('text', key, token, title, value);
 }
 
 function day(key: string, token: string, title: string, at: string | null): ReportValue {
-  return { key, token, title, kind: 'date', value: at === null ? null : at.slice(0, 10) };
+  return textValue('date', key, token, title, at === null ? null : at.slice(0, 10));
+}
+
+/** Findings of the last check. @param unchecked what to say if there was none */
+function ofLastCheck(
+  values: ReportValue[],
+  { last_check, error }: { last_check: string | null; error: string | null },
+  unchecked: string,
+): Findings {
+  const notes = [last_check === null ? unchecked : 'As of the last check, regardless of the range.'];
+  return { sections: [], values, notes: error === null ? notes : [...notes, error], truncated: false };
 }
 
 export async function certificateFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'ssl-monitor');
   const seen = await getCertificate(ctx, site.id);
-  const values: ReportValue[] = [
+  const values = [
     text('name', 'ssl.name', 'Certificate', seen.subject_cn),
     text('issuer', 'ssl.issuer', 'Issuer', seen.issuer_o ?? seen.issuer_cn),
     day('valid_from', 'ssl.valid.from', 'Valid from', seen.valid_from),
     day('valid_to', 'ssl.valid.to', 'Valid to', seen.valid_to),
-    { key: 'expires', token: 'ssl.expires', title: 'Days left', kind: 'days', value: seen.days_left },
+    numberValue('days', 'expires', 'ssl.expires', 'Days left', seen.days_left),
     text('status', 'ssl.status', 'Status', seen.status),
-    { key: 'last_check', token: 'ssl.last.check', title: 'Last check', kind: 'moment', value: seen.last_check },
+    textValue('moment', 'last_check', 'ssl.last.check', 'Last check', seen.last_check),
   ];
-  const notes =
-    seen.last_check === null
-      ? ['The certificate was not looked at yet.']
-      : ['As of the last check, regardless of the range.'];
-  return { sections: [], values, notes: seen.error === null ? notes : [...notes, seen.error], truncated: false };
+  return ofLastCheck(values, seen, 'The certificate was not looked at yet.');
 }
 
 export async function domainFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   requireModule(ctx, 'domain-monitor');
   const seen = await getDomain(ctx, site.id);
-  const values: ReportValue[] = [
+  const values = [
     text('name', 'domain.name', 'Domain', seen.domain_name),
     text('registrar', 'domain.registrar', 'Registrar', seen.registrar),
     day('creation', 'domain.creation', 'Registered on', seen.creation_date),
     day('updated', 'domain.updated', 'Updated on', seen.updated_date),
     day('expiry', 'domain.expiry', 'Registered until', seen.expiry_date),
-    { key: 'expires', token: 'domain.expires', title: 'Days left', kind: 'days', value: seen.expires },
+    numberValue('days', 'expires', 'domain.expires', 'Days left', seen.expires),
     text('status', 'domain.status', 'Status', seen.status_label),
-    { key: 'last_check', token: 'domain.last.check', title: 'Last check', kind: 'moment', value: seen.last_check },
+    textValue('moment', 'last_check', 'domain.last.check', 'Last check', seen.last_check),
   ];
-  const notes =
-    seen.last_check === null
-      ? ['The domain was not looked up yet.']
-      : ['As of the last check, regardless of the range.'];
-  return { sections: [], values, notes: seen.error === null ? notes : [...notes, seen.error], truncated: false };
+  return ofLastCheck(values, seen, 'The domain was not looked up yet.');
 }
 
 const SCREENS = ['desktop', 'mobile'] as const;
@@ -69,35 +79,24 @@ export async function auditFindings(ctx: Ctx, { site, from, to, zone }: ReportRe
   const values = SCREENS.flatMap((screen): ReportValue[] => {
     const ofScreen = scores.filter((point) => point.strategy === screen);
     const [last] = ofScreen;
-    const number = (key: string, word: string, value: number | null | undefined): ReportValue => ({
-      key: `${key}_${screen}`,
-      token: `perf.${word}.${screen}`,
-      title: `${word === 'seo' ? 'SEO' : word.charAt(0).toUpperCase() + word.slice(1)}, ${screen}`,
-      kind: 'number',
-      value: value ?? null,
-    });
+    const score = (word: string, title: string, value: number | null | undefined) =>
+      numberValue('number', `${word}_${screen}`, `perf.${word}.${screen}`, `${title}, ${screen}`, value ?? null);
     const row = (newest.get(site.id) ?? []).find(
       (audit) => audit.strategy === screen && audit.finished_at === last?.at,
     );
     return [
-      number('performance', 'performance', last?.performance),
-      number('accessibility', 'accessibility', last?.accessibility),
-      number('bestpractices', 'bestpractices', last?.best_practices),
-      number('seo', 'seo', last?.seo),
-      {
-        key: `audits_${screen}`,
-        token: `perf.audits.${screen}`,
-        title: `To improve, ${screen}`,
-        kind: 'list',
-        value: findingsOf(row?.others_data),
-      },
-      {
-        key: `lastcheck_${screen}`,
-        token: `perf.lastcheck.${screen}`,
-        title: `Last audit, ${screen}`,
-        kind: 'moment',
-        value: last === undefined ? null : isoTime(last.at),
-      },
+      score('performance', 'Performance', last?.performance),
+      score('accessibility', 'Accessibility', last?.accessibility),
+      score('bestpractices', 'Bestpractices', last?.best_practices),
+      score('seo', 'SEO', last?.seo),
+      listValue(`audits_${screen}`, `perf.audits.${screen}`, `To improve, ${screen}`, findingsOf(row?.others_data)),
+      textValue(
+        'moment',
+        `lastcheck_${screen}`,
+        `perf.lastcheck.${screen}`,
+        `Last audit, ${screen}`,
+        last === undefined ? null : isoTime(last.at),
+      ),
       {
         key: `chart_${screen}`,
         token: `perf.chart.${screen}`,

@@ -39,14 +39,42 @@ interface Named {
   title: string;
 }
 
+type TextKind = 'text' | 'date' | 'moment';
+type NumberKind = 'number' | 'percent' | 'ms' | 'days';
+type ListItems = readonly Readonly<Record<string, Scalar>>[];
+
 /** One figure. `percent` is 0 to 100, `ms` milliseconds, `date` a day as `YYYY-MM-DD`, `moment` ISO 8601. */
 export type ReportValue = Named &
   (
-    | { kind: 'text' | 'date' | 'moment'; value: string | null }
-    | { kind: 'number' | 'percent' | 'ms' | 'days'; value: number | null }
-    | { kind: 'list'; value: readonly Readonly<Record<string, Scalar>>[] }
+    | { kind: TextKind; value: string | null }
+    | { kind: NumberKind; value: number | null }
+    | { kind: 'list'; value: ListItems }
     | { kind: 'chart'; value: readonly ChartPoint[]; unit: string; max: number | null }
   );
+
+export function textValue(
+  kind: TextKind,
+  key: string,
+  token: string,
+  title: string,
+  value: string | null,
+): ReportValue {
+  return { kind, key, token, title, value };
+}
+
+export function numberValue(
+  kind: NumberKind,
+  key: string,
+  token: string,
+  title: string,
+  value: number | null,
+): ReportValue {
+  return { kind, key, token, title, value };
+}
+
+export function listValue(key: string, token: string, title: string, value: ListItems): ReportValue {
+  return { kind: 'list', key, token, title, value };
+}
 
 /** The results of a segment; the rest of the answer is the same for all. */
 export interface Findings {

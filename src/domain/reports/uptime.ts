@@ -1,10 +1,19 @@
 /** The uptime segment: what the service's own monitor measured (REST §6.8.2). */
 
 import type { Ctx } from '../context.js';
-import { HOURS_KEPT_MS } from '../monitoring/history.js';
+import { HOURS_KEPT_MS, STATE_WORDS } from '../monitoring/history.js';
 import { monitorRow } from '../monitoring/monitors.js';
 import { isoTime } from '../sites/sites.js';
-import { type Findings, MAX_ROWS, type ReportRequest, type ReportValue, type Section } from './types.js';
+import {
+  type Findings,
+  listValue,
+  MAX_ROWS,
+  numberValue,
+  type ReportRequest,
+  type ReportValue,
+  type Section,
+  textValue,
+} from './types.js';
 
 const DAY_MS = 86_400_000;
 const WINDOWS = [7, 15, 30, 45, 60] as const;
@@ -32,66 +41,27 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
     const known = days.flatMap((row) => row[pick] ?? []);
     return known.length === 0 ? null : choose(...known);
   };
+  const seconds =
+    range === undefined || range.up + range.down === 0
+      ? []
+      : [
+          { state: 'up', seconds: Math.round(range.up) },
+          { state: 'down', seconds: Math.round(range.down) },
+        ];
+  const figure = (kind: 'number' | 'percent' | 'ms', token: string, title: string, value: number | null) =>
+    numberValue(kind, token.replace('.', '_'), `uptime.${token}`, title, value);
   const values: ReportValue[] = [
-    {
-      key: 'alltimeuptimeratio',
-      token: 'uptime.alltimeuptimeratio',
-      title: 'Since the first check',
-      kind: 'percent',
-      value: all ?? null,
-    },
-    ...WINDOWS.map(
-      (count, i): ReportValue => ({
-        key: `uptime${count}`,
-        token: `uptime.uptime${count}`,
-        title: `Last ${count} days of the range`,
-        kind: 'percent',
-        value: windows[i] ?? null,
-      }),
+    figure('percent', 'alltimeuptimeratio', 'Since the first check', all ?? null),
+    ...WINDOWS.map((count, i) =>
+      figure('percent', `uptime${count}`, `Last ${count} days of the range`, windows[i] ?? null),
     ),
-    {
-      key: 'stats',
-      token: 'uptime.stats',
-      title: 'Within the range',
-      kind: 'list',
-      value:
-        range === undefined || range.up + range.down === 0
-          ? []
-          : [
-              { state: 'up', seconds: Math.round(range.up) },
-              { state: 'down', seconds: Math.round(range.down) },
-            ],
-    },
-    {
-      key: 'numberofincidents',
-      token: 'uptime.numberofincidents',
-      title: 'Incidents',
-      kind: 'number',
-      value: incidents.total,
-    },
-    {
-      key: 'responsetime_average',
-      token: 'uptime.responsetime.average',
-      title: 'Answer time, average',
-      kind: 'ms',
-      value: average,
-    },
-    {
-      key: 'responsetime_min',
-      token: 'uptime.responsetime.min',
-      title: 'Answer time, shortest',
-      kind: 'ms',
-      value: bound('ping_min', Math.min),
-    },
-    {
-      key: 'responsetime_max',
-      token: 'uptime.responsetime.max',
-      title: 'Answer time, longest',
-      kind: 'ms',
-      value: bound('ping_max', Math.max),
-    },
-    { key: 'startdate', token: 'uptime.startdate', title: 'From', kind: 'date', value: start_date },
-    { key: 'enddate', token: 'uptime.enddate', title: 'To', kind: 'date', value: end_date },
+    listValue('stats', 'uptime.stats', 'Within the range', seconds),
+    figure('number', 'numberofincidents', 'Incidents', incidents.total),
+    figure('ms', 'responsetime.average', 'Answer time, average', average),
+    figure('ms', 'responsetime.min', 'Answer time, shortest', bound('ping_min', Math.min)),
+    figure('ms', 'responsetime.max', 'Answer time, longest', bound('ping_max', Math.max)),
+    textValue('date', 'startdate', 'uptime.startdate', 'From', start_date),
+    textValue('date', 'enddate', 'uptime.enddate', 'To', end_date),
     {
       key: 'chart',
       token: 'uptime.chart',
@@ -101,7 +71,7 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
       max: 100,
       value: days.map((row) => ({ date: dateOfDay(row.day), value: ratio(row.up_s, row.down_s) })),
     },
-    { key: 'status', token: 'uptime.status', title: 'Status', kind: 'text', value: STATUS[monitor.status] ?? null },
+    textValue('text', 'status', 'uptime.status', 'Status', STATE_WORDS[monitor.status] ?? null),
   ];
   const section = incidentSection(incidents, until);
   const notes = notesOf(days.length === 0, older ? kept : null, from);
@@ -118,8 +88,6 @@ function notesOf(none: boolean, kept: number | null, from: number): string[] {
     ...(none ? (unsure ? [] : ['The monitor made no check in the range.']) : ['Days are those of UTC.']),
   ];
 }
-
-const STATUS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };
 
 /** Percentage with 6 decimals; null if nothing was measured. Time in neither state is not counted. */
 function ratio(up: number, down: number): number | null {
