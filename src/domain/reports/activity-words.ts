@@ -38,57 +38,33 @@ export interface Activity extends Source {
   title: string;
 }
 
+/** Contents that the child reports in the plural or the singular, unless said otherwise. */
+function activity(token: string, title: string, more: Partial<Activity> & Pick<Activity, 'words'>): Activity {
+  return {
+    token,
+    title,
+    nameToken: 'title',
+    versions: false,
+    done: [token],
+    contexts: [`${token}s`, token],
+    ...more,
+  };
+}
+
 export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
-  plugins: {
-    token: 'plugin',
+  plugins: activity('plugin', 'Plugins', { nameToken: 'name', versions: true, words: EXTENSION_WORDS }),
+  themes: activity('theme', 'Themes', { nameToken: 'name', versions: true, words: EXTENSION_WORDS }),
+  platform: activity('platform', 'WordPress', {
     nameToken: 'name',
-    title: 'Plugins',
-    versions: true,
-    done: ['plugin'],
-    contexts: ['plugins', 'plugin'],
-    words: EXTENSION_WORDS,
-  },
-  themes: {
-    token: 'theme',
-    nameToken: 'name',
-    title: 'Themes',
-    versions: true,
-    done: ['theme'],
-    contexts: ['themes', 'theme'],
-    words: EXTENSION_WORDS,
-  },
-  platform: {
-    token: 'platform',
-    nameToken: 'name',
-    title: 'WordPress',
     versions: true,
     done: ['core'],
     contexts: ['wordpress', 'core', 'installer'],
     words: { ...same('updated'), upgraded: 'updated' },
-  },
-  posts: {
-    token: 'post',
-    nameToken: 'title',
-    title: 'Posts',
-    versions: false,
-    done: ['post'],
-    contexts: ['posts', 'post'],
-    words: CONTENT_WORDS,
-  },
-  pages: {
-    token: 'page',
-    nameToken: 'title',
-    title: 'Pages',
-    versions: false,
-    done: ['page'],
-    contexts: ['pages', 'page'],
-    words: CONTENT_WORDS,
-  },
-  users: {
-    token: 'user',
+  }),
+  posts: activity('post', 'Posts', { words: CONTENT_WORDS }),
+  pages: activity('page', 'Pages', { words: CONTENT_WORDS }),
+  users: activity('user', 'Users', {
     nameToken: 'name',
-    title: 'Users',
-    versions: false,
     done: [],
     contexts: ['users', 'user', 'profiles'],
     words: {
@@ -99,14 +75,8 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
       'profile-updated': 'updated',
       'role-changed': 'updated',
     },
-  },
-  comments: {
-    token: 'comment',
-    nameToken: 'title',
-    title: 'Comments',
-    versions: false,
-    done: ['comment'],
-    contexts: ['comments', 'comment'],
+  }),
+  comments: activity('comment', 'Comments', {
     words: {
       ...same('created', 'updated', 'edited', 'trashed', 'deleted', 'restored', 'approved', 'spam', 'replied'),
       posted: 'created',
@@ -117,21 +87,14 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
       unspammed: 'restored',
       unapproved: 'updated',
     },
-  },
-  menus: {
-    token: 'menu',
-    nameToken: 'title',
-    title: 'Menus',
-    versions: false,
+  }),
+  menus: activity('menu', 'Menus', {
     done: [],
     contexts: ['menus', 'menu', 'nav-menu'],
     words: { ...same('created', 'updated', 'deleted'), added: 'created', modified: 'updated' },
-  },
-  media: {
-    token: 'media',
+  }),
+  media: activity('media', 'Media', {
     nameToken: 'name',
-    title: 'Media',
-    versions: false,
     done: [],
     contexts: ['media', 'attachment', 'attachments'],
     words: {
@@ -141,5 +104,5 @@ export const ACTIVITIES: Partial<Record<Segment, Activity>> = {
       modified: 'updated',
       edited: 'updated',
     },
-  },
+  }),
 };

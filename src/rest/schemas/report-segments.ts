@@ -48,7 +48,7 @@ function activityShape(segment: Segment, { token, nameToken, versions: versioned
       current_version: reported(`${token}.current.version`),
     };
     const members = {
-      [nameToken === 'name' ? 'name' : 'title']: reported(`${token}.${nameToken}`),
+      [nameToken]: reported(`${token}.${nameToken}`),
       ...(versioned ? { slug: reported(`${token}.slug`) } : {}),
       author: reported(`${of}.author`),
       ...(versioned && action === 'updated' ? versions : {}),
