@@ -3,13 +3,12 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { ACTIVITIES, type Activity } from './activity-words.js';
+import type { Activity } from './activity-words.js';
 import { abandonedSection, pendingSection } from './current-state.js';
 import { eventsOf, type SiteEvent } from './events.js';
 import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Section } from './types.js';
 
-export async function activityFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
-  const activity = ACTIVITIES[question.segment] as Activity;
+export async function activityFindings(ctx: Ctx, question: ReportRequest, activity: Activity): Promise<Findings> {
   const childTells = ctx.config.modules.includes('logs');
   // Changes to content are known from the child's log alone: a report without it would claim that nothing happened.
   if (!activity.versions) requireModule(ctx, 'logs');

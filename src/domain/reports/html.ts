@@ -1,35 +1,27 @@
 /** A report as a printable page: no scripts, no requests, inline charts. */
 
+import type { Segment } from '../../../schemas/report.js';
 import { withRealDomains } from '../../core/real-domains.js';
 import { escapeHtml } from '../common/escape-html.js';
 import { dayStart } from '../common/time-zones.js';
+import { ACTIVITIES } from './activity-words.js';
 import { chartSvg } from './charts.js';
+import { RECORD_SEGMENTS } from './record-segments.js';
 import type { Report } from './report.js';
 import type { DateStyle } from './shapes.js';
 import type { ReportRow, ReportValue, Scalar, Section } from './types.js';
 
-const TITLES: Readonly<Record<string, string>> = {
+/** Titles of segments whose own title does not fit here, or that have none. */
+const TITLES: Partial<Record<Segment, string>> = {
   'perf-audit': 'Performance',
   domainmonitor: 'Domain',
   sslmonitor: 'Certificate',
-  uptime_monitor_ext: 'Uptime by another service',
   uptime: 'Uptime',
   misc: 'Report data',
   website: 'Website',
-  platform: 'WordPress',
   pending: 'Pending updates',
   abandoned: 'Abandoned plugins and themes',
-  shop_status: 'Shop',
-  vulnerable: 'Vulnerabilities',
-  security_plugin: 'Security plugin',
   feedback_tool: 'Tasks',
-  scanner_a: 'Malware checks',
-  scanner_b: 'Security scans',
-  scanner_c: 'Virus scans',
-  scan_a: 'Vulnerability scan',
-  protect_a: 'Vulnerability protection',
-  analytics_a: 'Visitors',
-  analytics_b: 'Visitors',
 };
 
 const STYLE = `
@@ -94,7 +86,7 @@ ${parts.join('\n')}
 }
 
 function titleOf({ segment }: Report): string {
-  return TITLES[segment] ?? segment.charAt(0).toUpperCase() + segment.slice(1);
+  return TITLES[segment] ?? ACTIVITIES[segment]?.title ?? RECORD_SEGMENTS[segment]?.title ?? segment;
 }
 
 function longDay(day: string, { date, zone }: DateStyle): string {

@@ -4,6 +4,7 @@ import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
+import { wrongField } from '../settings/settings.js';
 import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';
 import {
   type ChartPoint,
@@ -16,9 +17,8 @@ import {
   type Section,
 } from './types.js';
 
-export async function recordFindings(ctx: Ctx, question: ReportRequest): Promise<Findings> {
+export async function recordFindings(ctx: Ctx, question: ReportRequest, spec: RecordSegment): Promise<Findings> {
   const { site, segment, from, to, actions } = question;
-  const spec = RECORD_SEGMENTS[segment] as RecordSegment;
   const { items, counts, any } = await ctx.store.reportData.records(site.id, segment, from, to, MAX_ROWS + 1);
   if (!any && segment === 'feedback_tool') return taskFindings(ctx, question, spec);
   if (!any && spec.thirdParty) throw notThere(segment, site.id);
@@ -131,14 +131,14 @@ const AHEAD_MS = 86_400_000;
 export async function addRecord(ctx: Ctx, site: { id: number }, record: NewRecord): Promise<{ id: number }> {
   const spec = RECORD_SEGMENTS[record.segment];
   if (spec === undefined)
-    throw wrong(
+    throw wrongMember(
       'segment',
       `is measured by the service itself; records are for ${Object.keys(RECORD_SEGMENTS).join(', ')}`,
     );
   const now = ctx.clock.now();
   const at = record.at === undefined ? now : Date.parse(record.at);
   if (Number.isNaN(at) || at < now - OLDEST_MS || at > now + AHEAD_MS)
-    throw wrong('at', 'must be a time of the last ten years as ISO 8601, such as 2026-01-31T08:00:00Z');
+    throw wrongMember('at', 'must be a time of the last ten years as ISO 8601, such as 2026-01-31T08:00:00Z');
   const action = actionOf(record);
   const facts = factsOf(
     record.values,
@@ -156,7 +156,7 @@ export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment):
 function actionOf({ segment, action }: NewRecord): string {
   const only = SEGMENTS[segment][0] ?? '';
   if (action === undefined || action === only) return only;
-  throw wrong('action', only === '' ? 'is not for a segment of figures' : `must be ${only}`);
+  throw wrongMember('action', only === '' ? 'is not for a segment of figures' : `must be ${only}`);
 }
 
 function factsOf(values: Record<string, unknown>, members: readonly Member[]): Facts {
@@ -164,10 +164,10 @@ function factsOf(values: Record<string, unknown>, members: readonly Member[]): F
   const facts: Facts = {};
   for (const [key, value] of Object.entries(values)) {
     const known = members.find((one) => one.key === key);
-    if (known === undefined) throw wrong(`values.${key}`, `is not a member; there are ${names}`);
+    if (known === undefined) throw wrongMember(`values.${key}`, `is not a member; there are ${names}`);
     facts[key] = checked(`values.${key}`, known, value);
   }
-  if (Object.keys(facts).length === 0) throw wrong('values', `must hold at least one of ${names}`);
+  if (Object.keys(facts).length === 0) throw wrongMember('values', `must hold at least one of ${names}`);
   return facts;
 }
 
@@ -177,17 +177,17 @@ function checked(at: string, { kind }: Member, value: unknown): unknown {
   switch (kind) {
     case 'number':
     case 'percent':
-      if (typeof value !== 'number' || !Number.isFinite(value)) throw wrong(at, 'must be a number');
-      if (kind === 'percent' && (value < 0 || value > 100)) throw wrong(at, 'must be from 0 to 100');
+      if (typeof value !== 'number' || !Number.isFinite(value)) throw wrongMember(at, 'must be a number');
+      if (kind === 'percent' && (value < 0 || value > 100)) throw wrongMember(at, 'must be from 0 to 100');
       return value;
     case 'date':
-      if (!isDay(value)) throw wrong(at, 'must be a day as YYYY-MM-DD');
+      if (!isDay(value)) throw wrongMember(at, 'must be a day as YYYY-MM-DD');
       return value;
     case 'chart':
       return items(at, value).map((point, i) => {
-        if (!isDay(point.date)) throw wrong(`${at}[${i}].date`, 'must be a day as YYYY-MM-DD');
+        if (!isDay(point.date)) throw wrongMember(`${at}[${i}].date`, 'must be a day as YYYY-MM-DD');
         if (typeof point.value !== 'number' || !Number.isFinite(point.value))
-          throw wrong(`${at}[${i}].value`, 'must be a number');
+          throw wrongMember(`${at}[${i}].value`, 'must be a number');
         return { date: point.date, value: point.value };
       });
     case 'list':
@@ -208,7 +208,7 @@ function items(at: string, value: unknown): Record<string, unknown>[] {
     Array.isArray(value) &&
     value.length <= MAX_ITEMS &&
     value.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item));
-  if (!fits) throw wrong(at, `must be a list of at most ${MAX_ITEMS} objects`);
+  if (!fits) throw wrongMember(at, `must be a list of at most ${MAX_ITEMS} objects`);
   return value as Record<string, unknown>[];
 }
 
@@ -218,7 +218,8 @@ function cellOf(cell: unknown, at: string): Scalar {
 }
 
 function line(value: unknown, at: string, max: number): string {
-  if (typeof value !== 'string' || value.length > max) throw wrong(at, `must be text of at most ${max} characters`);
+  if (typeof value !== 'string' || value.length > max)
+    throw wrongMember(at, `must be text of at most ${max} characters`);
   return value.replace(/[\p{Cc}\p{Cf}]+/gu, ' ').trim();
 }
 
@@ -226,10 +227,7 @@ function isDay(value: unknown): boolean {
   return typeof value === 'string' && isCalendarDate(value);
 }
 
-function wrong(name: string, reason: string): ServiceError {
-  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
-    field: name,
-    advice: 'data.params has the reason.',
-    data: { params: { [name]: reason }, details: { [name]: { code: 'rest_invalid_param', message: reason } } },
-  });
+/** An invalid parameter, or member of one. `reason` follows the name. */
+export function wrongMember(name: string, reason: string): ServiceError {
+  return wrongField(name, 'rest_invalid_param', reason, 'data.params has the reason.');
 }

@@ -9,9 +9,11 @@ import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { isoTime, loadRecord } from '../sites/sites.js';
 import { activityFindings } from './activity.js';
+import { ACTIVITIES } from './activity-words.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './current-state.js';
 import { auditFindings, certificateFindings, domainFindings } from './measurements.js';
-import { recordFindings } from './records.js';
+import { RECORD_SEGMENTS } from './record-segments.js';
+import { recordFindings, wrongMember } from './records.js';
 import type { Findings, ReportRequest } from './types.js';
 import { uptimeFindings } from './uptime.js';
 
@@ -54,39 +56,28 @@ export async function reportBasis(ctx: Ctx, site: { id: number }): Promise<Repor
   return { zone, record };
 }
 
-const BUILDERS: Record<Segment, (ctx: Ctx, question: ReportRequest) => Promise<Findings>> = {
-  plugins: activityFindings,
-  themes: activityFindings,
-  platform: activityFindings,
-  posts: activityFindings,
-  pages: activityFindings,
-  users: activityFindings,
-  comments: activityFindings,
-  menus: activityFindings,
-  media: activityFindings,
-  backups: recordFindings,
-  maintenance: recordFindings,
-  scanner_a: recordFindings,
-  scanner_b: recordFindings,
-  scanner_c: recordFindings,
-  scan_a: recordFindings,
-  protect_a: recordFindings,
-  security_plugin: recordFindings,
+type Builder = (ctx: Ctx, question: ReportRequest) => Promise<Findings>;
+
+/** Segments that the service itself measures; the others are activity, or records of other tools. */
+const MEASURED: Partial<Record<Segment, Builder>> = {
   domainmonitor: domainFindings,
   sslmonitor: certificateFindings,
-  shop_status: recordFindings,
-  vulnerable: recordFindings,
-  analytics_a: recordFindings,
-  analytics_b: recordFindings,
   'perf-audit': auditFindings,
-  uptime_monitor_ext: recordFindings,
   uptime: uptimeFindings,
-  feedback_tool: recordFindings,
   website: websiteFindings,
   abandoned: abandonedFindings,
   pending: pendingFindings,
   misc: miscFindings,
 };
+
+function findingsOf(ctx: Ctx, question: ReportRequest): Promise<Findings> {
+  const { segment } = question;
+  const [activity, records, measured] = [ACTIVITIES[segment], RECORD_SEGMENTS[segment], MEASURED[segment]];
+  if (activity !== undefined) return activityFindings(ctx, question, activity);
+  if (records !== undefined) return recordFindings(ctx, question, records);
+  if (measured !== undefined) return measured(ctx, question);
+  throw new Error(`Nothing builds the report segment ${segment}.`);
+}
 
 /**
  * Throws `rest_invalid_param` (start after end, unknown action), `svc_site_suspended` (suspended sites are left out of
@@ -101,7 +92,7 @@ export async function buildReport(
 ): Promise<Report> {
   requireModule(ctx, 'pro-reports');
   const { segment, start_date, end_date } = query;
-  if (start_date > end_date) throw invalid('end_date', `must not be before start_date (${start_date})`);
+  if (start_date > end_date) throw wrongMember('end_date', `must not be before start_date (${start_date})`);
   const actions = actionsOf(segment, query.action);
   if (site.status === 'suspended') {
     throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so there are no reports of it.`, {
@@ -114,7 +105,7 @@ export async function buildReport(
   const from = dayStart(start_date, zone);
   const to = dayEnd(end_date, zone);
   const question: ReportRequest = { site, segment, actions, start_date, end_date, from, to, zone, now };
-  const findings = await BUILDERS[segment](ctx, question);
+  const findings = await findingsOf(ctx, question);
   return {
     site,
     segment,
@@ -144,15 +135,7 @@ function actionsOf(segment: Segment, asked: string | undefined): readonly string
   const unknown = words.find((word) => !known.includes(word));
   if (unknown !== undefined) {
     const choice = known.length === 0 ? 'left out: this segment has no actions' : `one of ${known.join(', ')}, or all`;
-    throw invalid('action', `must be ${choice}`);
+    throw wrongMember('action', `must be ${choice}`);
   }
   return known.filter((word) => words.includes(word));
-}
-
-function invalid(name: string, reason: string): ServiceError {
-  return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${name}`, {
-    field: name,
-    advice: 'data.params has the reason.',
-    data: { params: { [name]: reason }, details: { [name]: { code: 'rest_invalid_param', message: reason } } },
-  });
 }
