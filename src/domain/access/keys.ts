@@ -8,23 +8,11 @@ import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { requireGrant } from './grants.js';
 
-export interface KeyView {
-  id: number | string;
-  user_id: number | null;
-  version: 'v1' | 'v2';
-  description: string;
-  /** Titles for display. */
-  permissions: string[];
-  permissions_raw: string;
-  truncated_key: string;
-  active: boolean;
-  last_access: string | null;
-}
-
 const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete' };
 const RIGHTS: Record<KeyScope, Right[]> = { read: ['read'], write: ['write'], read_write: ['read', 'write'] };
 
-function keyView(key: KeyRow): KeyView {
+/** As shown to callers. `permissions` are titles for people. */
+function keyView(key: KeyRow) {
   const rights = RIGHTS[key.scope];
   return {
     id: key.legacy_id ?? key.id,
@@ -72,7 +60,7 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
 }
 
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
-export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promise<KeyView> {
+export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
   requireGrant(ctx, change.scope === undefined ? [] : RIGHTS[change.scope], 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
@@ -86,7 +74,7 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange): Promi
 }
 
 /** Returns the removed key. Throws as `changeKey`. */
-export async function removeKey(ctx: Ctx, ref: KeyRef): Promise<KeyView> {
+export async function removeKey(ctx: Ctx, ref: KeyRef) {
   const key = await ctx.store.keys.find(ref);
   if (key === undefined) throw notFound(ref);
   const outcome = await withStorageError('delete_key_failed', 'The key was not deleted.', () =>

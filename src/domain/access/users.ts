@@ -14,16 +14,7 @@ export type UserCtx = Pick<Ctx, 'actor' | 'base_url' | 'clock'> & {
   events: Pick<Ctx['events'], 'emit'>;
 };
 
-export interface UserView {
-  id: number;
-  name: string;
-  /** `write` may also read. */
-  right: UserRight;
-  active: boolean;
-  /** False: only a login link lets this user in, until they choose a password. */
-  has_password: boolean;
-  created: string | null;
-}
+export type UserView = ReturnType<typeof userView>;
 
 /** A link that logs in once. The token follows `#`, which browsers send to no server, so it never appears in logs. */
 interface LoginLink {
@@ -36,8 +27,9 @@ interface LoginLink {
 const INVITATION_MS = 24 * 3600_000;
 const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
 
-function userView({ id, name, rights, enabled, has_password, created_at }: UserRow): UserView {
-  const right = rights.includes('write') ? 'write' : 'read';
+/** As shown to callers. Without a password, only a login link lets the user in, until one is chosen. */
+function userView({ id, name, rights, enabled, has_password, created_at }: UserRow) {
+  const right: UserRight = rights.includes('write') ? 'write' : 'read';
   return { id, name, right, active: enabled, has_password, created: isoTime(created_at) };
 }
 

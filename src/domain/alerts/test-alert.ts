@@ -8,17 +8,8 @@ import { postAlerts } from './deliveries.js';
 import { loadRecipient, MOST_RECIPIENTS } from './recipients.js';
 import { sampleAlert } from './samples.js';
 
-export interface TestOutcome {
-  recipient_id: number;
-  recipient: string;
-  type: string;
-  delivered: boolean;
-  /** The reason, if it was not delivered; otherwise ''. */
-  error: string;
-}
-
 /** Sends a made-up alert now, even to a recipient that is switched off or in its quiet hours. */
-export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down'): Promise<TestOutcome> {
+export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down') {
   const recipient = await loadRecipient(ctx, id);
   const target = await ctx.store.alertRecipients.target(recipient);
   const { page } = await mailLook(ctx);
@@ -32,6 +23,8 @@ export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'mon
     error: failure?.message ?? '',
   };
 }
+
+export type TestOutcome = Awaited<ReturnType<typeof testRecipient>>;
 
 /** The recipients of alerts. */
 export interface Audience {

@@ -6,39 +6,12 @@ import type { AuditChoice, AuditRow, AuditSite, AuditStatus, AuditStrategy } fro
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { allSites, isoTime } from '../sites/sites.js';
-import { type AuditSettings, auditSettings, requireEngine } from './settings.js';
+import { auditSettings, requireEngine } from './settings.js';
 
 const STRATEGIES: readonly AuditStrategy[] = ['desktop', 'mobile'];
 /** Number of score history points returned with one site. */
 const HISTORY = 100;
 const AT_ONCE = 5000;
-
-export interface StrategyResult {
-  score: number | null;
-  seo: number | null;
-  accessibility: number | null;
-  best_practices: number | null;
-  lab_data: unknown;
-  others_data: unknown;
-  last_modified: string | null;
-  response_code: number | null;
-  engine: string;
-}
-
-export interface AuditResultView {
-  id: number;
-  url: string;
-  name: string;
-  desktop: StrategyResult | null;
-  mobile: StrategyResult | null;
-  /** Null = never audited. */
-  status: AuditStatus | null;
-  error: string | null;
-  strategy: AuditStrategyChoice;
-  schedule: AuditSettings['schedule'];
-  /** The site has its own choice. */
-  override: boolean;
-}
 
 export function strategiesOf(choice: AuditStrategyChoice): readonly AuditStrategy[] {
   return choice === 'both' ? STRATEGIES : [choice];
@@ -126,7 +99,7 @@ export async function siteResult(ctx: Ctx, site: AuditSite | SiteRow, strategy: 
   const history = scores
     .filter((point) => shown.has(point.strategy))
     .map((point) => ({ ...point, at: isoTime(point.at) }));
-  return { ...(view as AuditResultView), history };
+  return { ...view, history };
 }
 
 /** Null restores the module's setting. */
@@ -146,7 +119,7 @@ async function views(
   ctx: Ctx,
   sites: readonly { id: number; url: string; name: string }[],
   strategy: AuditStrategyChoice,
-): Promise<AuditResultView[]> {
+) {
   const ids = sites.map(({ id }) => id);
   const [rows, choices, settings] = await Promise.all([
     ctx.store.audits.newest(ids),
@@ -172,7 +145,7 @@ async function views(
 }
 
 /** The latest result; a running or failed audit since then does not remove it. */
-function resultOf(audits: readonly AuditRow[], strategy: AuditStrategy): StrategyResult | null {
+function resultOf(audits: readonly AuditRow[], strategy: AuditStrategy) {
   const row = audits.find((audit) => audit.strategy === strategy && audit.status === 'completed');
   if (row === undefined) return null;
   return {

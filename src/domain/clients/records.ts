@@ -9,26 +9,7 @@ import { isoTime } from '../sites/sites.js';
 export type ClientRef = number | string;
 export type ClientStatus = 'active' | 'suspended';
 
-export interface ClientItem {
-  id: number;
-  name: string;
-  email: string;
-  phone: string;
-  status: ClientStatus;
-  sites_count: number;
-  created_at: string | null;
-}
-
-export interface ClientView extends ClientItem {
-  address_1: string;
-  address_2: string;
-  city: string;
-  state: string;
-  zip: string;
-  country: string;
-  note: string;
-  updated_at: string | null;
-}
+export type ClientView = ReturnType<typeof clientView>;
 
 export interface ClientHead {
   client_id: number;
@@ -112,19 +93,20 @@ export function notFound(ref: ClientRef): ServiceError {
   });
 }
 
-export function clientItem(row: ClientItemRow): ClientItem {
+export function clientItem(row: ClientItemRow) {
+  const status: ClientStatus = row.suspended === 1 ? 'suspended' : 'active';
   return {
     id: row.id,
     name: row.name,
     email: row.email,
     phone: row.phone,
-    status: row.suspended === 1 ? 'suspended' : 'active',
+    status,
     sites_count: row.sites_count,
     created_at: isoTime(row.created_at),
   };
 }
 
-export function clientView(row: ClientRow): ClientView {
+export function clientView(row: ClientRow) {
   const { address_1, address_2, city, state, zip, country, note } = row;
   return {
     ...clientItem(row),

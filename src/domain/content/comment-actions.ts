@@ -4,7 +4,7 @@
  */
 
 import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus } from '../../../schemas/comment.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../core/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
@@ -55,19 +55,8 @@ export async function actOnComment(ctx: Ctx, site: SiteRow, id: number, action: 
 
 type Result = CommentChange | { comment_id: number; error: ServiceError };
 
-export interface BulkResult {
-  processed: number;
-  comment_ids: number[];
-  errors: { id: number; code: ErrorCode; message: string }[];
-}
-
 /** Acts on many comments of one site, each with its own outcome. Throws the first failure if none succeeded. */
-export async function actOnCommentsInBulk(
-  ctx: Ctx,
-  site: SiteRow,
-  ids: readonly number[],
-  action: CommentAction,
-): Promise<BulkResult> {
+export async function actOnCommentsInBulk(ctx: Ctx, site: SiteRow, ids: readonly number[], action: CommentAction) {
   const results = await actOnComments(ctx, site, ids, action);
   const done = results.flatMap((result) => ('error' in result ? [] : [result.comment_id]));
   const failed = results.flatMap((result) => ('error' in result ? [result] : []));

@@ -113,7 +113,7 @@ function isReached(step: PostStep, before: string, after: string | null): boolea
 }
 
 /** Status and title of the post, null if the site has no post with this id. */
-async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promise<PostState | null> {
+async function statusOf(ctx: Ctx, connection: SiteConnection, id: number) {
   const listed = await ctx.child.postStatus(connection, id, { signal: ctx.signal });
   if (listed !== null) return listed;
   // "any" does not include types that are excluded from searches.
@@ -121,10 +121,4 @@ async function statusOf(ctx: Ctx, connection: SiteConnection, id: number): Promi
   if (post === null) return null;
   await releaseLock(ctx, connection, id, post.edit_lock);
   return { post_status: post.post_status, post_type: post.post_type, title: post.post_title };
-}
-
-interface PostState {
-  post_status: string;
-  title: string;
-  post_type: string;
 }

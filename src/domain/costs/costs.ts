@@ -1,6 +1,7 @@
 /** Costs: the shares of sites and clients (operations §5.9). Records are in records.ts. */
 
-import type { RenewalType } from '../../../schemas/cost.js';
+import type { clientCostEntry, costEntry, RenewalType } from '../../../schemas/cost.js';
+import type { z } from '../../../schemas/zod.js';
 import type { CoveringCost } from '../../store/costs/shares.js';
 import { type ClientRef, clientHead, findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
@@ -9,18 +10,8 @@ import { getSite, type SiteRef } from '../sites/resolve.js';
 import { decimal, type Fraction, over, plus, rounded, times, ZERO } from './money.js';
 import { dateOf, nextRenewal } from './periods.js';
 
-export interface CostEntry {
-  id: number;
-  name: string;
-  amount: number;
-  frequency: RenewalType | 'lifetime';
-  next_due: string | null;
-}
-
-export interface SiteCostEntry extends CostEntry {
-  site_id: number;
-  site_name: string;
-}
+type CostEntry = z.output<ReturnType<typeof costEntry>>;
+type SiteCostEntry = z.output<ReturnType<typeof clientCostEntry>>;
 
 const PER_YEAR: Record<RenewalType, number> = { weekly: 52, monthly: 12, quarterly: 4, yearly: 1 };
 

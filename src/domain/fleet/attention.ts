@@ -1,6 +1,6 @@
 /** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
-import { SEVERITIES, type Severity } from '../../../schemas/vulnerability.js';
+import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
 import type { BrokenRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
@@ -26,52 +26,28 @@ export const ATTENTION = [
   'job_failed',
   'not_synced',
 ] as const;
-export type AttentionName = (typeof ATTENTION)[number];
-
-export interface AttentionCase {
-  site_id: number | null;
-  site_name: string | null;
-  site_url: string | null;
-  /** Since when, until when, or when it happened; for a site that is not synced, its last sync. Null = unknown. */
-  at: string | null;
-  http_status?: number | null;
-  reason?: string | null;
-  /** The preceding update, which may be the cause. */
-  suspect?: { type: string; slug: string; name: string; old_version: string; new_version: string };
-  change_id?: string;
-  item?: string;
-  old_version?: string;
-  new_version?: string;
-  seen?: string[];
-  severity?: Severity | null;
-  /** For one of its vulnerabilities no fixed version is known. */
-  unfixed?: boolean;
-  acknowledged_at?: string | null;
-  job_id?: string;
-  job_type?: string;
-  failed?: number;
-  total?: number;
-}
+/** How many cases there are, with the first ones. */
+type Found = Partial<Record<(typeof ATTENTION)[number], { count: number; cases: object[] }>>;
 
 type Stored = Matter['first'][number];
 
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value));
 const timeOf = (value: unknown) => (typeof value === 'number' ? isoTime(value) : null);
-const caseOf = (row: Stored, at: unknown): AttentionCase => ({
+const caseOf = (row: Stored, at: unknown) => ({
   site_id: typeof row.site_id === 'number' ? row.site_id : null,
   site_name: textOf(row.name),
   site_url: textOf(row.url),
   at: timeOf(at),
 });
 const NO_SITE = { site_id: null, site_name: null, site_url: null, at: null };
-const outage = (row: Stored): AttentionCase => ({
+const outage = (row: Stored) => ({
   ...caseOf(row, row.started_at),
   acknowledged_at: timeOf(row.acknowledged_at),
   http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
 });
 
-function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> {
-  const matter = ({ count, first }: Matter, describe: (row: Stored) => AttentionCase) => ({
+function ofBrief({ matters }: BriefData): Found {
+  const matter = ({ count, first }: Matter, describe: (row: Stored) => object) => ({
     count,
     cases: first.map(describe),
   });
@@ -102,7 +78,7 @@ function ofBrief({ matters }: BriefData): Partial<Record<AttentionName, { count:
   };
 }
 
-function brokenCase(row: BrokenRow): AttentionCase {
+function brokenCase(row: BrokenRow) {
   const { seen } = (row.evidence === null ? { seen: [] } : JSON.parse(row.evidence)) as Pick<Evidence, 'seen'>;
   return {
     site_id: row.site_id,
@@ -130,7 +106,7 @@ export async function fleetAttention(ctx: Ctx, cases: number) {
     store.fleetOffers.levels(actor.denied_sites),
     feedState(ctx),
   ]);
-  const found: Partial<Record<AttentionName, { count: number; cases: AttentionCase[] }>> = {
+  const found: Found = {
     ...ofBrief(data),
     broken_update: { count: left.total, cases: left.items.map(brokenCase) },
     update_undone: { count: undone.total, cases: undone.items.map(brokenCase) },

@@ -11,22 +11,12 @@ import { listMails, mailLook } from './settings.js';
 
 const DAY_MS = 24 * 3_600_000;
 
-export interface MailPreview {
-  type: string;
-  recipients: string[];
-  subject: string;
-  text: string;
-  html: string;
-  /** Whether such a mail would be sent now, and if not, why. */
-  sends: boolean;
-  reason: string;
-}
-
 /**
  * @param name type of a mail, or kind of an alert such as `domain.not_found`. Nothing is sent.
+ * @returns with `sends`, whether such a mail would be sent now, and if not, the `reason`
  * Throws `invalid_mail_type` 404.
  */
-export async function previewMail(ctx: Ctx, name: string): Promise<MailPreview> {
+export async function previewMail(ctx: Ctx, name: string) {
   const type = isAlertKind(name) ? mailTypeOf(name) : name;
   const setting = (await listMails(ctx)).find((entry) => entry.type === type);
   if (setting === undefined) {

@@ -1,6 +1,7 @@
 /** Which mails are sent, to whom, and with which headings (REST §6.10.4). */
 
-import { MAIL_KINDS, type MailKind, type MailSetting, type MailType } from '../../../schemas/mail.js';
+import { MAIL_KINDS, type MailKind, type MailSetting, type MailType, type mailChange } from '../../../schemas/mail.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
@@ -17,12 +18,7 @@ interface Stored {
   recipients?: string[];
 }
 
-export interface MailChange {
-  disable?: 0 | 1 | null | undefined;
-  heading?: string | null | undefined;
-  subject?: string | null | undefined;
-  recipients?: string[] | null | undefined;
-}
+type MailChange = z.output<z.ZodObject<ReturnType<typeof mailChange>>>;
 
 /** The mails that can be sent with the current configuration. */
 export async function listMails(ctx: Source): Promise<MailSetting[]> {

@@ -7,7 +7,6 @@ import type {
   CertificateFilter,
   CertificateRecord,
   CertificateRow,
-  CertificateStatus,
   SeenCertificate,
 } from '../../store/monitoring/certificates.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
@@ -23,27 +22,8 @@ const DAILY_MIN = 24 * 60;
 /** A server that did not complete the handshake is checked again sooner. */
 const RETRY_MS = 4 * 3_600_000;
 
-export interface CertificateView {
-  id: number;
-  url: string;
-  name: string;
-  issuer_o: string | null;
-  issuer_cn: string | null;
-  subject_cn: string | null;
-  subject_alt_names: string[];
-  serial: string | null;
-  signature_algorithm: string | null;
-  fingerprint_sha256: string | null;
-  valid_from: string | null;
-  valid_to: string | null;
-  /** Negative once it has expired. */
-  days_left: number | null;
-  status: CertificateStatus;
-  error: string | null;
-  last_check: string | null;
-}
-
-function view(row: CertificateRow, now: number): CertificateView {
+/** As shown to callers. `days_left` is negative once it has expired. */
+function view(row: CertificateRow, now: number) {
   return {
     id: row.site_id,
     url: row.url,
@@ -63,6 +43,8 @@ function view(row: CertificateRow, now: number): CertificateView {
     last_check: isoTime(row.last_check),
   };
 }
+
+export type CertificateView = ReturnType<typeof view>;
 
 export async function listCertificates(
   ctx: Ctx,

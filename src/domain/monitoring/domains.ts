@@ -9,28 +9,6 @@ import { hostOf } from '../sites/urls.js';
 import { dueIn, lookUpDomain } from './domain-lookup.js';
 import { daysLeft, expiryClock } from './expiry.js';
 
-export interface DomainView {
-  id: number;
-  url: string;
-  name: string;
-  domain_name: string | null;
-  registrar: string | null;
-  registrar_url: string | null;
-  registrar_iana_id: string | null;
-  creation_date: string | null;
-  updated_date: string | null;
-  expiry_date: string | null;
-  /** Days left, negative once expired. */
-  expires: number | null;
-  status: DomainStatus;
-  status_label: string;
-  domain_status: string[];
-  name_servers: string[];
-  last_check: string | null;
-  source: string | null;
-  error: string | null;
-}
-
 const LABELS: Record<DomainStatus, string> = {
   valid: 'Valid',
   expiring: 'Expiring',
@@ -38,7 +16,8 @@ const LABELS: Record<DomainStatus, string> = {
   unknown: 'Unknown',
 };
 
-function view(row: SiteDomainRow, now: number): DomainView {
+/** As shown to callers. `expires` is the number of days left, negative once expired. */
+function view(row: SiteDomainRow, now: number) {
   return {
     id: row.site_id,
     url: row.url,
@@ -60,6 +39,8 @@ function view(row: SiteDomainRow, now: number): DomainView {
     error: row.error === '' ? null : row.error,
   };
 }
+
+export type DomainView = ReturnType<typeof view>;
 
 export async function listDomains(
   ctx: Ctx,

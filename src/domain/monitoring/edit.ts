@@ -19,16 +19,9 @@ import {
 import { UP } from './state.js';
 
 /** undefined keeps, null follows the global setting. Minutes, seconds. */
-export interface MonitorChange {
-  active?: 0 | 1 | null | undefined;
-  interval?: number | null | undefined;
-  timeout?: number | null | undefined;
-  maxretries?: number | null | undefined;
-  type?: MonitorSettings['type'] | null | undefined;
-  method?: string | null | undefined;
-  expected_status?: readonly number[] | null | undefined;
-  keyword?: string | null | undefined;
-}
+export type MonitorChange = {
+  [K in Exclude<keyof MonitorSettings, 'active'>]?: MonitorSettings[K] | null | undefined;
+} & { active?: 0 | 1 | null | undefined };
 
 export async function editMonitor(ctx: Ctx, siteId: number, change: MonitorChange) {
   const [row, global] = await Promise.all([monitorRow(ctx, siteId), monitoringDefaults(ctx)]);

@@ -15,19 +15,13 @@ const HOUR_MS = 3_600_000;
 
 export type MonitorQuery = Pick<MonitorFilter, 'status' | 'search' | 'include' | 'exclude'>;
 
-export interface MonitorBasic {
-  id: number;
-  url: string;
-  last_status: string;
-}
-
 /** `first` = switched on and not checked yet; `unknown` = switched off and without a check. */
 function wordOf(row: MonitorRow, global: MonitoringDefaults): string {
   if (row.status !== NEVER) return STATE_WORDS[row.status] ?? 'unknown';
   return effectiveSettings(row, global).active && row.suspended === 0 ? 'first' : 'unknown';
 }
 
-function basic(row: MonitorRow, global: MonitoringDefaults): MonitorBasic {
+function basic(row: MonitorRow, global: MonitoringDefaults) {
   return { id: row.site_id, url: row.url, last_status: wordOf(row, global) };
 }
 
@@ -59,7 +53,7 @@ export async function monitorRow(ctx: Ctx, siteId: number): Promise<MonitorRow> 
   });
 }
 
-export async function getMonitorBasic(ctx: Ctx, siteId: number): Promise<MonitorBasic> {
+export async function getMonitorBasic(ctx: Ctx, siteId: number) {
   return basic(await monitorRow(ctx, siteId), await monitoringDefaults(ctx));
 }
 

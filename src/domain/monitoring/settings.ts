@@ -5,18 +5,7 @@ import type { ProbeMethod } from '../../probe/probe.js';
 import type { MonitorOwnSettings } from '../../store/monitoring/monitors.js';
 import type { MonitoringDefaults } from '../settings/effects.js';
 
-export interface MonitorSettings {
-  active: boolean;
-  /** Minutes. */
-  interval: number;
-  /** Seconds; 0 = no limit set here. */
-  timeout: number;
-  maxretries: number;
-  type: 'http' | 'ping' | 'keyword';
-  method: string;
-  expected_status: readonly number[];
-  keyword: string;
-}
+export type MonitorSettings = Omit<MonitoringDefaults, 'concurrency'>;
 
 /** Time limit of a scheduled check, in seconds: a site that is silent for longer counts as down. */
 export const LONGEST_CHECK_S = 120;

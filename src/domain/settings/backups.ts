@@ -25,14 +25,6 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 export const BACKUPS_NOTE =
   'Kept, and sealed where secret, for programs that make backups: this service itself contacts no hosting provider.';
 
-export interface BackupView {
-  label: string;
-  enabled: boolean;
-  options: Record<string, string>;
-  /** Masked: `****` and the last four characters. */
-  secrets: Record<string, string>;
-}
-
 export interface BackupChange {
   enabled?: boolean | null | undefined;
   url?: string | null | undefined;
@@ -49,12 +41,12 @@ interface Stored {
   options?: Record<string, string>;
 }
 
-export async function listBackups(ctx: Ctx): Promise<Record<string, BackupView>> {
+export async function listBackups(ctx: Ctx) {
   const entries = Object.keys(PROVIDERS).map(async (slug) => [slug, await viewOf(ctx, slug)] as const);
   return Object.fromEntries(await Promise.all(entries));
 }
 
-async function viewOf(ctx: Ctx, slug: string): Promise<BackupView> {
+async function viewOf(ctx: Ctx, slug: string) {
   const { label, options, secret } = PROVIDERS[slug] as Provider;
   const stored = ((await ctx.store.settings.one(keyOf(slug))) ?? {}) as Stored;
   const plain = await ctx.store.settings.secret(secretKey(slug));
@@ -62,6 +54,7 @@ async function viewOf(ctx: Ctx, slug: string): Promise<BackupView> {
     label,
     enabled: stored.enabled ?? false,
     options: Object.fromEntries(options.map((name) => [name, stored.options?.[name] ?? ''])),
+    // Masked.
     secrets: { [secret]: typeof plain === 'string' ? masked(plain) : '' },
   };
 }
@@ -83,7 +76,7 @@ function secretKey(slug: string): string {
  * An absent member stays unchanged, null clears it; a masked secret that is sent back is ignored. Unknown providers and
  * fields are refused by name.
  */
-export async function editBackup(ctx: Ctx, slug: string, change: BackupChange): Promise<BackupView> {
+export async function editBackup(ctx: Ctx, slug: string, change: BackupChange) {
   const provider = Object.hasOwn(PROVIDERS, slug) ? PROVIDERS[slug] : undefined;
   if (provider === undefined) {
     const known = Object.keys(PROVIDERS).join(', ');

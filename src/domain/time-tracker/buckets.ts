@@ -1,5 +1,7 @@
 /** Buckets of hours (REST §6.9.1): their use in the current period, and which clients may draw on them. */
 
+import type { bucketFields } from '../../../schemas/time.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
 import { withStorageError } from '../common/storage-messages.js';
@@ -9,35 +11,9 @@ import { decimal, times } from '../costs/money.js';
 import { plusMonths, timestampOf } from '../costs/periods.js';
 import { dashboardZone } from '../settings/effects.js';
 
-export interface BucketView {
-  id: number;
-  title: string;
-  description: string;
-  client_ids: number[];
-  hours: number;
-  recurrence: Recurrence;
-  hourly_price: number;
-  used_seconds: number;
-  remaining_seconds: number;
-  overage_seconds: number;
-  period_start: string | null;
-  period_end: string | null;
-  tasks_count: number;
-  created_at: string;
-  updated_at: string;
-}
-
-export interface NewBucket {
-  title: string;
-  description?: string | null | undefined;
-  client_ids?: number[] | undefined;
-  hours: string;
-  recurrence?: Recurrence | undefined;
-  hourly_price?: string | null | undefined;
-  starts_on?: string | undefined;
-}
-
-export type BucketChange = { [K in keyof NewBucket]?: NewBucket[K] | undefined };
+type Fields = z.output<z.ZodObject<ReturnType<typeof bucketFields>>>;
+export type BucketChange = { [K in keyof Fields]?: Fields[K] | undefined };
+export type NewBucket = BucketChange & Pick<Fields, 'title' | 'hours'>;
 
 const MONTHS: Record<Exclude<Recurrence, 'none' | 'weekly'>, number> = { monthly: 1, quarterly: 3, yearly: 12 };
 const WEEK_MS = 7 * 86_400_000;
@@ -174,7 +150,7 @@ async function views(ctx: Ctx, buckets: readonly BucketRow[]): Promise<BucketVie
   return buckets.map((bucket, i) => view(bucket, used.get(bucket.id) ?? 0, periods[i]));
 }
 
-function view(bucket: BucketRow, used: number, period: Period | undefined): BucketView {
+function view(bucket: BucketRow, used: number, period: Period | undefined) {
   const { starts_on: _starts, ...row } = bucket;
   const seconds = times(decimal(bucket.hours), 3600);
   const allowed = Number(seconds.n / seconds.d);
@@ -191,6 +167,8 @@ function view(bucket: BucketRow, used: number, period: Period | undefined): Buck
     updated_at: timestampOf(bucket.updated_at),
   };
 }
+
+type BucketView = ReturnType<typeof view>;
 
 async function requireClients(ctx: Ctx, ids: readonly number[]): Promise<void> {
   const found = await ctx.store.clients.count({ include: [...ids] });

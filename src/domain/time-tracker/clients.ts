@@ -7,22 +7,6 @@ import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
 import { priceOf } from './views.js';
 
-export interface TrackerClient {
-  id: number;
-  name: string;
-  email: string;
-  status: 'active' | 'suspended';
-  settings_source: 'global' | 'client';
-  tasks_count: number;
-  running_tasks: number;
-  duration_seconds: number;
-  billable_seconds: number;
-  billed_total: number;
-  unbilled_total: number;
-  buckets_count: number;
-  last_activity_at: string | null;
-}
-
 /** Not sent to the client yet. */
 const UNBILLED: ReadonlySet<string> = new Set(['unbilled', 'draft']);
 /** Abandoned: neither billed nor to be billed. */
@@ -34,13 +18,13 @@ export async function listTrackerClients(ctx: Ctx, filter: ClientFilter, page: n
 }
 
 /** Throws `svc_client_not_found`. */
-export async function getTrackerClient(ctx: Ctx, ref: number | string): Promise<TrackerClient> {
+export async function getTrackerClient(ctx: Ctx, ref: number | string) {
   const client = await findClient(ctx, ref);
   const [view] = await views(ctx, [client]);
-  return view as TrackerClient;
+  return view;
 }
 
-async function views(ctx: Ctx, clients: readonly ClientItemRow[]): Promise<TrackerClient[]> {
+async function views(ctx: Ctx, clients: readonly ClientItemRow[]) {
   if (clients.length === 0) return [];
   const ids = clients.map(({ id }) => id);
   const [groups, own, buckets] = await Promise.all([

@@ -2,6 +2,8 @@
  * Tasks of the time tracker: lists, records, and which changes each state allows (REST §6.9). The timer is in timer.ts.
  */
 
+import type { taskFields } from '../../../schemas/time.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { requireAccess } from '../clients/records.js';
@@ -12,29 +14,12 @@ import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
 import { dashboardZone } from '../settings/effects.js';
 import { findBucket, requireServes } from './buckets.js';
-import { summaryOf, type TaskView, taskView, taskViews } from './views.js';
+import { summaryOf, taskView, taskViews } from './views.js';
 
 export type { TaskFilter };
 
-export interface EntryView {
-  id: number;
-  started_at: string;
-  ended_at: string | null;
-  seconds: number;
-}
-
-export interface TaskInput {
-  title?: string | undefined;
-  description?: string | null | undefined;
-  client_id?: number | null | undefined;
-  site_ids?: number[] | undefined;
-  bucket_id?: number | null | undefined;
-  timer_mode?: TaskFields['timer_mode'] | undefined;
-  payment_status?: string | undefined;
-  /** Decimal text. */
-  hourly_price?: string | null | undefined;
-  duration_seconds?: number | undefined;
-}
+type Fields = z.output<z.ZodObject<ReturnType<typeof taskFields>>>;
+export type TaskInput = { [K in keyof Fields]?: Fields[K] | undefined };
 
 /** Totals are rounded once, over all tasks; `duration` and `billable` in seconds. */
 async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
@@ -63,7 +48,7 @@ export async function listTasksOfDays(
 }
 
 /** With its entries. Throws `svc_time_tracker_task_not_found`. */
-export async function getTask(ctx: Ctx, id: number): Promise<TaskView & { entries: EntryView[] }> {
+export async function getTask(ctx: Ctx, id: number) {
   const task = await findTask(ctx, id);
   const [view, entries] = await Promise.all([taskView(ctx, task), ctx.store.timeTasks.entries(id)]);
   const now = ctx.clock.now();

@@ -1,31 +1,12 @@
 /** Formats tasks and their totals. */
 
-import type { PriceGroup, TaskFields, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
+import type { PriceGroup, TaskRow } from '../../store/time-tracker/tasks.js';
 import type { Ctx } from '../context.js';
 import { decimal, over, plus, rounded, times, ZERO } from '../costs/money.js';
 import { timestampOf } from '../costs/periods.js';
 import { remainingSeconds } from './buckets.js';
 
-export interface TaskView {
-  id: number;
-  title: string;
-  description: string;
-  client_id: number | null;
-  site_ids: number[];
-  bucket_id: number | null;
-  timer_mode: TaskFields['timer_mode'];
-  status: TaskStatus;
-  payment_status: string;
-  hourly_price: number;
-  duration_seconds: number;
-  billable_seconds: number;
-  total_price: number;
-  remaining_seconds: number | null;
-  started_at: string | null;
-  completed_at: string | null;
-  created_at: string;
-  updated_at: string;
-}
+export type TaskView = Awaited<ReturnType<typeof taskViews>>[number];
 
 export function summaryOf(groups: readonly PriceGroup[]) {
   const sum = (pick: (group: PriceGroup) => number) => groups.reduce((total, group) => total + pick(group), 0);
@@ -47,7 +28,7 @@ export async function taskView(ctx: Ctx, task: TaskRow): Promise<TaskView> {
   return view as TaskView;
 }
 
-export async function taskViews(ctx: Ctx, tasks: readonly TaskRow[]): Promise<TaskView[]> {
+export async function taskViews(ctx: Ctx, tasks: readonly TaskRow[]) {
   // Before its first start a count_down shows what the bucket has left now; afterwards, what it had left then.
   const waiting = new Set(
     tasks.flatMap((task) =>

@@ -6,15 +6,7 @@ import { getSite } from '../../domain/sites/resolve.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 
 /** The short record in answers: `site` of per-site routes, `data` of writes (REST §4.1 "simple"). */
-export interface SimpleSite {
-  id: number;
-  name: string;
-  url: string;
-  client_id: number | null;
-  status: SiteRow['status'];
-}
-
-export function simpleSite({ id, name, url, client_id, status }: SiteRow): SimpleSite {
+export function simpleSite({ id, name, url, client_id, status }: SiteRow) {
   return { id, name, url, client_id, status };
 }
 
