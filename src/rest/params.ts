@@ -136,7 +136,7 @@ export function pageOf(
   return { page: asked.page ?? 1, per_page: asked.per_page ?? 20 };
 }
 
-/** The path parameter of per-site routes. Resolve it with `siteOf` of references.ts. */
+/** The path parameter of per-site routes. `siteRoute` of references.ts has it, and resolves it. */
 export const sitePath = once(() => ({
   id_or_domain: z
     .string()

@@ -4,7 +4,7 @@
  *
  * A row of a table reads:
  *
- *     route({
+ *     siteRoute({                                          // references.ts: a route about one site, which it loads
  *       on: ['PUT', 'PATCH'],
  *       path: '/posts/{id_or_domain}/{post_id}/edit',      // spelled as in the routes document
  *       needs: 'write',
@@ -12,13 +12,14 @@
  *       module: 'comments',                                // refused with svc_module_not_available while it is off
  *       body: 'required',                                  // an empty call is `empty_body` 400
  *       summary: 'Change a post',
- *       params: () => z.object({ ...sitePath, post_id: int(1), post_title: text(255).optional() }),
- *       answer: async ({ id_or_domain, post_id, ...change }, ctx) => {
- *         const site = await siteOf(ctx, id_or_domain);     // references.ts: 404 codes of REST §3.3
- *         const post = await editPost(ctx, site, post_id, change);
- *         return { message: 'The post was changed.', data: post, site: simpleSite(site) };
- *       },
+ *       params: () => ({ post_id: int(1), post_title: text(255).optional() }),
+ *       answer: async (ctx, site, { post_id, ...change }) => ({
+ *         message: 'The post was changed.',
+ *         data: await editPost(ctx, site, post_id, change),
+ *       }),
  *     })
+ *
+ * All others are a `route`, with `params: () => z.object({ … })` and `answer: async (params, ctx) => …`.
  *
  * The app does the following around `answer`, so rows do not: login, right, module, method (405 with `Allow`), merging
  * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field;

@@ -16,7 +16,7 @@ import {
 } from '../schemas/audits.js';
 import { mapOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import { chooseByFilter } from '../sites/filter.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteOf, siteRoute } from '../sites/references.js';
 
 const MODULE = 'perf-audit' as const;
 
@@ -49,21 +49,19 @@ export const audits: readonly Route[] = [
       return { message: `${queued} of ${total} sites are queued for an audit.`, total, data: states, errors: unknown };
     },
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/perf-audit/audit/{id_or_domain}',
     needs: 'write',
     module: MODULE,
     summary: 'Queue an audit of a site',
-    params: () => z.object({ ...sitePath(), strategy: strategy() }),
+    params: () => ({ strategy: strategy() }),
     returns: () => writtenOf(auditQueuedShape()).extend(withSite()),
-    answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { strategy: wanted }) {
       const { already_queued } = await requestAudit(ctx, site, wanted);
       return {
         message: already_queued ? 'An audit of the site is queued already.' : 'The audit is queued.',
         data: { status: 'queued', already_queued },
-        site: simpleSite(site),
       };
     },
   }),
@@ -87,18 +85,15 @@ export const audits: readonly Route[] = [
       return { ...paged, data: Object.fromEntries(items.map((item) => [item.id, item])) };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/perf-audit/results/{id_or_domain}',
     needs: 'read',
     module: MODULE,
     summary: 'Result of a site, with its scores over time',
-    params: () => z.object({ ...sitePath(), strategy: shown() }),
+    params: () => ({ strategy: shown() }),
     returns: () => recordOf(auditDetailShape()).extend(withSite()),
-    answer: async ({ id_or_domain, strategy: wanted }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await siteResult(ctx, site, wanted), site: simpleSite(site) };
-    },
+    answer: async (ctx, site, { strategy: wanted }) => ({ data: await siteResult(ctx, site, wanted) }),
   }),
 ];
 

@@ -9,7 +9,7 @@ import { missingParams } from '../errors.js';
 import { ids, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
 import { contentChoice, dayRange } from './params.js';
 
 const query = once(() => ({
@@ -65,7 +65,7 @@ export const comments: readonly Route[] = [
       return { message: found(total), total, data, site: simpleSite(site), errors };
     },
   }),
-  route({
+  siteRoute({
     on: ['PUT', 'PATCH'],
     path: '/comments/{id_or_domain}/{id_comment}/action',
     needs: 'write',
@@ -75,15 +75,14 @@ export const comments: readonly Route[] = [
     description:
       'A step whose aim is reached already succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
-    params: () => z.object({ ...sitePath(), id_comment: int(1), action: commentAction() }),
+    params: () => ({ id_comment: int(1), action: commentAction() }),
     returns: () =>
       writtenOf(z.object({ comment_id: z.number().int(), action: commentAction(), comment_status: z.string() })),
-    async answer({ id_or_domain, id_comment, action }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { id_comment, action }) {
       const { comment_id, comment_status, changed } = await actOnComment(ctx, site, id_comment, action);
       const state = comment_status === 'trash' ? 'in the trash' : comment_status;
       const message = changed ? `The comment is ${state} now.` : `The comment was ${state} already.`;
-      return { message, data: { comment_id, action, comment_status }, site: simpleSite(site) };
+      return { message, data: { comment_id, action, comment_status } };
     },
   }),
   route({

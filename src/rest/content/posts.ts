@@ -21,10 +21,9 @@ import { itemError } from '../errors.js';
 import { csv, flag, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
 import { contentChoice, dayRange } from './params.js';
 
-const postPath = once(() => ({ ...sitePath(), post_id: int(1) }));
 const where = { post_id: /^\d+$/ };
 
 const NO_IMAGE = 'The post was created without its featured image: the site could not download it.';
@@ -35,9 +34,10 @@ const moved = once(() => writtenOf(z.object({ post_id: z.number().int(), post_st
 
 const STATES: Readonly<Record<string, string>> = { publish: 'published', draft: 'a draft', trash: 'in the trash' };
 
-function outcome({ post_status, changed }: StatusChange): string {
+function movedAnswer({ post_id, post_status, changed }: StatusChange) {
   const state = STATES[post_status] ?? post_status;
-  return changed ? `The post is ${state} now.` : `The post was ${state} already.`;
+  const message = changed ? `The post is ${state} now.` : `The post was ${state} already.`;
+  return { message, data: { post_id, post_status } };
 }
 
 export const posts: readonly Route[] = [
@@ -81,21 +81,18 @@ export const posts: readonly Route[] = [
       return { total, data, errors };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/posts/{id_or_domain}/{post_id}',
     needs: 'read',
     live: true,
     summary: 'One post of a site, whole',
     where,
-    params: () => z.object(postPath()),
+    params: () => ({ post_id: int(1) }),
     returns: () => z.object({ data: postDetail() }),
-    async answer({ id_or_domain, post_id }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await getPost(ctx, site, post_id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site, { post_id }) => ({ data: await getPost(ctx, site, post_id) }),
   }),
-  route({
+  siteRoute({
     on: ['PUT', 'PATCH'],
     path: '/posts/{id_or_domain}/{post_id}/update-status',
     needs: 'write',
@@ -103,14 +100,9 @@ export const posts: readonly Route[] = [
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
     where,
-    params: () => z.object({ ...postPath(), status: z.enum(POST_STEPS) }),
+    params: () => ({ post_id: int(1), status: z.enum(POST_STEPS) }),
     returns: moved,
-    async answer({ id_or_domain, post_id, status }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      const change = await changePostStatus(ctx, site, post_id, status);
-      const { post_status } = change;
-      return { message: outcome(change), data: { post_id, post_status }, site: simpleSite(site) };
-    },
+    answer: async (ctx, site, { post_id, status }) => movedAnswer(await changePostStatus(ctx, site, post_id, status)),
   }),
   route({
     on: ['PUT', 'PATCH'],
@@ -122,7 +114,7 @@ export const posts: readonly Route[] = [
     description:
       'Only the fields sent change. Refused with 409 while someone has the post open in the editor of the site. The sticky flag can be set but not removed.',
     where,
-    params: () => postChange().extend(postPath()),
+    params: () => postChange().extend({ ...sitePath(), post_id: int(1) }),
     returns: written,
     async answer({ id_or_domain, post_id, ...change }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
@@ -146,20 +138,15 @@ export const posts: readonly Route[] = [
       return { message: 'The post was created.', data, site: simpleSite(site), errors };
     },
   }),
-  route({
+  siteRoute({
     on: 'DELETE',
     path: '/posts/{id_or_domain}/{post_id}/delete',
     needs: 'write',
     live: true,
     summary: 'Move a post to the trash, or delete it for good',
     where,
-    params: () => z.object({ ...postPath(), force: flag().default(false).describe('True deletes for good.') }),
+    params: () => ({ post_id: int(1), force: flag().default(false).describe('True deletes for good.') }),
     returns: moved,
-    async answer({ id_or_domain, post_id, force }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      const change = await deletePost(ctx, site, post_id, force);
-      const { post_status } = change;
-      return { message: outcome(change), data: { post_id, post_status }, site: simpleSite(site) };
-    },
+    answer: async (ctx, site, { post_id, force }) => movedAnswer(await deletePost(ctx, site, post_id, force)),
   }),
 ];

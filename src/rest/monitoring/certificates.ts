@@ -2,11 +2,11 @@
 
 import { z } from '../../../schemas/zod.js';
 import { checkCertificate, getCertificate, listCertificates } from '../../domain/monitoring/certificates.js';
-import { csv, ids, paging, sitePath, text } from '../params.js';
+import { csv, ids, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { certificateShape } from '../schemas/monitoring.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 
 const MODULE = 'ssl-monitor' as const;
 
@@ -33,20 +33,16 @@ export const ssl: readonly Route[] = [
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/ssl-monitor/info/{id_or_domain}',
     needs: 'read',
     module: MODULE,
     summary: 'Certificate of one site, as last seen',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(certificateShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await getCertificate(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await getCertificate(ctx, site.id) }),
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/ssl-monitor/{id_or_domain}',
     needs: 'write',
@@ -55,12 +51,10 @@ export const ssl: readonly Route[] = [
     summary: 'Look at the certificate of a site now',
     description:
       'The certificate is read even when nothing trusts it. A server that cannot be reached is a result: error says why, and what was seen before is kept.',
-    params: () => z.object(sitePath()),
     returns: () => writtenOf(certificateShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site) {
       const data = await checkCertificate(ctx, site.id);
-      return { message: data.error ?? `The certificate is ${data.status}.`, data, site: simpleSite(site) };
+      return { message: data.error ?? `The certificate is ${data.status}.`, data };
     },
   }),
 ];

@@ -3,11 +3,11 @@
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { checkDomain, enterDomain, getDomain, listDomains } from '../../domain/monitoring/domains.js';
-import { cleared, csv, day, ids, paging, sitePath, text } from '../params.js';
+import { cleared, csv, day, ids, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { domainShape } from '../schemas/monitoring.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 
 const MODULE = 'domain-monitor' as const;
 
@@ -34,20 +34,16 @@ export const domains: readonly Route[] = [
       return { total, data: Object.fromEntries(items.map((item) => [item.id, item])), page, per_page };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/domain-monitor/profiles/{id_or_domain}',
     needs: 'read',
     module: MODULE,
     summary: 'Domain of one site, as last looked up',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(domainShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await getDomain(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await getDomain(ctx, site.id) }),
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/domain-monitor/{id_or_domain}',
     needs: 'write',
@@ -56,12 +52,10 @@ export const domains: readonly Route[] = [
     summary: 'Look a domain up now',
     description:
       'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where no registry can be asked, 502 when the registry gives no answer; what is known is kept then.',
-    params: () => z.object(sitePath()),
     returns: () => writtenOf(domainShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site) {
       const data = await checkDomain(ctx, site);
-      return { message: data.error ?? `The domain is ${data.status}.`, data, site: simpleSite(site) };
+      return { message: data.error ?? `The domain is ${data.status}.`, data };
     },
   }),
 ];
@@ -74,7 +68,7 @@ const instant = once(() =>
 );
 
 export const domainsExtra: readonly Route[] = [
-  route({
+  siteRoute({
     on: ['PUT', 'PATCH'],
     path: '/domain-monitor/{id_or_domain}',
     needs: 'write',
@@ -83,17 +77,15 @@ export const domainsExtra: readonly Route[] = [
     summary: 'Enter the dates of a domain by hand',
     description:
       'For registries that do not answer. A later answer of the registry takes the place of what was entered.',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        expiry_date: instant().describe('YYYY-MM-DD; null clears.'),
-        creation_date: instant().describe('YYYY-MM-DD; null clears.'),
-        registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
-      }),
+    params: () => ({
+      expiry_date: instant().describe('YYYY-MM-DD; null clears.'),
+      creation_date: instant().describe('YYYY-MM-DD; null clears.'),
+      registrar: cleared.value(text(200).nullable().optional()).describe('null or "" clears.'),
+    }),
     returns: () => writtenOf(domainShape()),
-    async answer({ id_or_domain, ...dates }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { message: 'The dates were kept.', data: await enterDomain(ctx, site, dates), site: simpleSite(site) };
-    },
+    answer: async (ctx, site, dates) => ({
+      message: 'The dates were kept.',
+      data: await enterDomain(ctx, site, dates),
+    }),
   }),
 ];

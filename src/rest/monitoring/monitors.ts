@@ -16,7 +16,7 @@ import {
   listMonitorsBasic,
 } from '../../domain/monitoring/monitors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { csv, flag, ids, int, paging, sitePath, text } from '../params.js';
+import { csv, flag, ids, int, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import {
   alertShape,
@@ -31,7 +31,7 @@ import {
   monitorShape,
 } from '../schemas/monitoring.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { type SiteFacts, siteOf, siteRoute } from '../sites/references.js';
 import { beatStatus, commonSettings, filter, listParams, ownSettings } from './monitor-params.js';
 
 /** The site of a monitor. An unknown site is reported as an unknown monitor, because the caller asks for a monitor. */
@@ -46,6 +46,10 @@ async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
       advice: 'Find the monitor with GET /v2/monitors?search=….',
     });
   }
+}
+
+function monitorRoute<S extends z.ZodRawShape>(facts: SiteFacts<S>): Route {
+  return siteRoute(facts, monitored);
 }
 
 const SETTING_CODES = {
@@ -100,113 +104,92 @@ export const monitors: readonly Route[] = [
       return { total: count, count };
     },
   }),
-  route({
+  monitorRoute({
     on: 'GET',
     path: '/monitors/{id_or_domain}',
     needs: 'read',
     summary: 'One monitor: settings, figures, beats of the last 24 hours',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(monitorDetailShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
-      return { data: await getMonitor(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await getMonitor(ctx, site.id) }),
   }),
-  route({
+  monitorRoute({
     on: 'GET',
     path: '/monitors/{id_or_domain}/basic',
     needs: 'read',
     summary: 'State of one monitor',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(monitorBasicShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
-      return { data: await getMonitorBasic(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await getMonitorBasic(ctx, site.id) }),
   }),
-  route({
+  monitorRoute({
     on: 'GET',
     path: '/monitors/{id_or_domain}/heartbeat',
     needs: 'read',
     summary: 'Beats of one monitor, newest first',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
-        since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
-        limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
-        status: csv(beatStatus())
-          .default([])
-          .describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
-        page: int(1).default(1).describe('Page, from 1.'),
-      }),
+    params: () => ({
+      period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
+      since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
+      limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
+      status: csv(beatStatus()).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
+      page: int(1).default(1).describe('Page, from 1.'),
+    }),
     returns: () => listOf(beatShape()).extend({ meta: beatMeta() }),
-    async answer({ id_or_domain, ...query }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
+    async answer(ctx, site, query) {
       const { items, meta } = await listBeats(ctx, site.id, query);
-      return { total: meta.total, data: items, meta, page: meta.page, per_page: meta.per_page, site: simpleSite(site) };
+      return { total: meta.total, data: items, meta, page: meta.page, per_page: meta.per_page };
     },
   }),
-  route({
+  monitorRoute({
     on: 'GET',
     path: '/monitors/{id_or_domain}/incidents',
     needs: 'read',
     summary: 'Incidents of one monitor, newest first',
-    params: () => z.object({ ...sitePath(), ...paging(20, 200) }),
+    params: () => paging(20, 200),
     returns: () => listOf(incidentShape()),
-    async answer({ id_or_domain, page, per_page }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
+    async answer(ctx, site, { page, per_page }) {
       const { items, total } = await listIncidents(ctx, site.id, page, per_page);
-      return { total, data: items, page, per_page, site: simpleSite(site) };
+      return { total, data: items, page, per_page };
     },
   }),
-  route({
+  monitorRoute({
     on: 'GET',
     path: '/monitors/{id_or_domain}/incidents/count',
     needs: 'read',
     summary: 'Number of incidents of one monitor',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
-      }),
+    params: () => ({
+      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
+    }),
     returns: countShape,
-    async answer({ id_or_domain, period }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
+    async answer(ctx, site, { period }) {
       const count = await countIncidents(ctx, site.id, period);
-      return { total: count, count, site: simpleSite(site) };
+      return { total: count, count };
     },
   }),
-  route({
+  monitorRoute({
     on: 'POST',
     path: '/monitors/{id_or_domain}/check',
     needs: 'write',
     live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes a minute at most.',
-    params: () => z.object(sitePath()),
     returns: () => writtenOf(monitorCheckShape()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
+    async answer(ctx, site) {
       const data = await checkMonitor(ctx, site.id);
       const message = data.uptime_status === 'pending' ? data.msg : `The site is ${data.uptime_status}.`;
-      return { message, data, site: simpleSite(site) };
+      return { message, data };
     },
   }),
-  route({
+  monitorRoute({
     on: ['PUT', 'PATCH'],
     path: '/monitors/{id_or_domain}/settings',
     needs: 'write',
     body: 'required',
     summary: 'Change the settings of one monitor',
     description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
-    params: () => z.object({ ...sitePath(), ...ownSettings() }),
+    params: ownSettings,
     inner: SETTING_CODES,
     returns: () => writtenOf(monitorOwnShape()),
-    async answer({ id_or_domain, ...change }, ctx) {
-      const site = await monitored(ctx, id_or_domain);
-      const data = await editMonitor(ctx, site.id, change);
-      return { message: 'The monitor settings were changed.', data, site: simpleSite(site) };
+    async answer(ctx, site, change) {
+      return { message: 'The monitor settings were changed.', data: await editMonitor(ctx, site.id, change) };
     },
   }),
   route({

@@ -20,66 +20,54 @@ import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
 import { safeUpdateHistory } from '../../domain/safety/update-history.js';
-import { csv, flag, paging, sitePath, slugs, text } from '../params.js';
+import { csv, flag, paging, slugs, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { safeChangeShape } from '../schemas/fleet.js';
 import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 
 const GUARD = '/sites/{id_or_domain}/guard' as const;
 
 /** Not in the routes document. */
 export const safetyExtra: readonly Route[] = [
-  route({
+  siteRoute({
     on: 'GET',
     path: GUARD,
     needs: 'read',
     live: true,
     summary: 'Ask a site for its guard',
     description: 'The guard keeps copies of plugins and themes, and puts back what breaks the site.',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(siteGuard()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await guardOf(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await guardOf(ctx, site.id) }),
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: GUARD,
     needs: 'write',
     summary: 'Install the guard on a site, or renew it',
     description: 'One must-use plugin, written by the MainWP Child plugin. dry_run only describes how.',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        allow_login: flag()
-          .optional()
-          .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
-        dry_run: flag().default(false),
-      }),
+    params: () => ({
+      allow_login: flag()
+        .optional()
+        .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
+      dry_run: flag().default(false),
+    }),
     returns: () => writtenOf(guardInstall()).extend(withSite()),
-    async answer({ id_or_domain, allow_login, dry_run }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { allow_login, dry_run }) {
       const data = await installGuard(ctx, site.id, allow_login, dry_run);
       const message = dry_run ? 'Nothing was changed.' : 'The guard is on the site.';
-      return { message, data, site: simpleSite(site) };
+      return { message, data };
     },
   }),
-  route({
+  siteRoute({
     on: 'DELETE',
     path: GUARD,
     needs: 'write',
     summary: 'Remove the guard of a site with the copies it keeps',
-    params: () => z.object(sitePath()),
     returns: () => writtenOf(removedGuard()).extend(withSite()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      const data = await removeGuard(ctx, site.id);
-      return { message: 'The guard is gone.', data, site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ message: 'The guard is gone.', data: await removeGuard(ctx, site.id) }),
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/sites/{id_or_domain}/admin-login',
     needs: 'write',
@@ -87,100 +75,82 @@ export const safetyExtra: readonly Route[] = [
     description:
       "Made by the guard, where it was installed with allow_login; kept in the log of actions. Otherwise 409 with data.login_page, the site's own login.",
     fails: [409],
-    params: () =>
-      z.object({
-        ...sitePath(),
-        user: text(200, 1)
-          .optional()
-          .describe('Login name of an administrator. Default: the one the site is connected by.'),
-      }),
+    params: () => ({
+      user: text(200, 1)
+        .optional()
+        .describe('Login name of an administrator. Default: the one the site is connected by.'),
+    }),
     returns: () => writtenOf(adminLogin()).extend(withSite()),
-    async answer({ id_or_domain, user }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      const data = await loginTo(ctx, site.id, user);
-      return { message: 'Open the address within a minute.', data, site: simpleSite(site) };
+    async answer(ctx, site, { user }) {
+      return { message: 'Open the address within a minute.', data: await loginTo(ctx, site.id, user) };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/snapshots',
     needs: 'read',
     live: true,
     summary: 'List the copies that the guard of a site keeps',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(siteSnapshots()),
-    async answer({ id_or_domain }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      return { data: await snapshotsOf(ctx, site.id), site: simpleSite(site) };
-    },
+    answer: async (ctx, site) => ({ data: await snapshotsOf(ctx, site.id) }),
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/safe-updates',
     needs: 'read',
     summary: 'List what was updated on a site under protection, step by step',
     description: 'Also while it happens. The guard is as it was last seen: the site is not asked.',
-    params: () => z.object({ ...sitePath(), ...paging(20, 100) }),
+    params: () => paging(20, 100),
     returns: () => listOf(safeChangeShape()).extend({ guard: siteGuard(), ...withSite() }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
-    async answer({ id_or_domain, page, per_page }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { page, per_page }) {
       const { items, total, guard } = await safeUpdateHistory(ctx, site.id, page, per_page);
-      return { total, page, per_page, data: items, guard, site: simpleSite(site) };
+      return { total, page, per_page, data: items, guard };
     },
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/sites/{id_or_domain}/safe-update',
     needs: 'write',
     fails: [504],
     summary: 'Update a site item by item and undo what breaks it',
     description: 'Checks the site before and after. Without a guard the protection is weaker; dry_run shows it.',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
-          .default([])
-          .describe('Default: all.'),
-        slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
-        on_suspect: z
-          .enum(['keep', 'roll_back'])
-          .default('keep')
-          .describe('When pages look different, but not broken.'),
-        least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
-        paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
-        dry_run: flag().default(false),
-      }),
+    params: () => ({
+      types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
+        .default([])
+        .describe('Default: all.'),
+      slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
+      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('When pages look different, but not broken.'),
+      least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
+      paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
+      dry_run: flag().default(false),
+    }),
     returns: () =>
       writtenOf(safeUpdate().omit({ errors: true })).extend({ ...withSite(), errors: safeUpdate().shape.errors }),
-    async answer({ id_or_domain, slug, ...input }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { slug, ...input }) {
       const { errors, ...data } = await safeUpdateSite(ctx, site.id, { ...input, specific_items: slug });
       const message = input.dry_run
         ? `${data.planned.length} updates would be applied. Nothing was changed.`
         : `${data.updated.length} updates were applied, ${errors.length} were not.`;
-      return { message, data, errors, site: simpleSite(site) };
+      return { message, data, errors };
     },
   }),
-  route({
+  siteRoute({
     on: 'POST',
     path: '/sites/{id_or_domain}/rollback',
     needs: 'write',
     summary: 'Put an earlier version of a plugin or theme back',
     description: 'Names an update by change_id, or the item by type and slug.',
-    params: () =>
-      z.object({
-        ...sitePath(),
-        change_id: text(100).optional().describe('Of an update or snapshot.'),
-        type: itemType().optional(),
-        slug: text(512).optional().describe('Exact slug.'),
-        to_version: text(100).optional().describe('Default: the version before the last update.'),
-      }),
+    params: () => ({
+      change_id: text(100).optional().describe('Of an update or snapshot.'),
+      type: itemType().optional(),
+      slug: text(512).optional().describe('Exact slug.'),
+      to_version: text(100).optional().describe('Default: the version before the last update.'),
+    }),
     returns: () => writtenOf(rolledBack()).extend(withSite()),
-    async answer({ id_or_domain, ...input }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, input) {
       const data = await rollBack(ctx, { ...input, site_id_or_domain: site.id });
-      return { message: `Version ${siteWord(data.version)} is back.`, data, site: simpleSite(site) };
+      return { message: `Version ${siteWord(data.version)} is back.`, data };
     },
   }),
   route({

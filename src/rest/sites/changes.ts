@@ -2,11 +2,10 @@
 
 import { z } from '../../../schemas/zod.js';
 import { CHANGE_SOURCES, changesOfSite } from '../../domain/sites/changes.js';
-import { csv, flag, int, sitePath, text } from '../params.js';
-import { route } from '../route.js';
+import { csv, flag, int, text } from '../params.js';
 import { changeShape } from '../schemas/records.js';
 import { changeView } from '../views/changes.js';
-import { simpleSite, siteOf } from './references.js';
+import { siteRoute } from './references.js';
 
 type Spellings = Readonly<Record<string, readonly string[]>>;
 
@@ -25,29 +24,25 @@ function spellings(words: readonly string[], others: Spellings): string[] {
   return words.flatMap((word) => [word, word.replace(/s$/, ''), ...more(word)]);
 }
 
-export const siteChanges = route({
+export const siteChanges = siteRoute({
   on: 'GET',
   path: '/sites/{id_or_domain}/non-mainwp-changes',
   needs: 'read',
   module: 'logs',
   summary: 'List changes that were made on the site itself, or through this service',
-  params: () =>
-    z.object({
-      ...sitePath(),
-      source: z
-        .enum(CHANGE_SOURCES)
-        .default('wpadmin')
-        .describe('wpadmin: made on the site. dashboard: done through this service. all: both.'),
-      actions: csv(text(50), 50)
-        .optional()
-        .describe('install, activate, deactivate, delete, updated; allevents = all.'),
-      contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
-      total_count: flag().default(false).describe('true: only the number of matches.'),
-      order: z.enum(['asc', 'desc']).default('desc'),
-      orderby: z.enum(['created']).default('created'),
-      page: int(1).default(1),
-      per_page: int(1, 200).default(50),
-    }),
+  params: () => ({
+    source: z
+      .enum(CHANGE_SOURCES)
+      .default('wpadmin')
+      .describe('wpadmin: made on the site. dashboard: done through this service. all: both.'),
+    actions: csv(text(50), 50).optional().describe('install, activate, deactivate, delete, updated; allevents = all.'),
+    contexts: csv(text(50), 50).optional().describe('plugins, themes, core, translation, posts, pages, users, …'),
+    total_count: flag().default(false).describe('true: only the number of matches.'),
+    order: z.enum(['asc', 'desc']).default('desc'),
+    orderby: z.enum(['created']).default('created'),
+    page: int(1).default(1),
+    per_page: int(1, 200).default(50),
+  }),
   returns: () =>
     z.object({
       total: z.number().int(),
@@ -58,8 +53,7 @@ export const siteChanges = route({
         .union([z.array(changeShape()), z.object({ total: z.number().int() })])
         .describe('With total_count its number.'),
     }),
-  answer: async ({ id_or_domain, source, actions = [], contexts = [], total_count, order, page, per_page }, ctx) => {
-    const found = await siteOf(ctx, id_or_domain);
+  async answer(ctx, found, { source, actions = [], contexts = [], total_count, order, page, per_page }) {
     const filter = {
       source,
       actions: actions.includes('allevents') ? [] : spellings(actions, ACTIONS),
@@ -67,7 +61,7 @@ export const siteChanges = route({
       oldest_first: order === 'asc',
     };
     const { items, total } = await changesOfSite(ctx, found.id, filter, page, per_page);
-    if (total_count) return { total, data: { total }, site: simpleSite(found) };
-    return { total, page, per_page, data: items.map((row) => changeView(found, row)), site: simpleSite(found) };
+    if (total_count) return { total, data: { total } };
+    return { total, page, per_page, data: items.map((row) => changeView(found, row)) };
   },
 });

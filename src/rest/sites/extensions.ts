@@ -8,13 +8,13 @@ import { once } from '../../core/once.js';
 import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
 import { abandonedCheckedAt, abandonedItems } from '../../domain/sites/findings.js';
-import { flag, openPaging, pageOf, sitePath, slugs, text } from '../params.js';
-import { type HttpMethod, type Route, type RouteAnswer, route } from '../route.js';
+import { flag, openPaging, pageOf, slugs, text } from '../params.js';
+import type { HttpMethod, Route } from '../route.js';
 import { examplePlugin, exampleSite, exampleTheme } from '../schemas/examples.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
 import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
 import { pluginEntry, themeEntries } from '../views/extensions.js';
-import { simpleSite, siteOf } from './references.js';
+import { siteRoute } from './references.js';
 
 type Kind = 'plugin' | 'theme';
 
@@ -65,20 +65,19 @@ function pagedOrWhole(data: z.ZodTypeAny) {
 function listRoute(kind: Kind): Route {
   const own =
     kind === 'plugin' ? { must_use: flag().optional().describe('Only must-use plugins, or none of them.') } : {};
-  return route({
+  return siteRoute({
     on: 'GET',
     path: `/sites/{id_or_domain}/${kind}s`,
     needs: 'read',
     summary: `List the ${kind}s of a site`,
     description: 'As of the last sync.',
-    params: () => z.object({ ...sitePath(), ...listFilters(), ...own }),
+    params: () => ({ ...listFilters(), ...own }),
     example: { total: 1, data: [kind === 'plugin' ? examplePlugin : exampleTheme], site: exampleSite },
     returns: () => pagedOrWhole(z.array(kind === 'plugin' ? pluginShape() : themeShape())),
-    answer: async (asked, ctx) => {
-      const found = await siteOf(ctx, asked.id_or_domain);
+    async answer(ctx, found, asked) {
       const rows = await installedExtensions(ctx, found.id, kind);
       const entries = kind === 'plugin' ? mustUse(rows.map(pluginEntry), asked) : themeEntries(rows);
-      return { ...paged(matching<Entry>(entries, asked), asked), site: simpleSite(found) };
+      return paged(matching<Entry>(entries, asked), asked);
     },
   });
 }
@@ -88,26 +87,25 @@ function mustUse(entries: ReturnType<typeof pluginEntry>[], asked: { must_use?: 
 }
 
 function abandonedRoute(kind: Kind): Route {
-  return route({
+  return siteRoute({
     on: 'GET',
     path: `/sites/{id_or_domain}/${kind}s/abandoned`,
     needs: 'read',
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
-    params: () => z.object({ ...sitePath(), ...listFilters() }),
+    params: listFilters,
     returns: () =>
       pagedOrWhole(z.record(abandonedShape()).describe('By slug.')).extend({
         checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
       }),
-    answer: async (asked, ctx) => {
-      const found = await siteOf(ctx, asked.id_or_domain);
+    async answer(ctx, found, asked) {
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
       const entries = data.map(({ name, version, active, ...rest }) => [
         rest.slug,
         { ...rest, Name: name, Version: version, active },
       ]);
       const checked_at = await abandonedCheckedAt(ctx, found.id);
-      return { ...counts, data: Object.fromEntries(entries), checked_at, site: simpleSite(found) };
+      return { ...counts, data: Object.fromEntries(entries), checked_at };
     },
   });
 }
@@ -116,7 +114,7 @@ const DONE = { activate: 'activated', deactivate: 'deactivated', delete: 'delete
 
 function pluginAction(action: keyof typeof DONE): Route {
   const word = `${action.charAt(0).toUpperCase()}${action.slice(1)}`;
-  return route({
+  return siteRoute({
     on: action === 'delete' ? 'DELETE' : ACT,
     path: `/sites/{id_or_domain}/plugins/${action}`,
     needs: 'write',
@@ -124,18 +122,16 @@ function pluginAction(action: keyof typeof DONE): Route {
     fails: [504],
     summary: `${word} plugins of a site`,
     description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
-    params: () => z.object({ ...sitePath(), ...slugParam() }),
+    params: slugParam,
     example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site: exampleSite },
     returns: () => writtenOf(z.array(namedShape())).extend({ errors: slugErrors() }),
-    answer: async ({ id_or_domain, slug }, ctx) => {
-      const found = await siteOf(ctx, id_or_domain);
+    async answer(ctx, found, { slug }) {
       requireSlugs(slug, 'svc_rest_invalid_plugins_slugs');
       const outcome = await changePlugins(ctx, await loadLiveSite(ctx, found), action, slug);
       return {
         message: summaryOf('plugin', outcome, DONE[action]),
         data: outcome.done,
         errors: outcome.failed,
-        site: simpleSite(found),
       };
     },
   });
@@ -164,17 +160,16 @@ export const siteExtensions: readonly Route[] = [
   pluginAction('delete'),
   abandonedRoute('plugin'),
   listRoute('theme'),
-  route({
+  siteRoute({
     on: ACT,
     path: '/sites/{id_or_domain}/themes/activate',
     needs: 'write',
     live: true,
     fails: [504],
     summary: 'Switch the theme of a site',
-    params: () => z.object({ ...sitePath(), ...slugParam() }),
+    params: slugParam,
     returns: () => writtenOf(z.object({ activate: namedShape(), deactivate: namedShape().nullable() })),
-    answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
-      const found = await siteOf(ctx, id_or_domain);
+    async answer(ctx, found, { slug }) {
       const [wanted, ...more] = slug;
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
       if (wanted === undefined || more.length > 0) {
@@ -184,10 +179,10 @@ export const siteExtensions: readonly Route[] = [
         });
       }
       const data = await switchTheme(ctx, await loadLiveSite(ctx, found), wanted);
-      return { message: `The theme is ${siteWord(data.activate.name)} now.`, data, site: simpleSite(found) };
+      return { message: `The theme is ${siteWord(data.activate.name)} now.`, data };
     },
   }),
-  route({
+  siteRoute({
     on: 'DELETE',
     path: '/sites/{id_or_domain}/themes/delete',
     needs: 'write',
@@ -195,20 +190,18 @@ export const siteExtensions: readonly Route[] = [
     fails: [504],
     summary: 'Delete themes of a site',
     description: 'The active theme and its parent are refused and reported in data.error.',
-    params: () => z.object({ ...sitePath(), ...slugParam() }),
+    params: slugParam,
     returns: () =>
       writtenOf(z.object({ delete: z.array(namedShape()), error: slugErrors().optional() })).extend({
         errors: slugErrors(),
       }),
-    answer: async ({ id_or_domain, slug }, ctx): Promise<RouteAnswer> => {
-      const found = await siteOf(ctx, id_or_domain);
+    async answer(ctx, found, { slug }) {
       requireSlugs(slug, 'svc_rest_invalid_themes_slugs');
       const outcome = await removeThemes(ctx, await loadLiveSite(ctx, found), slug);
       return {
         message: summaryOf('theme', outcome, 'deleted'),
         data: { delete: outcome.done, ...(outcome.failed.length > 0 ? { error: outcome.failed } : {}) },
         errors: outcome.failed,
-        site: simpleSite(found),
       };
     },
   }),

@@ -1,13 +1,37 @@
-/** Loads the records that a path names, with the 404 codes of the REST interface (REST §3.3). */
+/** The site that a path names, with the 404 codes of the REST interface, and routes about one site (REST §3.3). */
 
+import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { getSite } from '../../domain/sites/resolve.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { sitePath } from '../params.js';
+import { type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
 
 /** The short record in answers: `site` of per-site routes, `data` of writes (REST §4.1 "simple"). */
 export function simpleSite({ id, name, url, client_id, status }: SiteRow) {
   return { id, name, url, client_id, status };
+}
+
+export type SiteFacts<S extends z.ZodRawShape> = Omit<RouteFacts<z.ZodObject<S>>, 'params' | 'answer'> & {
+  /** The parameters besides the site. */
+  params?: () => S;
+  answer(ctx: Ctx, site: SiteRow, params: z.output<z.ZodObject<S>>): Promise<RouteAnswer>;
+};
+
+/** A route about the site that `{id_or_domain}` names. `site` is added at the end of the answer. */
+export function siteRoute<S extends z.ZodRawShape>(
+  { params, answer, ...facts }: SiteFacts<S>,
+  load: (ctx: Ctx, id_or_domain: string) => Promise<SiteRow> = siteOf,
+): Route {
+  return route({
+    ...facts,
+    params: () => z.object({ ...sitePath(), ...params?.() }),
+    async answer({ id_or_domain, ...others }, ctx) {
+      const site = await load(ctx, id_or_domain);
+      return { ...(await answer(ctx, site, others as z.output<z.ZodObject<S>>)), site: simpleSite(site) };
+    },
+  });
 }
 
 const DIGITS = /^\d+$/;

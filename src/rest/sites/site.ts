@@ -32,7 +32,7 @@ import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
 import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
-import { simpleSite, siteOf } from './references.js';
+import { simpleSite, siteOf, siteRoute } from './references.js';
 
 const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const markedShape = once(() =>
@@ -121,19 +121,15 @@ export const site: readonly Route[] = [
       data: await siteRecord(ctx, await syncOne(ctx, found)),
     }),
   ),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/security',
     needs: 'read',
     live: true,
     summary: 'Check the security of a site',
     description: 'Asks the site now. Y is good, N an issue; the _UNABLE forms cannot be changed by the child plugin.',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(securityShape()),
-    answer: async ({ id_or_domain }, ctx) => {
-      const found = await siteOf(ctx, id_or_domain);
-      return { data: await scanSecurity(ctx, found), site: simpleSite(found) };
-    },
+    answer: async (ctx, found) => ({ data: await scanSecurity(ctx, found) }),
   }),
   ...siteExtensions,
   siteChanges,
@@ -237,36 +233,32 @@ export const site: readonly Route[] = [
       return { message, data: simpleSite(gone) };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/client',
     needs: 'read',
     summary: 'Read the client of a site',
-    params: () => z.object(sitePath()),
     returns: () => recordOf(clientOfSite()),
-    answer: async ({ id_or_domain }, ctx) => {
-      const found = await siteOf(ctx, id_or_domain);
+    async answer(ctx, found) {
       const { client } = await getSiteClient(ctx, found.id);
       const message = client === null ? { message: 'No client is linked to this site.' } : {};
       const data = client === null ? null : { client_id: client.id, ...client };
-      return { ...message, data, site: simpleSite(found) };
+      return { ...message, data };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/costs',
     needs: 'read',
     module: 'cost-tracker',
     summary: 'List the costs of a site',
     description: 'Keyed by cost id; amount is the share of this site.',
-    params: () => z.object(sitePath()),
     returns: siteCostsShape,
-    answer: async ({ id_or_domain }, ctx) => {
-      const found = await siteOf(ctx, id_or_domain);
+    async answer(ctx, found) {
       const { costs, ...totals } = await siteCostRecords(ctx, found);
       const message = costs.length === 0 ? { message: 'No costs are linked to this site.' } : {};
       const data = Object.fromEntries(costs.map((cost) => [cost.id, cost]));
-      return { ...message, total: costs.length, data, ...totals, site: simpleSite(found) };
+      return { ...message, total: costs.length, data, ...totals };
     },
   }),
 ];

@@ -10,11 +10,11 @@ import { setIgnored } from '../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../domain/updates/results.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { type ItemError, itemError } from '../errors.js';
-import { sitePath, slugs } from '../params.js';
-import { type Route, type RouteAnswer, route } from '../route.js';
+import { slugs } from '../params.js';
+import type { Route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';
 import { requireSlugs } from '../sites/extensions.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 
 const slugParam = once(() =>
   slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.'),
@@ -22,7 +22,7 @@ const slugParam = once(() =>
 
 function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
   const slugOf = type === 'wp' ? {} : { slug: slugParam() };
-  return route({
+  return siteRoute({
     on: ignore ? ['POST', 'PUT', 'PATCH'] : 'DELETE',
     path: `/updates/{id_or_domain}/ignore/${type}`,
     needs: 'write',
@@ -31,11 +31,10 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       type === 'wp'
         ? 'All versions, until taken back.'
         : 'The named slugs in every version; without slug every one of the type.',
-    params: () => z.object({ ...sitePath(), ...slugOf }),
+    params: () => slugOf,
     returns: () =>
       writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors().optional() }),
-    answer: async (asked, ctx): Promise<RouteAnswer> => {
-      const site = await siteOf(ctx, asked.id_or_domain);
+    async answer(ctx, site, asked) {
       const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
       if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
       const named = sent ?? [];
@@ -43,7 +42,7 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
       if (type === 'wp' || named.length === 0) {
         await setTypeIgnored(ctx, site, type, ignore);
         const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
-        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url, site: simpleSite(site) };
+        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url };
       }
       const { known, errors } = await split(ctx, site, type, named, ignore);
       if (known.length === 0) throw noneKnown(type, errors, ignore);
@@ -53,7 +52,6 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
         data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
         errors,
         url: site.url,
-        site: simpleSite(site),
       };
     },
   });

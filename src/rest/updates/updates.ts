@@ -12,14 +12,14 @@ import { previewUpdates } from '../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
 import type { SiteFilter } from '../../store/sites/sites.js';
 import { itemError } from '../errors.js';
-import { csv, flag, ids, paging, sitePath, slugs, text } from '../params.js';
+import { csv, flag, ids, paging, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { chooseByFilter, siteChoice } from '../sites/filter.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
 import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
@@ -97,19 +97,18 @@ export const updates: readonly Route[] = [
       return { total: found.total, page, per_page, data: found.data, revision: found.revision };
     },
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/updates/{id_or_domain}',
     needs: 'read',
     summary: 'List updates on offer for one site',
-    params: () => z.object({ ...sitePath(), type: types(), search: search() }),
+    params: () => ({ type: types(), search: search() }),
     example: { total: 1, data: listed },
     returns: () => z.object({ total: z.number().int(), data: z.record(offersOfSite()).describe('By site id.') }),
-    answer: async ({ id_or_domain, type, search: part }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { type, search: part }) {
       const asked = { types: typesOf(type), search: part, include: [site.id] };
       const { total, data } = await updatesBySite(ctx, asked, 1, 1);
-      return { total, data, site: simpleSite(site) };
+      return { total, data };
     },
   }),
   route({
@@ -121,21 +120,19 @@ export const updates: readonly Route[] = [
     returns: () => recordOf(ignoredByTypeShape()),
     answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/updates/{id_or_domain}/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on one site',
     description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
-    params: () => z.object({ ...sitePath(), type: ignorable(), search: search() }),
+    params: () => ({ type: ignorable(), search: search() }),
     returns: () =>
       recordOf(ignoredByTypeShape()).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
-    answer: async ({ id_or_domain, type, search: part }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { type, search: part }) {
       return {
         ignored_types: await ignoredTypes(ctx, site),
         data: await ignoredByType(ctx, site, type, part),
-        site: simpleSite(site),
       };
     },
   }),
@@ -169,26 +166,23 @@ export const updates: readonly Route[] = [
       return running === undefined ? runOn(ctx, selection, typesOf(type), narrowing) : alreadyRunning(ctx, running);
     },
   }),
-  route({
+  siteRoute({
     on: ACT,
     path: '/updates/{id_or_domain}/update',
     needs: 'write',
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored offers are left alone.',
-    params: () => z.object({ ...sitePath(), search: search(), ...ofItems() }),
+    params: () => ({ search: search(), ...ofItems() }),
     returns: updateRunShape,
-    answer: async ({ id_or_domain, ...filters }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, filters) {
       const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
       const running = await runningUpdates(ctx, [site]);
-      const answer =
-        running === undefined ? await runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
-      return { ...answer, site: simpleSite(site) };
+      return running === undefined ? runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
     },
   }),
-  route({
+  siteRoute({
     on: ACT,
     path: '/updates/{id_or_domain}/update/wp',
     needs: 'write',
@@ -196,19 +190,16 @@ export const updates: readonly Route[] = [
     fails: [504],
     summary: 'Update the core of one site',
     description: 'Also when core updates are ignored: the call is explicit.',
-    params: () => z.object(sitePath()),
     returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
-    answer: async ({ id_or_domain }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site) {
       const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
       const [result] = Object.values(results);
-      if (result?.success !== 1) return { message: 'No core update is on offer.', data: null, site: simpleSite(site) };
+      if (result?.success !== 1) return { message: 'No core update is on offer.', data: null };
       const { old_version, version } = result;
       return {
         message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
         data: { old_version, version },
         ...besidesOf(more),
-        site: simpleSite(site),
       };
     },
   }),
@@ -262,7 +253,7 @@ function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
 }
 
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
-  return route({
+  return siteRoute({
     on: ACT,
     path: `/updates/{id_or_domain}/update/${type}`,
     needs: 'write',
@@ -270,10 +261,9 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     fails: [504],
     summary: `Update ${type} of one site`,
     description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
-    params: () => z.object({ ...sitePath(), slug: slugParam() }),
+    params: () => ({ slug: slugParam() }),
     returns: () => writtenOf(z.record(slugResult()).describe('By slug.')).extend(besides()),
-    answer: async ({ id_or_domain, slug }, ctx) => {
-      const site = await siteOf(ctx, id_or_domain);
+    async answer(ctx, site, { slug }) {
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
       const { results: data, ...more } = await updateOfType(ctx, site, type, slug ?? []);
       const results = Object.values(data);
@@ -282,7 +272,7 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
         results.length === 0
           ? `No update of ${type} is on offer.`
           : `${done} of ${results.length} ${type} were updated.`;
-      return { message, data, ...besidesOf(more), site: simpleSite(site) };
+      return { message, data, ...besidesOf(more) };
     },
   });
 }

@@ -10,10 +10,10 @@ import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { listVulnerabilities } from '../../domain/vulnerabilities/list.js';
-import { csv, flag, ids, paging, sitePath, text } from '../params.js';
+import { csv, flag, ids, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { withSite } from '../schemas/records.js';
-import { simpleSite, siteOf } from '../sites/references.js';
+import { siteRoute } from '../sites/references.js';
 
 const filters = once(() => ({
   severity: csv(z.enum(SEVERITIES)).default([]).describe('critical, high, medium, low, none, comma-separated.'),
@@ -57,17 +57,13 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     returns: answered,
     answer: (asked, ctx) => answerOf(ctx, asked),
   }),
-  route({
+  siteRoute({
     on: 'GET',
     path: '/sites/{id_or_domain}/vulnerabilities',
     needs: 'read',
     summary: 'List known vulnerabilities of what one site has',
-    params: () => z.object({ ...sitePath(), ...filters(), ...paging(50, 200) }),
+    params: () => ({ ...filters(), ...paging(50, 200) }),
     returns: () => answered().extend(withSite()),
-    async answer({ id_or_domain, ...asked }, ctx) {
-      const site = await siteOf(ctx, id_or_domain);
-      const answer = await answerOf(ctx, { ...asked, tag_ids: [], client_ids: [], site_id_or_domain: site.id });
-      return { ...answer, site: simpleSite(site) };
-    },
+    answer: (ctx, site, asked) => answerOf(ctx, { ...asked, tag_ids: [], client_ids: [], site_id_or_domain: site.id }),
   }),
 ];
