@@ -3,6 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { startTool, toolStatus } from '../../domain/jobs/tool-jobs.js';
+import type { ToolKind } from '../../store/jobs/tool-jobs.js';
 import { type Route, route } from '../route.js';
 
 const ID = /^[A-Za-z0-9_.-]{1,100}$/;
@@ -25,82 +26,65 @@ const started = once(() => z.object({ message: z.string(), status_url: z.string(
 const BACKGROUND =
   'Works in the background, five sites at a time with 3 s between, and outlives a restart. While one is under way, a second start answers that one. Suspended sites are left alone.';
 
-function message(what: string, running: boolean): string {
-  return running ? `${what} is under way already.` : `${what} was started.`;
+interface ToolFacts {
+  summary: string;
+  description: string;
+  /** What is done, as the beginning of a sentence. */
+  work: string;
+  progress: string;
+}
+
+/** Starting a tool, and reading how far it is. */
+function toolPair(tool: ToolKind, path: string, { summary, description, work, progress }: ToolFacts): Route[] {
+  const id = `${tool}_id`;
+  return [
+    route({
+      on: 'POST',
+      path: `/settings/tools/${path}`,
+      needs: 'write',
+      fails: [404],
+      summary,
+      description: `${BACKGROUND} ${description}`,
+      params: () => z.object({}),
+      returns: () => started().extend({ [id]: z.string() }),
+      async answer(_params, ctx) {
+        const job = await startTool(ctx, tool);
+        return { message: `${work} ${job.already_running ? 'is under way already' : 'was started'}.`, ...job };
+      },
+    }),
+    route({
+      on: 'GET',
+      path: `/settings/tools/${path}-status/{${id}}`,
+      needs: 'read',
+      summary: progress,
+      where: { [id]: ID },
+      params: () => z.object({ [id]: z.string() }),
+      returns: status,
+      answer: (params, ctx) => toolStatus(ctx, tool, params[id] ?? ''),
+    }),
+  ];
 }
 
 export const toolRoutes: readonly Route[] = [
-  route({
-    on: 'POST',
-    path: '/settings/tools/destroy-sessions',
-    needs: 'write',
-    fails: [404],
+  ...toolPair('destroy', 'destroy-sessions', {
     summary: 'Log the administrators out of every site',
-    description: `${BACKGROUND} Sessions of other users stay: the child plugin acts for administrators only.`,
-    params: () => z.object({}),
-    returns: () => started().extend({ destroy_id: z.string() }),
-    async answer(_params, ctx) {
-      const job = await startTool(ctx, 'destroy');
-      return { message: message('Ending the administrator sessions of all sites', job.already_running), ...job };
-    },
+    description: 'Sessions of other users stay: the child plugin acts for administrators only.',
+    work: 'Ending the administrator sessions of all sites',
+    progress: 'How far ending the sessions has come',
   }),
-  route({
-    on: 'GET',
-    path: '/settings/tools/destroy-sessions-status/{destroy_id}',
-    needs: 'read',
-    summary: 'How far ending the sessions has come',
-    where: { destroy_id: ID },
-    params: () => z.object({ destroy_id: z.string() }),
-    returns: status,
-    answer: ({ destroy_id }, ctx) => toolStatus(ctx, 'destroy', destroy_id),
-  }),
-  route({
-    on: 'POST',
-    path: '/settings/tools/renew-connections',
-    needs: 'write',
-    fails: [404],
+  ...toolPair('renew', 'renew-connections', {
     summary: 'Give every site a new connection key',
-    description: `${BACKGROUND} The new key is registered over the old one, so that no site is left without. Disconnected sites are connected by it.`,
-    params: () => z.object({}),
-    returns: () => started().extend({ renew_id: z.string() }),
-    async answer(_params, ctx) {
-      const job = await startTool(ctx, 'renew');
-      return { message: message('Renewing the connections of all sites', job.already_running), ...job };
-    },
+    description:
+      'The new key is registered over the old one, so that no site is left without. Disconnected sites are connected by it.',
+    work: 'Renewing the connections of all sites',
+    progress: 'How far renewing the connections has come',
   }),
-  route({
-    on: 'GET',
-    path: '/settings/tools/renew-connections-status/{renew_id}',
-    needs: 'read',
-    summary: 'How far renewing the connections has come',
-    where: { renew_id: ID },
-    params: () => z.object({ renew_id: z.string() }),
-    returns: status,
-    answer: ({ renew_id }, ctx) => toolStatus(ctx, 'renew', renew_id),
-  }),
-  route({
-    on: 'POST',
-    path: '/settings/tools/disconnect-all-sites',
-    needs: 'write',
-    fails: [404],
+  ...toolPair('disconnect', 'disconnect-all-sites', {
     summary: 'Disconnect every site',
-    description: `${BACKGROUND} Each site is asked to forget this service; one that cannot be reached is marked as disconnected all the same, and listed in errors.`,
-    params: () => z.object({}),
-    returns: () => started().extend({ disconnect_id: z.string() }),
-    async answer(_params, ctx) {
-      const job = await startTool(ctx, 'disconnect');
-      return { message: message('Disconnecting all sites', job.already_running), ...job };
-    },
-  }),
-  route({
-    on: 'GET',
-    path: '/settings/tools/disconnect-all-sites-status/{disconnect_id}',
-    needs: 'read',
-    summary: 'How far disconnecting has come',
-    where: { disconnect_id: ID },
-    params: () => z.object({ disconnect_id: z.string() }),
-    returns: status,
-    answer: ({ disconnect_id }, ctx) => toolStatus(ctx, 'disconnect', disconnect_id),
+    description:
+      'Each site is asked to forget this service; one that cannot be reached is marked as disconnected all the same, and listed in errors.',
+    work: 'Disconnecting all sites',
+    progress: 'How far disconnecting has come',
   }),
   route({
     on: 'POST',
