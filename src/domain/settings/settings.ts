@@ -42,15 +42,16 @@ function shown(group: Group, values: Record<string, unknown>): Record<string, un
   };
 }
 
+/** Fields of a group to change, as the group's schema has parsed them. */
+export type SettingsChange<G extends Group> = {
+  readonly [K in keyof GroupValues<G>]?: GroupValues<G>[K] | null | undefined;
+};
+
 /**
  * Changes the given fields, which the group's schema has parsed: an absent field stays unchanged, null restores the
  * default. Nothing is stored if one of them conflicts with the others. Returns the group afterwards.
  */
-export async function editSettings<G extends Group>(
-  ctx: Ctx,
-  group: G,
-  change: { readonly [K in keyof GroupValues<G>]?: GroupValues<G>[K] | null | undefined },
-): Promise<GroupView> {
+export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: SettingsChange<G>): Promise<GroupView> {
   if (group === 'cost-tracker') requireModule(ctx, 'cost-tracker');
   const owner = await ownerOf(ctx);
   const given = Object.entries(change).filter(([, value]) => value !== undefined);

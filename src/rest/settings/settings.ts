@@ -1,13 +1,14 @@
 /** Routes of the settings, by group (REST §6.10). */
 
 import { mailChange, mailSetting } from '../../../schemas/mail.js';
-import { MONITORING } from '../../../schemas/monitoring.js';
-import { ADVANCED, editShape, GENERAL, INSIGHTS, TOOLS, valuesShape } from '../../../schemas/settings.js';
+import { editShape, valuesShape } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { editMail, listMails } from '../../domain/mail/settings.js';
-import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
+import { GROUPS, type Group } from '../../domain/settings/effects.js';
+import { editSettings, type GroupView, readSettings, type SettingsChange } from '../../domain/settings/settings.js';
 import { costSettings } from '../costs/settings.js';
+import type { InnerCodes } from '../errors.js';
 import { type Route, route } from '../route.js';
 import { backups } from './backups.js';
 import { changedMessage } from './stored-only.js';
@@ -21,122 +22,60 @@ function groupAnswer({ values, notes }: GroupView) {
   return { data: values, ...(Object.keys(notes).length === 0 ? {} : { meta: { notes } }) };
 }
 
-const groupReturns = (data: () => z.AnyZodObject) => ({
-  returns: () =>
-    z.object({
-      data: data(),
-      meta: z
-        .object({ notes: z.record(z.string()) })
-        .optional()
-        .describe('Fields that change nothing here, and why.'),
-    }),
-});
-
-const generalReturns = groupReturns(() =>
-  valuesShape(GENERAL).extend({
-    svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
-  }),
-);
-const advancedReturns = groupReturns(() => valuesShape(ADVANCED));
-const monitoringReturns = groupReturns(() =>
-  valuesShape(MONITORING).extend({
-    svc_uptime_monitoring_interval_label: z.string(),
-    svc_uptime_monitoring_timeout_label: z.string(),
-  }),
-);
-const insightsReturns = groupReturns(() => valuesShape(INSIGHTS));
-const toolsReturns = groupReturns(() => valuesShape(TOOLS));
-
 const none = once(() => z.object({}));
 
-const general = [
-  route({
-    on: 'GET',
-    path: '/settings/general',
-    needs: 'read',
-    summary: 'General settings',
-    params: none,
-    ...generalReturns,
-    answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'general')),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/general/edit',
-    needs: 'write',
-    body: 'required',
-    summary: 'Change general settings',
-    description: `${PARTIAL} sidebar_position and svc_widgets belong to the user of the key.`,
-    params: () => editShape(GENERAL),
-    inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
-    ...generalReturns,
-    async answer(change, ctx) {
-      const view = await editSettings(ctx, 'general', change);
-      return {
-        message: changedMessage('The general settings were changed.', change, view.notes),
-        ...groupAnswer(view),
-      };
-    },
-  }),
-];
+interface GroupFacts {
+  summary: string;
+  /** What the description of a change says besides. */
+  note?: string;
+  inner?: InnerCodes;
+  /** Values in answers that are derived from the others. */
+  derived?: () => z.ZodRawShape;
+}
 
-const advanced = [
-  route({
-    on: 'GET',
-    path: '/settings/advanced',
-    needs: 'read',
-    summary: 'Advanced settings: how sites are contacted',
-    params: none,
-    ...advancedReturns,
-    answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'advanced')),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/advanced/edit',
-    needs: 'write',
-    body: 'required',
-    summary: 'Change advanced settings',
-    description: `${PARTIAL} They take effect immediately, and override the environment of the server.`,
-    params: () => editShape(ADVANCED),
-    inner: { sync_data: 'invalid_sync_data_type' },
-    ...advancedReturns,
-    async answer(change, ctx) {
-      const view = await editSettings(ctx, 'advanced', change);
-      return {
-        message: changedMessage('The advanced settings were changed.', change, view.notes),
-        ...groupAnswer(view),
-      };
-    },
-  }),
-];
-
-const monitoring = [
-  route({
-    on: 'GET',
-    path: '/settings/monitoring',
-    needs: 'read',
-    summary: 'Monitoring settings',
-    params: none,
-    ...monitoringReturns,
-    answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'monitoring')),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/monitoring/edit',
-    needs: 'write',
-    body: 'required',
-    summary: 'Change monitoring settings',
-    description: `${PARTIAL} The same values as those of PUT /monitors/settings.`,
-    params: () => editShape(MONITORING),
-    ...monitoringReturns,
-    async answer(change, ctx) {
-      const view = await editSettings(ctx, 'monitoring', change);
-      return {
-        message: changedMessage('The monitoring settings were changed.', change, view.notes),
-        ...groupAnswer(view),
-      };
-    },
-  }),
-];
+/** Reading and changing one group of settings. */
+function groupRoutes<G extends Group>(group: G, { summary, note = '', inner = {}, derived }: GroupFacts): Route[] {
+  const name = group.replace('-', ' ');
+  const shared = {
+    returns: () =>
+      z.object({
+        data: valuesShape(GROUPS[group]).extend(derived?.() ?? {}),
+        meta: z
+          .object({ notes: z.record(z.string()) })
+          .optional()
+          .describe('Fields that change nothing here, and why.'),
+      }),
+  };
+  return [
+    route({
+      on: 'GET',
+      path: `/settings/${group}`,
+      needs: 'read',
+      summary,
+      params: none,
+      ...shared,
+      answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, group)),
+    }),
+    route({
+      on: ['PUT', 'PATCH'],
+      path: `/settings/${group}/edit`,
+      needs: 'write',
+      body: 'required',
+      summary: `Change ${name} settings`,
+      description: `${PARTIAL}${note}`,
+      params: () => editShape(GROUPS[group]),
+      inner,
+      ...shared,
+      async answer(change, ctx) {
+        const view = await editSettings(ctx, group, change as SettingsChange<G>);
+        return {
+          message: changedMessage(`The ${name} settings were changed.`, change, view.notes),
+          ...groupAnswer(view),
+        };
+      },
+    }),
+  ];
+}
 
 const emails = [
   route({
@@ -166,69 +105,32 @@ const emails = [
   }),
 ];
 
-const insights = [
-  route({
-    on: 'GET',
-    path: '/settings/dashboard-insights',
-    needs: 'read',
-    summary: 'Dashboard insights settings',
-    params: none,
-    ...insightsReturns,
-    answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'dashboard-insights')),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/dashboard-insights/edit',
-    needs: 'write',
-    body: 'required',
-    summary: 'Change dashboard insights settings',
-    description: PARTIAL,
-    params: () => editShape(INSIGHTS),
-    ...insightsReturns,
-    async answer(change, ctx) {
-      const view = await editSettings(ctx, 'dashboard-insights', change);
-      return {
-        message: changedMessage('The dashboard insights settings were changed.', change, view.notes),
-        ...groupAnswer(view),
-      };
-    },
-  }),
-];
-
-const tools = [
-  route({
-    on: 'GET',
-    path: '/settings/tools',
-    needs: 'read',
-    summary: 'Tools settings',
-    params: none,
-    ...toolsReturns,
-    answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, 'tools')),
-  }),
-  route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/tools/edit',
-    needs: 'write',
-    body: 'required',
-    summary: 'Change tools settings',
-    description: `${PARTIAL} svc_theme belongs to the user of the key.`,
-    params: () => editShape(TOOLS),
-    ...toolsReturns,
-    async answer(change, ctx) {
-      const view = await editSettings(ctx, 'tools', change);
-      return { message: changedMessage('The tools settings were changed.', change, view.notes), ...groupAnswer(view) };
-    },
-  }),
-];
-
 export const settings: readonly Route[] = [
-  ...general,
-  ...advanced,
-  ...monitoring,
+  ...groupRoutes('general', {
+    summary: 'General settings',
+    note: ' sidebar_position and svc_widgets belong to the user of the key.',
+    inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
+    derived: () => ({
+      svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
+    }),
+  }),
+  ...groupRoutes('advanced', {
+    summary: 'Advanced settings: how sites are contacted',
+    note: ' They take effect immediately, and override the environment of the server.',
+    inner: { sync_data: 'invalid_sync_data_type' },
+  }),
+  ...groupRoutes('monitoring', {
+    summary: 'Monitoring settings',
+    note: ' The same values as those of PUT /monitors/settings.',
+    derived: () => ({
+      svc_uptime_monitoring_interval_label: z.string(),
+      svc_uptime_monitoring_timeout_label: z.string(),
+    }),
+  }),
   ...emails,
   ...costSettings,
-  ...insights,
+  ...groupRoutes('dashboard-insights', { summary: 'Dashboard insights settings' }),
   ...backups,
-  ...tools,
+  ...groupRoutes('tools', { summary: 'Tools settings', note: ' svc_theme belongs to the user of the key.' }),
   ...toolRoutes,
 ];
