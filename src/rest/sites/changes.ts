@@ -1,10 +1,12 @@
 /** The change log of a site: changes made on the site itself and changes made through this service (REST §6.3.3). */
 
 import { z } from '../../../schemas/zod.js';
-import { CHANGE_SOURCES, changesOfSite } from '../../domain/sites/changes.js';
+import { CHANGE_SOURCES, changeSentence, changesOfSite } from '../../domain/sites/changes.js';
+import { isoTime } from '../../domain/sites/sites.js';
+import type { ChangeRow } from '../../store/sites/change-list.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import { csv, flag, int, text } from '../params.js';
 import { changeShape } from '../schemas/records.js';
-import { changeView } from '../views/changes.js';
 import { siteRoute } from './references.js';
 
 type Spellings = Readonly<Record<string, readonly string[]>>;
@@ -65,3 +67,29 @@ export const siteChanges = siteRoute({
     return { total, page, per_page, data: items.map((row) => changeView(found, row)) };
   },
 });
+
+/** The record of the user's interface, together with the plain fields of the operations (REST §4.4). */
+function changeView(site: SiteRow, row: ChangeRow) {
+  return {
+    id: row.id,
+    type: row.context,
+    description: changeSentence(row),
+    user: row.user_login,
+    timestamp: isoTime(Math.round(row.created * 1000)),
+    log_id: row.id,
+    site_id: site.id,
+    item: row.item,
+    user_id: row.user_id,
+    user_login: row.user_login,
+    action: row.action,
+    context: row.context,
+    created: Math.floor(row.created),
+    duration: row.duration,
+    log_site_name: site.name,
+    url: site.url,
+    source: row.source,
+    ...(row.source === 'dashboard'
+      ? { via: row.via, operation: row.operation, result: row.code === '' ? 'done' : 'failed', error_code: row.code }
+      : {}),
+  };
+}
