@@ -163,14 +163,7 @@ export const safetyExtra: readonly Route[] = [
         include_lifted: flag().default(false).describe('Also those that pass again.'),
         ...paging(50, 200),
       }),
-    returns: () =>
-      z.object({
-        total: z.number().int(),
-        page: z.number().int(),
-        per_page: z.number().int(),
-        pages: z.number().int(),
-        data: z.array(quarantinedVersion()),
-      }),
+    returns: () => listOf(quarantinedVersion()),
     async answer({ include_lifted, page, per_page }, ctx) {
       const { versions, total } = await quarantinedVersions(ctx, include_lifted, page, per_page);
       return { total, page, per_page, data: versions };

@@ -12,7 +12,7 @@ import type { Ctx } from '../../domain/context.js';
 import { listVulnerabilities } from '../../domain/vulnerabilities/list.js';
 import { csv, flag, ids, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
-import { withSite } from '../schemas/records.js';
+import { listOf, withSite } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
 
 const filters = once(() => ({
@@ -25,15 +25,9 @@ const ofSites = once(() => ({
   client_ids: ids().default([]).describe('Sites of any of these clients, comma-separated.'),
 }));
 
-const count = () => z.number().int();
 const answered = once(() =>
-  z.object({
-    total: count(),
-    page: count(),
-    per_page: count(),
-    pages: count(),
-    data: z.array(knownVulnerability()),
-    by_severity: z.record(count()).describe('Of all pages.'),
+  listOf(knownVulnerability()).extend({
+    by_severity: z.record(z.number().int()).describe('Of all pages.'),
     ...vulnerabilityFacts(),
     notices: z.array(vulnerabilityNotice()).describe('Copyright and licence texts of the entries shown.'),
   }),
