@@ -1,6 +1,6 @@
 /** Validation errors that rows share. */
 
-import { type ErrorCode, ServiceError } from '../core/errors.js';
+import { ServiceError } from '../core/errors.js';
 
 /** Error codes by parameter, for `details` (REST §6.10). */
 export type InnerCodes = Readonly<Record<string, string>>;
@@ -49,13 +49,4 @@ export interface ItemError {
   id?: number | string;
   code: string;
   message: string;
-}
-
-/** An item's failure as an `errors` entry. */
-export function itemError(
-  where: Omit<ItemError, 'code' | 'message'>,
-  code: ErrorCode | string,
-  message: string,
-): ItemError {
-  return { ...where, code, message };
 }

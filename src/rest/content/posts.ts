@@ -17,7 +17,6 @@ import { createPost } from '../../domain/content/post-create.js';
 import { editPost } from '../../domain/content/post-edit.js';
 import { changePostStatus, deletePost, type StatusChange } from '../../domain/content/post-status.js';
 import { getPost, listPosts } from '../../domain/content/posts.js';
-import { itemError } from '../errors.js';
 import { csv, flag, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
@@ -134,7 +133,7 @@ export const posts: readonly Route[] = [
     async answer({ id_or_domain, ...post }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { without_image, ...data } = await createPost(ctx, site, post);
-      const errors = without_image ? [itemError({ id: data.post_id }, 'create_post_error', NO_IMAGE)] : [];
+      const errors = without_image ? [{ id: data.post_id, code: 'create_post_error', message: NO_IMAGE }] : [];
       return { message: 'The post was created.', data, site: simpleSite(site), errors };
     },
   }),

@@ -9,7 +9,7 @@ import { setTypeIgnored } from '../../domain/updates/by-type.js';
 import { setIgnored } from '../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../domain/updates/results.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { type ItemError, itemError } from '../errors.js';
+import type { ItemError } from '../errors.js';
 import { slugs } from '../params.js';
 import type { Route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';
@@ -76,9 +76,10 @@ async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named:
     for (const entry of await ctx.store.siteUpdates.ignoredOn(site.id))
       if (entry.type === UPDATE_TYPES.indexOf(kind)) present.add(entry.slug);
   const known = named.filter((slug) => present.has(slug));
+  const message = 'Nothing with this slug is installed on the site.';
   const errors: ItemError[] = named
     .filter((slug) => !known.includes(slug))
-    .map((slug) => itemError({ slug }, 'not_installed', 'Nothing with this slug is installed on the site.'));
+    .map((slug) => ({ slug, code: 'not_installed', message }));
   return { known, errors };
 }
 

@@ -9,7 +9,7 @@ import { isoTime } from '../../domain/sites/sites.js';
 import { limitsOf } from '../../domain/updates/filters.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Narrowing } from '../../store/updates/filters.js';
-import { type ItemError, itemError } from '../errors.js';
+import type { ItemError } from '../errors.js';
 import type { RouteAnswer } from '../route.js';
 
 /** Runs every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
@@ -22,9 +22,7 @@ export async function runOn(
   const began = isoTime(ctx.clock.now());
   const params: UpdateParams = { types: typeNumbers, specific_items: [] };
   if (narrowing !== undefined) params.limits = limitsOf(narrowing);
-  const unknown = selection.errors.map(({ site_id, code, message }) =>
-    itemError({ site_id: site_id ?? 0 }, code, message),
-  );
+  const unknown = selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message }));
   const answer = await runOrQueue(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
@@ -41,8 +39,8 @@ export async function runOn(
   const failed = answer.done.flatMap(({ result }) => result.errors);
   const errors: ItemError[] = [
     ...unknown,
-    ...answer.failures.map(({ site, error }) => itemError({ site_id: site.id }, error.code, error.message)),
-    ...failed.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+    ...answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
+    ...failed.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message })),
   ];
   const total_updated = updated.length;
   return {

@@ -11,7 +11,6 @@ import { narrowingOf, narrowSites, type UpdateFilters } from '../../domain/updat
 import { previewUpdates } from '../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
 import type { SiteFilter } from '../../store/sites/sites.js';
-import { itemError } from '../errors.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
 import { type HttpMethod, type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
@@ -232,10 +231,8 @@ async function preview(
     would_affect,
     would_update,
     errors: [
-      ...chosen.errors.map(({ site_id, code, message }) =>
-        itemError({ site_id: site_id ?? 0, slug: '' }, code, message),
-      ),
-      ...errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message)),
+      ...chosen.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, slug: '', code, message })),
+      ...errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message })),
     ],
   };
 }
@@ -248,7 +245,7 @@ const EMPTY_SLUG = {
 
 /** Members of an answer besides its results: problems of the site since the updates, and the job that does the rest. */
 function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
-  const entries = errors.map(({ site_id, slug, code, message }) => itemError({ site_id, slug }, code, message));
+  const entries = errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
   return { ...(entries.length === 0 ? {} : { errors: entries }), ...job };
 }
 
