@@ -40,6 +40,9 @@ import type { Naming } from './validate.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
+/** Methods of actions and edits that the routes document lists under all three. */
+export const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+
 /**
  * The answer of a row, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and,
  * when paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. A row that runs in the

@@ -26,12 +26,10 @@ import {
 import type { Ctx } from '../../domain/context.js';
 import { clientCosts } from '../../domain/costs/costs.js';
 import { cleared, csv, ids, int, paging, text } from '../params.js';
-import { type HttpMethod, type Route, route } from '../route.js';
+import { ACT, type Route, route } from '../route.js';
 import { exampleClient, exampleListedClient } from '../schemas/examples.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { clientOf } from './path.js';
-
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 
 const path = once(() => ({
   id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),

@@ -13,12 +13,11 @@ import {
   updateCost,
 } from '../../domain/costs/records.js';
 import { cleared, csv, int, paging } from '../params.js';
-import { type HttpMethod, type Route, route } from '../route.js';
+import { ACT, type Route, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const MODULE = 'cost-tracker';
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = once(() => ({ cost_id: int(1).describe('Id of a cost.') }));
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 

@@ -9,7 +9,7 @@ import { installedExtensions } from '../../domain/extensions/inventory.js';
 import { loadLiveSite } from '../../domain/sites/actions.js';
 import { abandonedCheckedAt, abandonedItems } from '../../domain/sites/findings.js';
 import { flag, openPaging, pageOf, slugs, text } from '../params.js';
-import type { HttpMethod, Route } from '../route.js';
+import { ACT, type Route } from '../route.js';
 import { examplePlugin, exampleSite, exampleTheme } from '../schemas/examples.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
 import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
@@ -23,7 +23,6 @@ type Entry = ReturnType<typeof pluginEntry> | ReturnType<typeof themeEntries>[nu
 /** Maximum items per page. Without paging everything is returned: a site has some dozens. */
 const MAX = 200;
 const WHOLE = 10_000;
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 
 const listFilters = once(() => ({
   status: z.enum(['any', 'active', 'inactive']).default('any'),

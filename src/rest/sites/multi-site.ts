@@ -8,7 +8,7 @@ import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag } from '../params.js';
-import { type Route, type RouteAnswer, route } from '../route.js';
+import { ACT, type Route, type RouteAnswer, route } from '../route.js';
 import { actedSite, queuedShape } from '../schemas/records.js';
 import { siteChoice } from './filter.js';
 
@@ -39,7 +39,7 @@ const multiSiteAnswer = once(() =>
 
 export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R>): Route {
   return route({
-    on: ['POST', 'PUT', 'PATCH'],
+    on: ACT,
     path: action.path,
     needs: 'write',
     live: true,

@@ -16,7 +16,7 @@ import {
 } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
-import { type HttpMethod, type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
+import { ACT, type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
 import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import {
   clientOfSite,
@@ -34,7 +34,6 @@ import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
 import { simpleSite, siteOf, siteRoute } from './references.js';
 
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const markedShape = once(() =>
   writtenOf(simpleSiteShape()).extend({ suspended: z.union([z.literal(0), z.literal(1)]) }),
 );

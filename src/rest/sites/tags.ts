@@ -14,11 +14,10 @@ import {
   updateTag,
 } from '../../domain/sites/tags.js';
 import { cleared, ids, int, paging, text } from '../params.js';
-import { type HttpMethod, type Route, route } from '../route.js';
+import { ACT, type Route, route } from '../route.js';
 import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 const path = once(() => ({ tag_id: int(1).describe('Id of a tag.') }));
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
 const color = once(() => cleared.value(tagColorInput().nullable().optional()).describe('#RRGGBB; null or "" is none.'));

@@ -12,7 +12,7 @@ import { previewUpdates } from '../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../domain/updates/updates.js';
 import type { SiteFilter } from '../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
-import { type HttpMethod, type Route, route } from '../route.js';
+import { ACT, type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
@@ -23,7 +23,6 @@ import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/up
 import { ignoredUpdates } from './ignored.js';
 import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 
-const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
 /** Accepts `core`, the name of `wp` in the operations. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
 const typeList = once(() => csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES]))));
