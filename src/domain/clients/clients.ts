@@ -1,5 +1,7 @@
 /** Clients: the owners of sites (operations §8.2). */
 
+import type { clientDetails } from '../../../schemas/client.js';
+import type { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
 import type { SuspensionChange } from '../../store/sites/status.js';
@@ -30,19 +32,11 @@ export interface ClientListFilter {
 }
 
 /** Fields of a client as callers send them; `selected_sites` replaces the client's sites. */
-export interface ClientInput {
+export type ClientInput = z.output<z.ZodObject<ReturnType<typeof clientDetails>>> & {
   name?: string | undefined;
   client_email?: string | undefined;
-  client_phone?: string | undefined;
-  address_1?: string | undefined;
-  address_2?: string | undefined;
-  city?: string | undefined;
-  state?: string | undefined;
-  zip?: string | undefined;
-  country?: string | undefined;
-  note?: string | undefined;
   selected_sites?: readonly number[] | undefined;
-}
+};
 
 export async function listClients(ctx: Ctx, filter: ClientListFilter, page: number, perPage: number) {
   const { items, total } = await ctx.store.clients.list(storedFilter(filter), page, perPage, ctx.actor.denied_sites);
@@ -203,20 +197,8 @@ const NO_TEXTS: ClientTexts = {
   note: '',
 };
 
-function textsOf(input: ClientInput) {
-  const {
-    client_email: email,
-    client_phone: phone,
-    name,
-    address_1,
-    address_2,
-    city,
-    state,
-    zip,
-    country,
-    note,
-  } = input;
-  return { name, email, phone, address_1, address_2, city, state, zip, country, note };
+function textsOf({ client_email: email, client_phone: phone, selected_sites: _sites, ...texts }: ClientInput) {
+  return { ...texts, email, phone };
 }
 
 /** The members that have a value. */
