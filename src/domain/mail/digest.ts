@@ -85,17 +85,13 @@ function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
       title: 'Down now',
       columns: ['Site', 'For'],
       rows: digest.down.map((site) => [site.name, duration(now - site.since)]),
-      ...(digest.down_total > digest.down.length
-        ? { more: `And ${digest.down_total - digest.down.length} more.` }
-        : {}),
+      ...more(digest.down, digest.down_total),
     },
     {
       title: 'Disconnected',
       columns: ['Site', 'Reason'],
       rows: digest.disconnected.map((site) => [site.name, oneLine(site.reason, 200)]),
-      ...(digest.disconnected_total > digest.disconnected.length
-        ? { more: `And ${digest.disconnected_total - digest.disconnected.length} more.` }
-        : {}),
+      ...more(digest.disconnected, digest.disconnected_total),
     },
     {
       title: 'Most pending updates',
@@ -109,6 +105,10 @@ function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
     },
   ];
   return all.filter(({ rows }) => rows.length > 0);
+}
+
+function more(shown: readonly unknown[], total: number) {
+  return total > shown.length ? { more: `And ${total - shown.length} more.` } : {};
 }
 
 function plural(n: number, one: string, many: string): string {

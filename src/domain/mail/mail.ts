@@ -5,8 +5,8 @@ import type { MailFailure } from '../../mail/mailer.js';
 import type { MailRow, WaitingAlert } from '../../store/mail/mail.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
-import { type AlertMail, isAlertKind, type MailedAlert, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
-import { listMails, mailLook, mailToSend } from './settings.js';
+import { type AlertMail, isAlertKind, type MailedAlert, mailsOf, mailTypeOf } from './alerts.js';
+import { mailLook, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';
 
@@ -79,7 +79,7 @@ async function queueAlerts(ctx: Ctx): Promise<void> {
   const fresh = alerts.filter((alert) => now - alert.at <= STALE_MS);
   const mails: AlertMail[] = [];
   for (const { type, recipients, alerts: group } of grouped(fresh)) {
-    const head = await headOf(ctx, type, recipients);
+    const head = await mailToSend(ctx, type, recipients);
     if (head !== null) mails.push(...mailsOf(type, head, group, look));
   }
   await ctx.store.mail.queueAlerts(
@@ -110,15 +110,6 @@ function grouped(alerts: readonly WaitingAlert[]): Group[] {
     groups.set(key, group);
   }
   return [...groups.values()];
-}
-
-/** Null if this mail is off, unavailable, or has no recipients. */
-async function headOf(ctx: Ctx, type: MailType, own: string): Promise<MailHead | null> {
-  if (own === '') return mailToSend(ctx, type);
-  const mail = (await listMails(ctx)).find((entry) => entry.type === type);
-  if (mail === undefined || mail.disable === 1) return null;
-  const recipients = own.split(',').map((address) => address.trim());
-  return { subject: mail.subject, heading: mail.heading, recipients: recipients.filter((address) => address !== '') };
 }
 
 /** Sent and failed mails, newest first. */

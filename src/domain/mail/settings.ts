@@ -6,6 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate, dashboardZone } from '../settings/effects.js';
+import type { MailHead } from './alerts.js';
 import type { MailLook } from './layout.js';
 
 type Source = Pick<Ctx, 'store' | 'config'>;
@@ -47,14 +48,17 @@ export async function mailLook(ctx: Source): Promise<MailLook> {
   return { zone: await dashboardZone(ctx), page: base_url === null ? null : `${base_url}/` };
 }
 
-/** Subject and recipients of one mail; null if it is off, unavailable, or has no recipients. */
-export async function mailToSend(
-  ctx: Source,
-  type: MailType,
-): Promise<{ subject: string; heading: string; recipients: string[] } | null> {
+/**
+ * Subject and recipients of one mail; null if it is off, unavailable, or has no recipients.
+ * @param own recipients in place of those of the mail, comma-separated; '' = none
+ */
+export async function mailToSend(ctx: Source, type: MailType, own = ''): Promise<MailHead | null> {
   const mail = (await listMails(ctx)).find((entry) => entry.type === type);
-  if (mail === undefined || mail.disable === 1 || mail.recipients === '') return null;
-  return { subject: mail.subject, heading: mail.heading, recipients: mail.recipients.split(',') };
+  if (mail === undefined || mail.disable === 1) return null;
+  const addresses = own === '' ? mail.recipients : own;
+  if (addresses === '') return null;
+  const recipients = addresses.split(',').map((address) => address.trim());
+  return { subject: mail.subject, heading: mail.heading, recipients: recipients.filter((address) => address !== '') };
 }
 
 /**
