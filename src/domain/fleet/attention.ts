@@ -7,7 +7,7 @@ import type { Ctx } from '../context.js';
 import type { Evidence } from '../safety/safe-run.js';
 import { isoTime } from '../sites/times.js';
 import { feedState } from '../vulnerabilities/state.js';
-import { briefData } from './brief.js';
+import { briefData, siteCounts } from './brief.js';
 import { reasonCell } from './search-cells.js';
 
 const DAY_MS = 86_400_000;
@@ -111,16 +111,10 @@ export async function fleetAttention(ctx: Ctx, cases: number) {
     broken_update: { count: left.total, cases: left.items.map(brokenCase) },
     update_undone: { count: undone.total, cases: undone.items.map(brokenCase) },
   };
-  const sites = (status: string) => data.sites.find((row) => row.status === status)?.n ?? 0;
   const level = (number: number | null) => levels.find((row) => row.level === number)?.n ?? 0;
   return {
     as_of: isoTime(now),
-    sites: {
-      total: data.sites.reduce((sum, { n }) => sum + n, 0),
-      connected: sites('connected'),
-      disconnected: sites('disconnected'),
-      suspended: sites('suspended'),
-    },
+    sites: siteCounts(data.sites),
     updates: { major: level(2), minor: level(1), patch: level(0), unknown: level(null) },
     matters: ATTENTION.flatMap((matter) => {
       const one = found[matter];

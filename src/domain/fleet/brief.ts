@@ -63,6 +63,16 @@ export async function briefData(ctx: Ctx, now: number, since: number, cases: num
   );
 }
 
+export function siteCounts(sites: BriefData['sites']) {
+  const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
+  return {
+    total: sites.reduce((sum, { n }) => sum + n, 0),
+    connected: count('connected'),
+    disconnected: count('disconnected'),
+    suspended: count('suspended'),
+  };
+}
+
 function startOf(since: string, now: number): number {
   const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(since) ? Date.parse(since) : Number.NaN;
   if (Number.isFinite(at) && at <= now) return at;
@@ -79,19 +89,13 @@ function briefOf(
   now: number,
   since: number,
 ): Brief {
-  const count = (status: string) => sites.find((row) => row.status === status)?.n ?? 0;
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map(
     (_, type) => offers.find((row) => row.type === type)?.n ?? 0,
   );
   return {
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
-    sites: {
-      total: sites.reduce((sum, { n }) => sum + n, 0),
-      connected: count('connected'),
-      disconnected: count('disconnected'),
-      suspended: count('suspended'),
-    },
+    sites: siteCounts(sites),
     needs_attention: LINES.flatMap((line) => lineOf(line, matters[line.name])),
     updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
     done: done.slice(0, DONE).map(({ context, action, n, sites: on }) => ({
