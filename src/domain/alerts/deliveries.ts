@@ -134,12 +134,12 @@ export async function postAlerts(
   const type = recipient.type as RecipientType;
   const [first] = alerts;
   if (first === undefined) return null;
-  const { url, headers, body } =
-    type === 'webhook' ? webhookPost(target, first, options) : chatPost(type, target, alerts, options);
+  const post = type === 'webhook' ? webhookPost(target, first, options) : chatPost(type, target, alerts, options);
   const at = ctx.clock.now();
   const id = options.test ? `test_${recipient.uid}_${at}` : `alert_${recipient.uid}_${first.id}`;
   const sign = target.secret === undefined ? undefined : { id, at, secret: target.secret };
   try {
+    const { url, headers = {}, body } = post;
     await ctx.webhooks.post({ url, headers, body: JSON.stringify(body), sign, signal: ctx.signal });
     return null;
   } catch (error) {

@@ -11,7 +11,7 @@ import { isoTime } from '../sites/sites.js';
 
 export interface Post {
   url: string;
-  headers: Record<string, string>;
+  headers?: Record<string, string>;
   body: unknown;
 }
 
@@ -43,7 +43,6 @@ export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, tes
   const { site_id: id, site_name: name, site_url: url } = alert;
   return {
     url: target.url,
-    headers: {},
     body: {
       type: alert.kind,
       timestamp: isoTime(alert.at),
@@ -127,7 +126,6 @@ function slack({ url }: AlertTarget, words: Words): Post {
   const text = `${MARK[words.tone]} ${words.title}: ${words.lines[0]}`;
   return {
     url,
-    headers: {},
     body: {
       text: slackText(text),
       attachments: [
@@ -154,7 +152,6 @@ function discord({ url }: AlertTarget, words: Words): Post {
   const description = [...words.lines.map(discordText), ...(links.length === 0 ? [] : ['', links.join(' · ')])];
   return {
     url,
-    headers: {},
     body: {
       username: 'Sitefleet',
       allowed_mentions: { parse: [] },
@@ -179,7 +176,6 @@ function teams({ url }: AlertTarget, words: Words): Post {
   });
   return {
     url,
-    headers: {},
     body: {
       type: 'message',
       attachments: [
@@ -209,7 +205,6 @@ function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
     .map((link) => [{ text: link.label, url: link.url }]);
   return {
     url: `${url.replace(/\/$/, '')}/bot${token}/sendMessage`,
-    headers: {},
     body: {
       chat_id,
       text: `${MARK[words.tone]} ${words.title}\n\n${words.lines.join('\n')}`.slice(0, 4096),
@@ -227,7 +222,7 @@ function ntfy({ url, token }: AlertTarget, words: Words): Post {
   const links = linksOf(words);
   return {
     url: `${origin}/${parts.join('/')}`,
-    headers: token === undefined ? {} : { authorization: `Bearer ${token}` },
+    ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
     body: {
       topic,
       title: words.title.slice(0, 250),
