@@ -5,6 +5,7 @@ import type { AuditEngine } from '../../audit/audit.js';
 import { ServiceError } from '../../core/errors.js';
 import type { AuditSchedule } from '../../store/audits/audits.js';
 import type { Ctx } from '../context.js';
+import { masked } from '../settings/backups.js';
 
 const KEY = 'perf-audit';
 const SECRET = 'perf-audit-secret';
@@ -31,10 +32,9 @@ export async function auditSettings(ctx: Pick<Ctx, 'store'>): Promise<AuditSetti
 /** As shown to callers: the key masked, and whether an audit could run now. */
 export async function auditSettingsView(ctx: Ctx) {
   const [settings, key, missing] = await Promise.all([auditSettings(ctx), pagespeedKey(ctx), ctx.auditor.missing()]);
-  const masked = key === null ? '' : `****${key.length >= 12 ? key.slice(-4) : ''}`;
   return {
     ...settings,
-    api_key: masked,
+    api_key: key === null ? '' : masked(key),
     engine_in_use: engineOf(settings, key, missing),
     lighthouse: missing === null ? 'available' : missing,
   };

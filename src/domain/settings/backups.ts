@@ -59,8 +59,8 @@ async function viewOf(ctx: Ctx, slug: string) {
   };
 }
 
-/** A short secret is masked completely. */
-function masked(secret: string): string {
+/** `****` and the last four characters; a short secret is masked completely. */
+export function masked(secret: string): string {
   return `****${secret.length >= 12 ? secret.slice(-4) : ''}`;
 }
 

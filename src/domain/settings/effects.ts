@@ -8,11 +8,9 @@ import {
   type Fields,
   GENERAL,
   INSIGHTS,
-  type Surroundings,
   TOOLS,
   type ValuesOf,
 } from '../../../schemas/settings.js';
-import type { Config } from '../../config/types.js';
 import { momentOf, wallOf } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 
@@ -32,24 +30,19 @@ type Source = Pick<Ctx, 'store' | 'config'>;
 /** The values of a group, with defaults for those not stored. `owner` selects whose personal values. */
 export async function groupValues<G extends Group>(ctx: Source, group: G, owner = ''): Promise<GroupValues<G>> {
   const stored = await ctx.store.settings.group(`${group}.`);
-  const surroundings = surroundingsOf(ctx.config);
   const values = Object.entries(GROUPS[group] as Fields).map(([name, { schema, standard, personal }]) => {
     const found = stored.get(personal === true ? `${name}@${owner}` : name);
     const parsed = found === undefined ? undefined : schema().safeParse(found);
     // A value of an older version that is no longer allowed is replaced by the default.
-    const normal = standard(surroundings);
+    const normal = standard(ctx.config);
     if (parsed === undefined || !parsed.success) return [name, normal];
     return [name, isMap(parsed.data) && isMap(normal) ? { ...normal, ...parsed.data } : parsed.data];
   });
   return Object.fromEntries(values) as GroupValues<G>;
 }
 
-function isMap(value: unknown): value is Record<string, unknown> {
+export function isMap(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
-}
-
-function surroundingsOf({ concurrency, per_host }: Config): Surroundings {
-  return { concurrency, per_host };
 }
 
 /** One value; cheaper than its group. */
@@ -69,7 +62,7 @@ function storedOrStandard<G extends Group, K extends keyof GroupValues<G> & stri
 ): GroupValues<G>[K] {
   const { schema, standard } = (GROUPS[group] as Fields)[name] as Fields[string];
   const parsed = stored === undefined ? undefined : schema().safeParse(stored);
-  return (parsed?.success === true ? parsed.data : standard(surroundingsOf(ctx.config))) as GroupValues<G>[K];
+  return (parsed?.success === true ? parsed.data : standard(ctx.config)) as GroupValues<G>[K];
 }
 
 /** Time zone of the dashboard, as `time-zones.ts` takes it. */

@@ -6,7 +6,7 @@ import { ServiceError } from '../../core/errors.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import { isZone } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
-import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues } from './effects.js';
+import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues, isMap } from './effects.js';
 import { requireModule } from './modules.js';
 
 /** Values of a group as returned, with the reasons why some have no effect here. */
@@ -58,11 +58,10 @@ export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: 
   const before = await groupValues(ctx, group, owner);
   const fields = GROUPS[group] as Fields;
   const after = { ...before } as Record<string, unknown>;
-  const surroundings = { concurrency: ctx.config.concurrency, per_host: ctx.config.per_host };
   const writes: SettingWrite[] = given.map(([name, value]) => {
     const { personal, standard } = fields[name] as Fields[string];
     const key = `${group}.${name}${personal === true ? `@${owner}` : ''}`;
-    after[name] = value === null ? standard(surroundings) : merged(before[name as keyof typeof before], value);
+    after[name] = value === null ? standard(ctx.config) : merged(before[name as keyof typeof before], value);
     return { key, value: value === null ? undefined : after[name] };
   });
   CHECKS[group]?.(after, new Set(given.map(([name]) => name)));
@@ -74,7 +73,6 @@ export async function editSettings<G extends Group>(ctx: Ctx, group: G, change: 
 
 /** Maps of switches change member by member. */
 function merged(before: unknown, value: unknown): unknown {
-  const isMap = (each: unknown): each is object => typeof each === 'object' && each !== null && !Array.isArray(each);
   return isMap(before) && isMap(value) ? { ...before, ...value } : value;
 }
 
