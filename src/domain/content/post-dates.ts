@@ -1,10 +1,10 @@
 /** The two dates of a post: the site's own time, and UTC. */
 
 import type { EditablePost } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import { momentOf, wordpressTime, zoneOfSite } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
+import { wrongField } from '../settings/settings.js';
 
 type Dated = { post_date?: string | undefined; post_date_gmt?: string | undefined; post_status?: string | undefined };
 
@@ -15,15 +15,12 @@ export function withDates<T extends Dated>(ctx: Ctx, site: SiteRecord, fields: T
   if (fields.post_status === 'future') {
     const date = gmt ?? before?.post_date_gmt ?? undefined;
     if (date === undefined || momentOf(wall(date), 'UTC') <= ctx.clock.now()) {
-      const reason = 'must be a time in the future: post_status is future';
-      throw new ServiceError('rest_invalid_param', `Invalid parameter(s): post_date`, {
-        field: 'post_date',
-        advice: "Send post_date in the site's time zone, or post_date_gmt.",
-        data: {
-          params: { post_date: reason },
-          details: { post_date: { code: 'rest_invalid_param', message: reason } },
-        },
-      });
+      throw wrongField(
+        'post_date',
+        'rest_invalid_param',
+        'must be a time in the future: post_status is future',
+        "Send post_date in the site's time zone, or post_date_gmt.",
+      );
     }
   }
   if (gmt === undefined) return fields;
