@@ -4,11 +4,12 @@ import type { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { CostFields, CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import { requireAccess } from '../clients/records.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { nextDue } from './costs.js';
+import { nextDue, siteCosts } from './costs.js';
 import { paymentMethods, productTypes } from './lists.js';
 import { dateOf, timestampOf } from './periods.js';
 
@@ -159,7 +160,7 @@ function head(cost: { id: number; name: string }) {
   return { cost_id: cost.id, cost_name: cost.name };
 }
 
-export function costView(ctx: Ctx, cost: CostRow): CostView {
+function costView(ctx: Ctx, cost: CostRow): CostView {
   return {
     ...(cost as CostRow & Pick<CostView, 'type' | 'license_type' | 'cost_status' | 'renewal_type'>),
     next_renewal: nextDue(cost, dateOf(ctx.clock.now())),
@@ -169,4 +170,22 @@ export function costView(ctx: Ctx, cost: CostRow): CostView {
     created_at: timestampOf(cost.created_at),
     updated_at: timestampOf(cost.updated_at),
   };
+}
+
+/**
+ * The costs of a site, each with the share of the site (REST §6.3 R35), by next due date. Throws
+ * `svc_module_not_available`.
+ */
+export async function siteCostRecords(ctx: Ctx, site: SiteRow) {
+  const { costs: shares, total_monthly, total_yearly } = await siteCosts(ctx, site.id);
+  const records = await ctx.store.costs.findMany(
+    shares.map(({ id }) => id),
+    ctx.actor.denied_sites,
+  );
+  const byId = new Map(records.map((record) => [record.id, record]));
+  const costs = shares.flatMap((share) => {
+    const record = byId.get(share.id);
+    return record === undefined ? [] : [{ ...costView(ctx, record), ...share }];
+  });
+  return { costs, total_monthly, total_yearly };
 }

@@ -4,7 +4,7 @@ import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { getSiteClient } from '../../domain/clients/clients.js';
 import type { Ctx } from '../../domain/context.js';
-import { siteCostRecords } from '../../domain/costs/site-costs.js';
+import { siteCostRecords } from '../../domain/costs/records.js';
 import {
   checkOne,
   disconnectOne,
