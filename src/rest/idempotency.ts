@@ -4,7 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
-import { asServiceError, type ErrorCode, ServiceError } from '../core/errors.js';
+import { asServiceError, type ErrorCode, type ErrorDetails, ServiceError } from '../core/errors.js';
 import type { Ctx } from '../domain/context.js';
 import type { RouteAnswer } from './route.js';
 
@@ -46,13 +46,7 @@ export function fingerprintOf(parts: readonly string[]): string {
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url');
 }
 
-type Stored = { answer: RouteAnswer } | { error: { code: ErrorCode; message: string; details: StoredDetails } };
-interface StoredDetails {
-  status: number;
-  field?: string;
-  advice?: string;
-  data: Record<string, unknown>;
-}
+type Stored = { answer: RouteAnswer } | { error: { code: ErrorCode; message: string; details: ErrorDetails } };
 
 /**
  * Runs `work` unless the key has been used. Cancellations (499) and failures of ours or of a site (5xx) are not stored:
@@ -80,13 +74,9 @@ export async function runOnce(
     return { answer, replayed: false };
   } catch (error) {
     const known = asServiceError(error);
+    const failed = JSON.stringify({ error: storedError(known) } satisfies Stored);
     if (known.status >= 499) await idempotency.release(principal, idempotent.key);
-    else
-      await idempotency.finish(
-        principal,
-        idempotent.key,
-        JSON.stringify({ error: storedError(known) } satisfies Stored),
-      );
+    else await idempotency.finish(principal, idempotent.key, failed);
     throw error;
   }
 }
