@@ -60,8 +60,6 @@ function inRestWords(error: unknown, params: AddSiteParams): unknown {
         advice: 'Change the site with PUT /v2/sites/{id}/edit, or renew its connection with …/reconnect.',
         data: { found_id: error.data.site_id },
       });
-    case 'svc_invalid_url':
-      return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
     case 'svc_invalid_credentials':
       return error.field === 'unique_id' && params.uniqueid === undefined ? uniqueIdNeeded(error) : error;
     default:
@@ -69,9 +67,11 @@ function inRestWords(error: unknown, params: AddSiteParams): unknown {
   }
 }
 
-/** Converts the error for an unknown client or tag of a site to its REST code. */
+/** Converts the error for a wrong address, and for an unknown client or tag of a site, to its REST code. */
 export function linkInRestWords(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
+  if (error.code === 'svc_invalid_url')
+    return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
   if (error.code === 'svc_client_not_found') {
     return new ServiceError('svc_rest_invalid_client_id', error.message, {
       field: 'client_id',

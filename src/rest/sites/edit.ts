@@ -82,8 +82,6 @@ export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams)
 
 function moveInRestWords(error: unknown): unknown {
   if (!(error instanceof ServiceError)) return error;
-  if (error.code === 'svc_invalid_url')
-    return invalidParam('url', error.message.replace(/^url /, '').replace(/\.$/, ''));
   if (error.code !== 'svc_site_already_exists') return linkInRestWords(error);
   const { site_id: found_id } = error.data;
   return new ServiceError('svc_rest_site_exists', error.message, {
