@@ -117,15 +117,15 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
       };
     },
   },
-  sync: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await syncOne(ctx, site))) },
-  reconnect: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await reconnectOne(ctx, site))) },
-  disconnect: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await disconnectOne(ctx, site))) },
-  suspend: { atOnce: 1, run: onSite(async (ctx, site) => void (await suspendOne(ctx, site, true))) },
-  unsuspend: { atOnce: 1, run: onSite(async (ctx, site) => void (await suspendOne(ctx, site, false))) },
-  check: { atOnce: AT_ONCE, run: onSite(async (ctx, site) => void (await checkOne(ctx, site))) },
+  sync: { atOnce: AT_ONCE, run: onSite(syncOne) },
+  reconnect: { atOnce: AT_ONCE, run: onSite(reconnectOne) },
+  disconnect: { atOnce: AT_ONCE, run: onSite(disconnectOne) },
+  suspend: { atOnce: 1, run: onSite((ctx, site) => suspendOne(ctx, site, true)) },
+  unsuspend: { atOnce: 1, run: onSite((ctx, site) => suspendOne(ctx, site, false)) },
+  check: { atOnce: AT_ONCE, run: onSite(checkOne) },
 };
 
-function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<void>): Run {
+function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<unknown>): Run {
   return async (ctx, item) => {
     const site = await siteOfItem(ctx, item);
     await work(ctx, site);
