@@ -71,6 +71,23 @@ const typeFields = once(() => ({
 const TYPE_CODES = { color: 'invalid_color', icon: 'invalid_icon' };
 const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; it stays when the title changes.') }));
 
+function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) => Promise<void>): Route {
+  return route({
+    on: 'DELETE',
+    path: `/settings/cost-tracker/${list}/{slug}/delete`,
+    needs: 'write',
+    module: MODULE,
+    summary: `Delete a ${what}`,
+    description: 'Refused with 409 for a built-in one, and for one that a cost names.',
+    params: () => z.object(slugPath()),
+    returns: () => z.object({ message: z.string() }),
+    async answer({ slug }, ctx) {
+      await remove(ctx, slug);
+      return { message: `The ${what} was deleted.` };
+    },
+  });
+}
+
 export const costSettings: readonly Route[] = [
   route({
     on: 'GET',
@@ -128,20 +145,7 @@ export const costSettings: readonly Route[] = [
       return { message: 'The product type was changed.', data: await editProductType(ctx, slug, change) };
     },
   }),
-  route({
-    on: 'DELETE',
-    path: '/settings/cost-tracker/product-types/{slug}/delete',
-    needs: 'write',
-    module: MODULE,
-    summary: 'Delete a product type',
-    description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: () => z.object(slugPath()),
-    returns: () => z.object({ message: z.string() }),
-    async answer({ slug }, ctx) {
-      await deleteProductType(ctx, slug);
-      return { message: 'The product type was deleted.' };
-    },
-  }),
+  deletion('product type', 'product-types', deleteProductType),
   route({
     on: 'POST',
     path: '/settings/cost-tracker/payment-methods/add',
@@ -169,18 +173,5 @@ export const costSettings: readonly Route[] = [
       return { message: 'The payment method was changed.', data: await editPaymentMethod(ctx, slug, name) };
     },
   }),
-  route({
-    on: 'DELETE',
-    path: '/settings/cost-tracker/payment-methods/{slug}/delete',
-    needs: 'write',
-    module: MODULE,
-    summary: 'Delete a payment method',
-    description: 'Refused with 409 for a built-in one, and for one that a cost names.',
-    params: () => z.object(slugPath()),
-    returns: () => z.object({ message: z.string() }),
-    async answer({ slug }, ctx) {
-      await deletePaymentMethod(ctx, slug);
-      return { message: 'The payment method was deleted.' };
-    },
-  }),
+  deletion('payment method', 'payment-methods', deletePaymentMethod),
 ];
