@@ -26,18 +26,11 @@ export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'mon
 
 export type TestOutcome = Awaited<ReturnType<typeof testRecipient>>;
 
-/** The recipients of alerts. */
-export interface Audience {
-  /** Addresses of the alert mails; empty if no mail server is configured. */
-  addresses: string[];
-  /** Ids of active recipients. */
-  recipients: number[];
-  /** A warning to show users if both are empty; otherwise ''. */
-  warning: string;
-}
-
-/** Who would receive an alert: by mail, by webhook, in a chat. */
-export async function audienceOf(ctx: Pick<Ctx, 'store' | 'config' | 'mailer'>): Promise<Audience> {
+/**
+ * Who would receive an alert: the addresses of mails, none if no mail server is configured, and the ids of active
+ * recipients; with a warning to show users if there is neither, otherwise ''.
+ */
+export async function audienceOf(ctx: Pick<Ctx, 'store' | 'config' | 'mailer'>) {
   const [mails, recipients, ofSites] = await Promise.all([
     listMails(ctx),
     ctx.store.alertRecipients.active(MOST_RECIPIENTS),
