@@ -16,8 +16,6 @@ import { dashboardZone } from '../settings/effects.js';
 import { findBucket, requireServes } from './buckets.js';
 import { summaryOf, taskView, taskViews } from './views.js';
 
-export type { TaskFilter };
-
 type Fields = z.output<z.ZodObject<ReturnType<typeof taskFields>>>;
 export type TaskInput = { [K in keyof Fields]?: Fields[K] | undefined };
 
