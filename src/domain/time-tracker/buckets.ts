@@ -64,9 +64,8 @@ export async function listBuckets(ctx: Ctx, filter: BucketFilter, page: number, 
 }
 
 /** With the ids of its tasks. Throws `svc_time_tracker_bucket_not_found`. */
-export async function getBucket(ctx: Ctx, id: number): Promise<BucketView & { tasks: number[] }> {
-  const [view] = await views(ctx, [await findBucket(ctx, id)]);
-  if (view === undefined) throw bucketNotFound(id);
+export async function getBucket(ctx: Ctx, id: number) {
+  const view = await single(ctx, await findBucket(ctx, id));
   return { ...view, tasks: await ctx.store.timeTasks.idsOfBucket(id, ctx.actor.denied_sites) };
 }
 
@@ -135,8 +134,7 @@ export async function remainingSeconds(ctx: Ctx, ids: readonly number[]): Promis
 
 async function single(ctx: Ctx, bucket: BucketRow): Promise<BucketView> {
   const [view] = await views(ctx, [bucket]);
-  if (view === undefined) throw bucketNotFound(bucket.id);
-  return view;
+  return view as BucketView;
 }
 
 async function views(ctx: Ctx, buckets: readonly BucketRow[]): Promise<BucketView[]> {
