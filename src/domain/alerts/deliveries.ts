@@ -93,7 +93,8 @@ async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOpti
   for (const [index, batch] of batches.entries()) {
     // Half of the lease has passed: the rest is left to the next run.
     const late = ctx.clock.now() - now > LEASE_MS / 2 || ctx.signal.aborted;
-    const failure = late ? null : await tryBatch(ctx, recipient, target, batch, options);
+    const alerts = batch.map((one) => ({ ...one, id: one.alert_id }) as MailedAlert);
+    const failure = late ? null : await postAlerts(ctx, recipient, target, alerts, options);
     if (!late && failure === null) {
       await alertDeliveries.sent(batch, recipient.id, ctx.clock.now());
       sent += batch.length;
@@ -110,17 +111,6 @@ async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOpti
 
 function batchesOf({ type }: RecipientRow, due: readonly DueDelivery[]): DueDelivery[][] {
   return type === 'webhook' || due.length <= SINGLE ? due.map((one) => [one]) : [[...due]];
-}
-
-async function tryBatch(
-  ctx: Ctx,
-  recipient: RecipientRow,
-  target: AlertTarget,
-  batch: readonly DueDelivery[],
-  options: MessageOptions,
-): Promise<PostFailure | null> {
-  const alerts = batch.map((one) => ({ ...one, id: one.alert_id }) as MailedAlert);
-  return postAlerts(ctx, recipient, target, alerts, options);
 }
 
 /** Sends alerts as one message. Null if it was accepted. */
