@@ -1,26 +1,18 @@
 /** Settings of the performance audits, and the engine they select (REST §6.7). */
 
-import type { AuditStrategyChoice } from '../../../schemas/audit.js';
+import type { auditSettings as settingFields } from '../../../schemas/audit.js';
+import type { z } from '../../../schemas/zod.js';
 import type { AuditEngine } from '../../audit/audit.js';
 import { ServiceError } from '../../core/errors.js';
-import type { AuditSchedule } from '../../store/audits/audits.js';
 import type { Ctx } from '../context.js';
 import { masked } from '../settings/backups.js';
 
 const KEY = 'perf-audit';
 const SECRET = 'perf-audit-secret';
 
-export interface AuditSettings {
-  engine: 'auto' | AuditEngine;
-  language: string;
-  strategy: AuditStrategyChoice;
-  schedule: AuditSchedule;
-  threshold: number;
-}
-
-export type AuditSettingsChange = { [K in keyof AuditSettings]?: AuditSettings[K] | null | undefined } & {
-  api_key?: string | null | undefined;
-};
+type Fields = z.output<z.ZodObject<ReturnType<typeof settingFields>>>;
+export type AuditSettingsChange = { [K in keyof Fields]?: Fields[K] | undefined };
+export type AuditSettings = { [K in Exclude<keyof Fields, 'api_key'>]: NonNullable<Fields[K]> };
 
 const STANDARD: AuditSettings = { engine: 'auto', language: 'en', strategy: 'both', schedule: 'none', threshold: 0 };
 
