@@ -2,7 +2,7 @@
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../core/errors.js';
-import type { SiteRow, TaggedSite } from '../../store/sites/sites.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import { dayEnd, dayStart } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
@@ -46,12 +46,7 @@ export interface Report {
 }
 
 /** Data shared by all segments of a site's report. */
-export interface ReportBasis {
-  zone: string;
-  record: TaggedSite;
-}
-
-export async function reportBasis(ctx: Ctx, site: { id: number }): Promise<ReportBasis> {
+export async function reportBasis(ctx: Ctx, site: { id: number }) {
   const [zone, record] = await Promise.all([dashboardZone(ctx), loadRecord(ctx, site.id)]);
   return { zone, record };
 }
@@ -88,7 +83,7 @@ export async function buildReport(
   ctx: Ctx,
   site: SiteRow,
   query: ReportQuery,
-  basis?: Promise<ReportBasis>,
+  basis?: ReturnType<typeof reportBasis>,
 ): Promise<Report> {
   requireModule(ctx, 'pro-reports');
   const { segment, start_date, end_date } = query;
