@@ -15,21 +15,20 @@ export { int } from '../../schemas/common.js';
 const TRUE: ReadonlySet<unknown> = new Set([true, 1, '1', 'true', 'yes', 'on']);
 const FALSE: ReadonlySet<unknown> = new Set([false, 0, '0', 'false', 'no', 'off']);
 
+function switched<T>(value: unknown, on: T, off: T): unknown {
+  const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
+  return TRUE.has(plain) ? on : FALSE.has(plain) ? off : value;
+}
+
 /** `true/false`, `1/0`, `yes/no` as JSON or text, in any case (REST §3.5). */
 export function flag() {
-  return z.preprocess((value) => {
-    const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
-    return TRUE.has(plain) ? true : FALSE.has(plain) ? false : value;
-  }, z.boolean());
+  return z.preprocess((value) => switched(value, true, false), z.boolean());
 }
 
 /** The same spellings as `flag`, as the number 1 or 0. */
 export function int01() {
   return z.preprocess(
-    (value) => {
-      const plain = typeof value === 'string' ? value.trim().toLowerCase() : value;
-      return TRUE.has(plain) ? 1 : FALSE.has(plain) ? 0 : value;
-    },
+    (value) => switched(value, 1, 0),
     z.union([z.literal(0), z.literal(1)], { errorMap: () => ({ message: 'must be 0 or 1' }) }),
   );
 }
