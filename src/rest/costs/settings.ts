@@ -15,6 +15,7 @@ import {
   productTypes,
 } from '../../domain/costs/lists.js';
 import { editSettings, type GroupView, readSettings } from '../../domain/settings/settings.js';
+import { cleared } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { changedMessage } from '../settings/stored-only.js';
@@ -59,11 +60,7 @@ const title = once(() =>
     .max(100)
     .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
 );
-const look = (about: string) =>
-  z
-    .preprocess((value) => (value === '' ? null : value), z.string().trim().max(80).nullable())
-    .optional()
-    .describe(about);
+const look = (about: string) => cleared.value(z.string().trim().max(80).nullable()).optional().describe(about);
 const typeFields = once(() => ({
   color: look('#RRGGBB; standard #34424D.'),
   icon: look('type:name; standard "deficon:folder open".'),

@@ -61,8 +61,8 @@ export const domains: readonly Route[] = [
 ];
 
 const instant = once(() =>
-  z
-    .preprocess((value) => (value === '' ? null : value), day().nullable())
+  cleared
+    .value(day().nullable())
     .transform((value) => (value === null ? null : Date.parse(`${value}T00:00:00Z`)))
     .optional(),
 );

@@ -11,7 +11,7 @@ import {
 import { onOff } from '../../../schemas/settings.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
-import { csv, ids, int, paging, text } from '../params.js';
+import { cleared, csv, ids, int, paging, text } from '../params.js';
 
 const WORDS = ['up', 'down', 'pending', 'first', 'unknown', 'paused'] as const;
 
@@ -38,10 +38,7 @@ export const beatStatus = once(() =>
 
 /** A global value; null or "" resets it to the default. */
 function common<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
-  return z
-    .preprocess((value) => (value === '' ? null : value), schema.nullable())
-    .optional()
-    .describe(about);
+  return cleared.value(schema.nullable()).optional().describe(about);
 }
 
 /** A value of one monitor; `useglobal`, null or "" follow the global one. */

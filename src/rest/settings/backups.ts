@@ -4,14 +4,13 @@ import { parseUrl } from '../../../schemas/url.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { BACKUPS_NOTE, editBackup, listBackups } from '../../domain/settings/backups.js';
-import { int01 } from '../params.js';
+import { cleared, int01 } from '../params.js';
 import { type Route, route } from '../route.js';
 
 /** A text that may be cleared. No control characters: these values go into headers and addresses. */
 const option = (max: number) =>
-  z
-    .preprocess(
-      (value) => (value === '' ? null : value),
+  cleared
+    .value(
       z
         .string()
         .trim()
