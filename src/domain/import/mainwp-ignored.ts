@@ -4,8 +4,13 @@ import type { FleetIgnored } from '../../../schemas/fleet.js';
 
 const EVERY_VERSION = '*';
 
+/** The ignore lists of a site, or of all sites, one text for each kind. */
+export function ignoredUpdates(plugins: string, themes: string, core: string): FleetIgnored[] {
+  return [...ignoredItems('plugin', plugins), ...ignoredItems('theme', themes), ...ignoredCore(core)];
+}
+
 /** `{slug: {Name, ignored_versions}}`, or `{slug: Name}` of older versions, which means every version. */
-export function ignoredItems(type: 'plugin' | 'theme', json: string): FleetIgnored[] {
+function ignoredItems(type: 'plugin' | 'theme', json: string): FleetIgnored[] {
   return Object.entries(objectOf(json)).flatMap(([key, info]) => {
     const slug = unescaped(key);
     if (typeof info === 'string') return [{ type, slug, name: info || slug, version: EVERY_VERSION }];
@@ -16,7 +21,7 @@ export function ignoredItems(type: 'plugin' | 'theme', json: string): FleetIgnor
 }
 
 /** `{ignored_versions}`. */
-export function ignoredCore(json: string): FleetIgnored[] {
+function ignoredCore(json: string): FleetIgnored[] {
   const { ignored_versions } = objectOf(json);
   return versionsOf(ignored_versions).map((version) => ({
     type: 'core',

@@ -3,7 +3,7 @@
 import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
-import { ignoredCore, ignoredItems } from './mainwp-ignored.js';
+import { ignoredUpdates } from './mainwp-ignored.js';
 import { type Globals, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
 import { type RawRecord, sentence } from './record.js';
@@ -88,11 +88,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
   const algorithm = Number(raw.options.signature_algo ?? 0);
   const sha1 = algorithm === GLOBAL_ALGORITHM ? globals.sha1 : algorithm === SHA1;
   const subs = subMonitors(raw.monitors as MainwpMonitor[]);
-  const ignored = [
-    ...ignoredItems('plugin', of.ignored_plugins),
-    ...ignoredItems('theme', of.ignored_themes),
-    ...ignoredCore(text().parse(raw.options.ignored_wp_upgrades)),
-  ];
+  const ignoredVersions = text().parse(raw.options.ignored_wp_upgrades);
   const site = {
     key: `site:${of.id}`,
     url: of.url,
@@ -118,7 +114,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     ignore_core: of.is_ignoreCoreUpdates === 1,
     ignore_plugins: of.is_ignorePluginUpdates === 1,
     ignore_themes: of.is_ignoreThemeUpdates === 1,
-    ignored,
+    ignored: ignoredUpdates(of.ignored_plugins, of.ignored_themes, ignoredVersions),
     monitor: monitorOf(raw.monitors as MainwpMonitor[], globals.monitoring),
     trial_obstacle: sha1 ? OBSTACLE : '',
     tag_keys: raw.tags.map((id) => `tag:${id}`),
@@ -234,11 +230,7 @@ export function readIgnored(record: RawRecord): unknown[] {
   const of = z
     .object({ ignored_plugins: text(), ignored_themes: text(), ignored_wp_upgrades: text() })
     .parse(row().parse(record.row));
-  return [
-    ...ignoredItems('plugin', of.ignored_plugins),
-    ...ignoredItems('theme', of.ignored_themes),
-    ...ignoredCore(of.ignored_wp_upgrades),
-  ];
+  return ignoredUpdates(of.ignored_plugins, of.ignored_themes, of.ignored_wp_upgrades);
 }
 
 function among(value: number, allowed: readonly number[], otherwise: number): number {
