@@ -1,5 +1,6 @@
 /** Alerts, newest first. */
 
+import type { AlertRow } from '../../store/monitoring/alerts.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
@@ -9,16 +10,19 @@ export async function listAlerts(ctx: Ctx, siteIds: readonly number[] | undefine
     page,
     perPage,
   );
+  return { items: items.map(view), total };
+}
+
+function view({ id, kind, site_id, at, facts, mailed_at }: AlertRow) {
   return {
-    items: items.map(({ id, kind, site_id, at, facts, mailed_at }) => ({
-      id,
-      kind,
-      site_id,
-      time: isoTime(at),
-      delivered: mailed_at !== null,
-      delivered_at: isoTime(mailed_at),
-      facts: JSON.parse(facts) as Record<string, unknown>,
-    })),
-    total,
+    id,
+    kind,
+    site_id,
+    time: isoTime(at),
+    delivered: mailed_at !== null,
+    delivered_at: isoTime(mailed_at),
+    facts: JSON.parse(facts) as Record<string, unknown>,
   };
 }
+
+export type AlertView = ReturnType<typeof view>;

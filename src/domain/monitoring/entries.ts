@@ -8,15 +8,11 @@ import type {
   monitorEntry,
 } from '../../../schemas/monitoring-tools.js';
 import type { z } from '../../../schemas/zod.js';
-import type { listAlerts } from './alerts.js';
+import type { AlertView } from './alerts.js';
 import type { CertificateView } from './certificates.js';
 import type { DomainView } from './domains.js';
 import type { FleetIncident } from './incidents.js';
-import type { listMonitors } from './monitors.js';
-
-type Item<List extends (...args: never[]) => Promise<{ items: unknown[] }>> = Awaited<
-  ReturnType<List>
->['items'][number];
+import type { MonitorView } from './monitors.js';
 
 export function incidentEntryOf(view: FleetIncident): z.output<ReturnType<typeof incidentEntry>> {
   const { id, site_id, url, http_code, acknowledged_at, acknowledged_by, acknowledged_note } = view;
@@ -34,7 +30,7 @@ export function incidentEntryOf(view: FleetIncident): z.output<ReturnType<typeof
   };
 }
 
-export function monitorEntryOf(view: Item<typeof listMonitors>): z.output<ReturnType<typeof monitorEntry>> {
+export function monitorEntryOf(view: MonitorView): z.output<ReturnType<typeof monitorEntry>> {
   return {
     site_id: view.id,
     url: view.url,
@@ -77,7 +73,7 @@ export function alertEntryOf({
   time,
   delivered,
   facts,
-}: Item<typeof listAlerts>): z.output<ReturnType<typeof alertEntry>> {
+}: AlertView): z.output<ReturnType<typeof alertEntry>> {
   const present = Object.entries(facts).filter(([, value]) => value !== null && value !== '');
   const list = present.map(([name, value]) => ({
     name,

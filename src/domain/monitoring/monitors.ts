@@ -108,6 +108,8 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
   });
 }
 
+export type MonitorView = Awaited<ReturnType<typeof withFigures>>[number];
+
 /** Percentage of the time up, of the time that was confirmed as up or down; null without any. */
 function ratio(up = 0, down = 0): number | null {
   const total = up + down;
