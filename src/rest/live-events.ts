@@ -31,11 +31,6 @@ export interface Listener {
   drop(): void;
 }
 
-export interface LiveEvents {
-  /** Opens a stream. Rejects with svc_rest_too_many_requests. */
-  open(listener: Listener): Promise<ReadableStream<Uint8Array>>;
-}
-
 const READ_EVERY_MS = 1000;
 const HEARTBEAT_MS = 15_000;
 const RETRY_MS = 2000;
@@ -74,7 +69,7 @@ interface Stream extends Listener {
   behind: LiveCursor | undefined;
 }
 
-export function createLiveEvents({ call, clock, log }: LiveEventParts): LiveEvents {
+export function createLiveEvents({ call, clock, log }: LiveEventParts) {
   const streams = new Set<Stream>();
   let cursor: LiveCursor | undefined;
   let memory = createMemory();
@@ -147,7 +142,8 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts): LiveEven
   }
 
   return {
-    async open(listener) {
+    /** Opens a stream. Rejects with svc_rest_too_many_requests. */
+    async open(listener: Listener): Promise<ReadableStream<Uint8Array>> {
       const ofOne = [...streams].filter(({ principal }) => principal === listener.principal).length;
       if (ofOne >= MAX_OF_ONE || streams.size >= MAX_STREAMS) throw tooMany();
       let opened: Stream | undefined;

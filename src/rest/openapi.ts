@@ -203,7 +203,7 @@ function requestBody(
 
 function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operation['responses'] {
   const cacheable = !route.engine && route.on.includes('GET');
-  const example = route.example === undefined ? {} : { example: envelope(route.example) };
+  const example = route.example === undefined ? {} : { example: { success: 1, ...route.example } };
   return {
     '200': {
       description: 'Done.',
@@ -236,10 +236,6 @@ function fileTypes(params: JsonSchema): Record<string, unknown> {
   const choices = Array.isArray(format?.enum) ? (format.enum as unknown[]) : [];
   const kinds = ['html', 'csv'].filter((kind) => choices.includes(kind));
   return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
-}
-
-function envelope(example: Record<string, unknown>): Record<string, unknown> {
-  return { success: 1, ...example };
 }
 
 function answerSchema(route: Route): JsonSchema {

@@ -2,7 +2,7 @@
 
 import { z } from '../../../schemas/zod.js';
 import { bounded } from '../../../schemas/zod-internals.js';
-import { asServiceError, type ErrorCode, errorBody, ServiceError } from '../../core/errors.js';
+import { asServiceError, errorBody, ServiceError } from '../../core/errors.js';
 import { once } from '../../core/once.js';
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
@@ -14,13 +14,6 @@ import { type Naming, parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
 import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';
-
-export interface BatchItem {
-  id: number;
-  success: 0 | 1;
-  message?: string;
-  error?: { code: ErrorCode; message: string; data: Record<string, unknown> };
-}
 
 /** Maximum number of items in one call, over all groups. */
 const MAX_ITEMS = 100;
@@ -138,7 +131,7 @@ export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
   const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
   if (count > MAX_ITEMS) throw tooMany(count);
-  const results: Partial<Record<GroupName, BatchItem[]>> = {};
+  const results: Partial<Record<GroupName, Awaited<ReturnType<typeof outcome>>[]>> = {};
   for (const name of names) {
     const { atOnce, run } = GROUPS[name];
     results[name] = await inOrder(groups[name] ?? [], atOnce, (item) => outcome(ctx, run, item));
@@ -149,7 +142,7 @@ export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
   return { message: `${succeeded} of ${count} items succeeded.`, ...results };
 }
 
-async function outcome(ctx: Ctx, run: Run, item: unknown): Promise<BatchItem> {
+async function outcome(ctx: Ctx, run: Run, item: unknown) {
   try {
     const { id, ...rest } = await run(ctx, item);
     return { id, success: 1, ...rest };

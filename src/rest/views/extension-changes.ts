@@ -16,12 +16,6 @@ export interface NamedExtension {
   version: string;
 }
 
-export interface ItemFailure {
-  slug: string;
-  code: string;
-  message: string;
-}
-
 /** Flags of items that are never changed: must-use plugins and the child plugin itself. */
 const PROTECTED = 1 | 2;
 const PARENT_ACTIVE = 4;
@@ -30,7 +24,7 @@ const IN_USE = 'theme_in_use';
 
 export interface Outcome {
   done: NamedExtension[];
-  failed: ItemFailure[];
+  failed: { slug: string; code: string; message: string }[];
 }
 
 /**
