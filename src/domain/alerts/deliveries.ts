@@ -76,12 +76,7 @@ function filterOf({ kinds, site_ids }: RecipientRow): (alert: UnroutedAlert) => 
     (wanted.size === 0 || wanted.has(kind)) && (sites.size === 0 || (site_id !== null && sites.has(site_id)));
 }
 
-interface Outcome {
-  sent: number;
-  failed: number;
-}
-
-async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOptions): Promise<Outcome> {
+async function deliverTo(ctx: Ctx, recipient: RecipientRow, options: MessageOptions) {
   const now = ctx.clock.now();
   const { alertDeliveries, alertRecipients } = ctx.store;
   const lapsed = now - ctx.clock.steps(LEASE_MS).forward;
@@ -167,13 +162,13 @@ async function noteFailure(
   else ctx.log.warn({ ...facts, alerts: tried.length }, 'alerts could not be delivered and will be tried again');
 }
 
-export interface DeliveryFilter {
-  status?: DeliveryStatus | undefined;
-  recipient_id?: number | undefined;
-}
-
 /** Deliveries, newest first. */
-export async function listDeliveries(ctx: Ctx, filter: DeliveryFilter, page: number, perPage: number) {
+export async function listDeliveries(
+  ctx: Ctx,
+  filter: { status?: DeliveryStatus | undefined; recipient_id?: number | undefined },
+  page: number,
+  perPage: number,
+) {
   const { items, total } = await ctx.store.alertDeliveries.list(
     { status: filter.status, recipient_id: filter.recipient_id, denied: ctx.actor.denied_sites },
     page,

@@ -1,15 +1,14 @@
 /** Quiet hours of a recipient: from one time of day to another, which may be on the next day. Pure. */
 
+import type { RecipientFields } from '../../store/monitoring/alert-recipients.js';
 import { wallOf } from '../common/time-zones.js';
 
-export interface QuietHours {
-  /** Minutes of the day; null = no quiet hours. */
-  quiet_from: number | null;
-  quiet_to: number | null;
-}
-
-/** Whether an instant is within the quiet hours, in local time of a zone. */
-export function isQuiet({ quiet_from, quiet_to }: QuietHours, at: number, zone: string): boolean {
+/** Whether an instant is within the quiet hours, which are minutes of the day in a zone; null = none. */
+export function isQuiet(
+  { quiet_from, quiet_to }: Pick<RecipientFields, 'quiet_from' | 'quiet_to'>,
+  at: number,
+  zone: string,
+): boolean {
   if (quiet_from === null || quiet_to === null || quiet_from === quiet_to) return false;
   const { hour, minute } = wallOf(at, zone);
   const now = hour * 60 + minute;
