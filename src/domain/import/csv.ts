@@ -6,13 +6,8 @@ export interface CsvRow {
   cells: string[];
 }
 
-export interface CsvProblem {
-  line: number;
-  message: string;
-}
-
 /** Rows with the line each begins on. Blank lines and lines that begin with `#` are skipped. */
-export function parseCsv(text: string): { rows: CsvRow[]; problem: CsvProblem | null } {
+export function parseCsv(text: string): { rows: CsvRow[]; problem: { line: number; message: string } | null } {
   const source = text.replace(/^\uFEFF/, '');
   const rows: CsvRow[] = [];
   const cell = /"((?:[^"]|"")*)"[ \t]*|([^,\r\n]*)/y;

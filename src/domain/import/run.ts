@@ -29,16 +29,15 @@ export interface ImportReport {
   warnings: string[];
 }
 
-export interface ImportOptions {
-  dryRun: boolean;
-  parallel: boolean;
-}
-
 /**
  * Imports a fleet: tags and clients first, then the sites, in parallel within the limits of the child connection, then
  * the costs, which refer to sites. In a dry run nothing is written and no site is contacted.
  */
-export async function importFleet(ctx: Ctx, fleet: Fleet, { dryRun, parallel }: ImportOptions): Promise<ImportReport> {
+export async function importFleet(
+  ctx: Ctx,
+  fleet: Fleet,
+  { dryRun, parallel }: { dryRun: boolean; parallel: boolean },
+): Promise<ImportReport> {
   const { ready, invalid } = prepareAll(fleet);
   const known = await knownSites(ctx, ready);
   const links = await linkFleet(ctx, fleet, dryRun);
