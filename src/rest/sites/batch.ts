@@ -4,6 +4,7 @@ import { z } from '../../../schemas/zod.js';
 import { bounded } from '../../../schemas/zod-internals.js';
 import { asServiceError, errorBody, ServiceError } from '../../core/errors.js';
 import { once } from '../../core/once.js';
+import { pooled } from '../../domain/common/pool.js';
 import type { Ctx } from '../../domain/context.js';
 import { checkOne, disconnectOne, reconnectOne, removeOne, suspendOne, syncOne } from '../../domain/sites/actions.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -156,11 +157,9 @@ async function outcome(ctx: Ctx, run: Run, item: unknown) {
 /** Runs at most `atOnce` items at a time. Returns the results in the order of the items. */
 async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
   const results: R[] = new Array(list.length);
-  let next = 0;
-  const lane = async () => {
-    for (let index = next++; index < list.length; index = next++) results[index] = await work(list[index] as T);
-  };
-  await Promise.all(Array.from({ length: Math.min(atOnce, list.length) }, lane));
+  await pooled([...list.entries()], atOnce, async ([index, item]) => {
+    results[index] = await work(item);
+  });
   return results;
 }
 
