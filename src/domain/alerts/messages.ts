@@ -6,7 +6,7 @@
 import type { RecipientType } from '../../../schemas/alerts.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
 import { type MailedAlert, toneOf, wordsOf } from '../mail/alerts.js';
-import { oneLine, type Tone } from '../mail/layout.js';
+import { oneLine, TONE_COLOURS, type Tone } from '../mail/layout.js';
 import { isoTime } from '../sites/sites.js';
 
 export interface Post {
@@ -35,7 +35,6 @@ export interface MessageOptions {
 /** Maximum lines of a message about many alerts. */
 const LINES = 20;
 const MARK: Readonly<Record<Tone, string>> = { bad: '🔴', good: '🟢', warning: '🟠' };
-const COLOUR: Readonly<Record<Tone, string>> = { bad: '#dc2626', good: '#16a34a', warning: '#d97706' };
 
 /** The body of a webhook, one alert each (Standard Webhooks). */
 export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, test }: MessageOptions): Post {
@@ -90,11 +89,7 @@ function wordsFor(alerts: readonly MailedAlert[], { page, test }: MessageOptions
     lines: [...messages.slice(0, LINES).map(({ text }) => text), ...(left > 0 ? [`And ${left} more.`] : [])],
     url: '',
     page,
-    tone: messages.some(({ tone }) => tone === 'bad')
-      ? 'bad'
-      : messages.some(({ tone }) => tone === 'warning')
-        ? 'warning'
-        : 'good',
+    tone: (['bad', 'warning'] as const).find((worst) => messages.some(({ tone }) => tone === worst)) ?? 'good',
     at: Math.max(...messages.map(({ at }) => at)),
   };
 }
@@ -130,7 +125,7 @@ function slack({ url }: AlertTarget, words: Words): Post {
       text: slackText(text),
       attachments: [
         {
-          color: COLOUR[words.tone],
+          color: TONE_COLOURS[words.tone],
           blocks: [
             { type: 'header', text: plain(words.title.slice(0, 150)) },
             { type: 'section', text: plain(words.lines.join('\n').slice(0, 3000)) },
@@ -159,7 +154,7 @@ function discord({ url }: AlertTarget, words: Words): Post {
         {
           title: discordText(`${words.title}`).slice(0, 256),
           description: description.join('\n').slice(0, 4096),
-          color: Number.parseInt(COLOUR[words.tone].slice(1), 16),
+          color: Number.parseInt(TONE_COLOURS[words.tone].slice(1), 16),
           timestamp: isoTime(words.at),
         },
       ],

@@ -73,12 +73,8 @@ function webLinks(links: readonly MailLink[] = []): readonly MailLink[] {
   return links.filter(({ url }) => /^https?:\/\/[^\s"'<>]+$/.test(url));
 }
 
-const BAR: Readonly<Record<Tone | 'none', string>> = {
-  bad: '#dc2626',
-  good: '#16a34a',
-  warning: '#d97706',
-  none: '#9ca3af',
-};
+export const TONE_COLOURS: Readonly<Record<Tone, string>> = { bad: '#dc2626', good: '#16a34a', warning: '#d97706' };
+const NO_TONE = '#9ca3af';
 
 /** Mail clients with a dark mode override the colors of the elements, which all others show. */
 const DARK = `@media (prefers-color-scheme:dark){
@@ -100,7 +96,7 @@ export function renderHtml({ heading, lines, tables, links, tone }: MailContent)
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(heading)}</title><style>${DARK}</style></head>
 <body class="page" style="margin:0;padding:24px 12px;background:#f3f4f6;color:#374151;${FONT}">
-<div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${BAR[tone ?? 'none']};border-radius:8px;padding:24px">
+<div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${tone === undefined ? NO_TONE : TONE_COLOURS[tone]};border-radius:8px;padding:24px">
 ${body}
 </div>
 <p class="weak" style="max-width:640px;margin:12px auto 0;font-size:12px;color:#6b7280">${escapeHtml(FOOTER)}</p>
