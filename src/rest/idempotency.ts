@@ -74,24 +74,20 @@ export async function runOnce(
     return { answer, replayed: false };
   } catch (error) {
     const known = asServiceError(error);
-    const failed = JSON.stringify({ error: storedError(known) } satisfies Stored);
     if (known.status >= 499) await idempotency.release(principal, idempotent.key);
-    else await idempotency.finish(principal, idempotent.key, failed);
+    else await idempotency.finish(principal, idempotent.key, storedError(known));
     throw error;
   }
 }
 
-function storedError({ code, message, status, field, advice, data }: ServiceError) {
-  return {
-    code,
-    message,
-    details: {
-      status,
-      data,
-      ...(field === undefined ? {} : { field }),
-      ...(advice === undefined ? {} : { advice }),
-    },
+function storedError({ code, message, status, field, advice, data }: ServiceError): string {
+  const details = {
+    status,
+    data,
+    ...(field === undefined ? {} : { field }),
+    ...(advice === undefined ? {} : { advice }),
   };
+  return JSON.stringify({ error: { code, message, details } } satisfies Stored);
 }
 
 function replay(stored: Stored): Performed {
