@@ -34,18 +34,16 @@ interface GroupFacts {
 }
 
 /** Reading and changing one group of settings. */
-function groupRoutes<G extends Group>(group: G, { summary, note = '', inner = {}, derived }: GroupFacts): Route[] {
+function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, derived }: GroupFacts): Route[] {
   const name = group.replace('-', ' ');
-  const shared = {
-    returns: () =>
-      z.object({
-        data: valuesShape(GROUPS[group]).extend(derived?.() ?? {}),
-        meta: z
-          .object({ notes: z.record(z.string()) })
-          .optional()
-          .describe('Fields that change nothing here, and why.'),
-      }),
-  };
+  const returns = () =>
+    z.object({
+      data: valuesShape(GROUPS[group]).extend(derived?.() ?? {}),
+      meta: z
+        .object({ notes: z.record(z.string()) })
+        .optional()
+        .describe('Fields that change nothing here, and why.'),
+    });
   return [
     route({
       on: 'GET',
@@ -53,7 +51,7 @@ function groupRoutes<G extends Group>(group: G, { summary, note = '', inner = {}
       needs: 'read',
       summary,
       params: none,
-      ...shared,
+      returns,
       answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, group)),
     }),
     route({
@@ -62,10 +60,10 @@ function groupRoutes<G extends Group>(group: G, { summary, note = '', inner = {}
       needs: 'write',
       body: 'required',
       summary: `Change ${name} settings`,
-      description: `${PARTIAL}${note}`,
+      description: note === undefined ? PARTIAL : `${PARTIAL} ${note}`,
       params: () => editShape(GROUPS[group]),
       inner,
-      ...shared,
+      returns,
       async answer(change, ctx) {
         const view = await editSettings(ctx, group, change as SettingsChange<G>);
         return {
@@ -108,7 +106,7 @@ const emails = [
 export const settings: readonly Route[] = [
   ...groupRoutes('general', {
     summary: 'General settings',
-    note: ' sidebar_position and svc_widgets belong to the user of the key.',
+    note: 'sidebar_position and svc_widgets belong to the user of the key.',
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     derived: () => ({
       svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
@@ -116,12 +114,12 @@ export const settings: readonly Route[] = [
   }),
   ...groupRoutes('advanced', {
     summary: 'Advanced settings: how sites are contacted',
-    note: ' They take effect immediately, and override the environment of the server.',
+    note: 'They take effect immediately, and override the environment of the server.',
     inner: { sync_data: 'invalid_sync_data_type' },
   }),
   ...groupRoutes('monitoring', {
     summary: 'Monitoring settings',
-    note: ' The same values as those of PUT /monitors/settings.',
+    note: 'The same values as those of PUT /monitors/settings.',
     derived: () => ({
       svc_uptime_monitoring_interval_label: z.string(),
       svc_uptime_monitoring_timeout_label: z.string(),
@@ -131,6 +129,6 @@ export const settings: readonly Route[] = [
   ...costSettings,
   ...groupRoutes('dashboard-insights', { summary: 'Dashboard insights settings' }),
   ...backups,
-  ...groupRoutes('tools', { summary: 'Tools settings', note: ' svc_theme belongs to the user of the key.' }),
+  ...groupRoutes('tools', { summary: 'Tools settings', note: 'svc_theme belongs to the user of the key.' }),
   ...toolRoutes,
 ];
