@@ -176,14 +176,10 @@ function table(section: Section, style: DateStyle, level: number): string {
     (column) => column !== 'slug' || !used('name'),
   );
   const rows = section.rows.map((row) => [
-    ...(timed ? [when(row, style)] : []),
+    ...(timed ? [row.at === null ? '' : moment(row.at, style)] : []),
     ...columns.map((column) => shown(column, row, style)),
   ]);
   return `<h${level}>${escapeHtml(section.title)}</h${level}>\n${grid([...(timed ? ['date'] : []), ...columns], rows)}`;
-}
-
-function when({ at }: ReportRow, style: DateStyle): string {
-  return at === null ? '' : moment(at, style);
 }
 
 function shown(column: string, { fields }: ReportRow, style: DateStyle): Scalar {
