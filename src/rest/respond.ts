@@ -40,7 +40,8 @@ export async function answered(
   countHeaders(c, answer, query, headers);
   const own = route.headers?.(answer) ?? {};
   for (const [name, value] of Object.entries(own)) headers[name.toLowerCase()] = value;
-  const file = fileOf(answer);
+  // An answer that is a file instead of an envelope.
+  const file = answer.file as AnswerFile | undefined;
   const text = encoded(file?.text ?? jsonOf(envelope(pickFields(route, answer, askedFields(query)))));
   // Read from storage: a caller may cache it and revalidate.
   if (!route.engine && headers['cache-control'] === undefined) {
@@ -71,11 +72,6 @@ const LONG = 65_536;
 
 function encoded(text: string | Uint8Array<ArrayBuffer>): string | Uint8Array<ArrayBuffer> {
   return typeof text !== 'string' || text.length < LONG ? text : Buffer.from(text);
-}
-
-/** The file of an answer that is a file instead of an envelope: `file: {type, name, text}`. */
-function fileOf({ file }: RouteAnswer): AnswerFile | undefined {
-  return file as AnswerFile | undefined;
 }
 
 /** Headers of a file. An HTML file shows text of child sites, so it may run, load and send nothing. */
