@@ -1,6 +1,6 @@
 /** Completion of arguments of prompts and resource templates: stored sites, clients, tags and slugs, and error codes. */
 
-import { ERROR_CODES } from '../core/error-help.js';
+import { ERROR_CODES } from '../core/error-codes.js';
 import { withRealDomains } from '../core/real-domains.js';
 import type { Caller } from '../operation/operation.js';
 import type { CompletionSource, Prompts } from './prompts.js';

@@ -1,7 +1,7 @@
 /** The fleet as MCP resources: the same outputs as the reading tools return, by URI. Independent of the protocol revision. */
 
 import type { Actor } from '../core/actor.js';
-import { errorHelp, knownCode } from '../core/error-help.js';
+import { errorHelp, knownCode } from '../core/error-codes.js';
 import { ServiceError, STATUS } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
 import type { ToolRegistry } from './registry.js';

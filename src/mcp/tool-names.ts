@@ -3,7 +3,7 @@
  * (`svc-list-sites-v1`).
  */
 
-import { errorHelp } from '../core/error-help.js';
+import { errorHelp } from '../core/error-codes.js';
 import { ServiceError } from '../core/errors.js';
 import { toolName } from '../operation/contract.js';
 

@@ -1,7 +1,7 @@
 /** Results of tool calls: output and errors, as clients of both eras read them. */
 
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { errorHelp } from '../core/error-help.js';
+import { errorHelp } from '../core/error-codes.js';
 import { errorBody, type ServiceError } from '../core/errors.js';
 import { cleanText, cleanValue } from './untrusted-text.js';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
 import { TOOLSETS } from '../../src/config/types.js';
 import { systemClock } from '../../src/core/clock.js';
-import { ERROR_CODES, errorHelp } from '../../src/core/error-help.js';
+import { ERROR_CODES, errorHelp } from '../../src/core/error-codes.js';
 import { ServiceError } from '../../src/core/errors.js';
 import { estimateTokens, pageFrom } from '../../src/mcp/budget.js';
 import { canonicalJson } from '../../src/mcp/canonical-json.js';
