@@ -1,8 +1,8 @@
 /** The fleet as MCP resources: the same outputs as the reading tools return, by URI. Independent of the protocol revision. */
 
 import type { Actor } from '../core/actor.js';
-import { errorHelp, knownCode } from '../core/error-codes.js';
-import { ServiceError, STATUS } from '../core/errors.js';
+import { errorHelp, knownCode, STATUS } from '../core/error-codes.js';
+import { ServiceError } from '../core/errors.js';
 import type { Caller } from '../operation/operation.js';
 import type { ToolRegistry } from './registry.js';
 import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';

@@ -23,11 +23,10 @@ export function toolNamer(ids: readonly string[]): NameTools {
 
 /** The error with tool names in its message and advice. */
 export function withToolNames(error: ServiceError, nameTools: NameTools): ServiceError {
-  const advice = error.advice === undefined || error.advice === '' ? errorHelp(error.code)?.next : error.advice;
   return new ServiceError(error.code, nameTools(error.message), {
     status: error.status,
     ...(error.field === undefined ? {} : { field: error.field }),
-    ...(advice === undefined ? {} : { advice: nameTools(advice) }),
+    advice: nameTools(error.advice || errorHelp(error.code).next),
     data: error.data,
     cause: error.cause,
   });

@@ -63,8 +63,7 @@ export function errorData(error: ServiceError): JsonObject {
 export function errorText(error: ServiceError): string {
   const lines = [`${error.code}: ${cleanText(error.message, MAX_MESSAGE)}`];
   if (error.field !== undefined) lines.push(`Field: ${cleanText(error.field, 200)}`);
-  const next = error.advice === undefined || error.advice === '' ? errorHelp(error.code)?.next : error.advice;
-  if (next !== undefined && next !== '') lines.push(`Next step: ${cleanText(next, MAX_MESSAGE)}`);
+  lines.push(`Next step: ${cleanText(error.advice || errorHelp(error.code).next, MAX_MESSAGE)}`);
   if (Object.keys(error.data).length > 0)
     lines.push(`Details: ${cleanText(JSON.stringify(cleanValue(error.data)), MAX_DETAILS)}`);
   const note = errorNote(error);
