@@ -23,6 +23,11 @@ function decodes(text: string): boolean {
   }
 }
 
+/** Any text of this form. */
+function matching(form: RegExp, allowed: string): Parser<string> {
+  return (text) => (form.test(text) ? { value: text } : { allowed });
+}
+
 export function anyText(text: string): Parsed<string> {
   return { value: text };
 }
@@ -123,11 +128,7 @@ export function feedLocation(text: string): Parsed<string> {
 }
 
 /** Characters allowed in a header token. */
-export function headerToken(text: string): Parsed<string> {
-  return /^[\x21-\x7E]{8,4096}$/.test(text)
-    ? { value: text }
-    : { allowed: '8 to 4,096 printable characters without blanks' };
-}
+export const headerToken = matching(/^[\x21-\x7E]{8,4096}$/, '8 to 4,096 printable characters without blanks');
 
 /** Login and host of a mail server; the value is never shown. */
 export function smtpUrl(text: string): Parsed<string> {
@@ -140,36 +141,27 @@ export function smtpUrl(text: string): Parsed<string> {
       };
 }
 
-export function mailAddress(text: string): Parsed<string> {
-  return /^(?:[^<>@\p{Cc}]{0,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u.test(text)
-    ? { value: text }
-    : { allowed: 'an address such as fleet@example.com or Fleet <fleet@example.com>' };
-}
+export const mailAddress = matching(
+  /^(?:[^<>@\p{Cc}]{0,100}<[^\s<>@]+@[^\s<>@]+>|[^\s<>@]+@[^\s<>@]+)$/u,
+  'an address such as fleet@example.com or Fleet <fleet@example.com>',
+);
 
 /** A token that fits into an Authorization header. */
-export function bearerToken(text: string): Parsed<string> {
-  return /^[A-Za-z0-9._~+/=-]{16,200}$/.test(text)
-    ? { value: text }
-    : { allowed: '16 to 200 letters, digits and . _ ~ + / = -' };
-}
+export const bearerToken = matching(/^[A-Za-z0-9._~+/=-]{16,200}$/, '16 to 200 letters, digits and . _ ~ + / = -');
 
 /** One scope of RFC 6749 §3.3. */
-export function scopeToken(text: string): Parsed<string> {
-  return /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/.test(text)
-    ? { value: text }
-    : { allowed: '1 to 100 printable characters without blanks, quotes and backslashes' };
-}
+export const scopeToken = matching(
+  /^[\x21\x23-\x5B\x5D-\x7E]{1,100}$/,
+  '1 to 100 printable characters without blanks, quotes and backslashes',
+);
 
-export function secretKey(text: string): Parsed<string> {
-  const hex = /^[0-9a-fA-F]{64}$/.test(text);
-  const base64 = /^[A-Za-z0-9+/_-]{43}=?$/.test(text);
-  return hex || base64 ? { value: text } : { allowed: '32 bytes as 64 hex digits or as base64' };
-}
+export const secretKey = matching(
+  /^(?:[0-9a-fA-F]{64}|[A-Za-z0-9+/_-]{43}=?)$/,
+  '32 bytes as 64 hex digits or as base64',
+);
 
-export function userName(text: string): Parsed<string> {
-  // A colon would end the name inside a Basic header.
-  return /^[^\s:][^:\p{Cc}]{0,59}$/u.test(text) ? { value: text } : { allowed: '1 to 60 characters without a colon' };
-}
+/** A colon would end the name inside a Basic header. */
+export const userName = matching(/^[^\s:][^:\p{Cc}]{0,59}$/u, '1 to 60 characters without a colon');
 
 export function password(text: string): Parsed<string> {
   return text.length >= 8 && text.length <= 200 ? { value: text } : { allowed: '8 to 200 characters' };
