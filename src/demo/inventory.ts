@@ -28,7 +28,7 @@ export function generatePlugins(random: Random, count: number | undefined, now: 
 function childPlugin(random: Random, now: number): PluginState {
   const current = random.chance(0.85);
   return {
-    ...basis([
+    ...inactivePlugin([
       CHILD_SLUG,
       'MainWP Child',
       current ? CHILD_VERSION : '6.0.3',
@@ -45,7 +45,7 @@ function publicPlugin(random: Random, item: CatalogueItem, now: number): PluginS
   const behind = random.chance(0.18);
   const active = random.chance(0.82);
   return {
-    ...basis(item),
+    ...inactivePlugin(item),
     version: behind ? olderVersion(item[2], random) : item[2],
     active,
     update: behind ? { ...offer(item[2]), ...(random.chance(0.04) ? { requiresPhp: '8.4' } : {}) } : null,
@@ -56,7 +56,7 @@ function publicPlugin(random: Random, item: CatalogueItem, now: number): PluginS
 
 function stalePlugin(random: Random, now: number): PluginState {
   return {
-    ...basis(random.pick(STALE_PLUGINS)),
+    ...inactivePlugin(random.pick(STALE_PLUGINS)),
     active: random.chance(0.5),
     lastUpdated: now - random.int(800, 3500) * DAY,
   };
@@ -66,7 +66,7 @@ function premiumPlugin(random: Random): PluginState {
   const item = random.pick(PREMIUM_PLUGINS);
   const behind = random.chance(0.5);
   return {
-    ...basis(item),
+    ...inactivePlugin(item),
     premium: true,
     active: true,
     version: behind ? olderVersion(item[2], random) : item[2],
@@ -76,7 +76,7 @@ function premiumPlugin(random: Random): PluginState {
 
 function mustUsePlugin(): PluginState {
   return {
-    ...basis(['hosting-guard.php', 'Hosting Guard', '1.0', 'The host', 'Added by the host.']),
+    ...inactivePlugin(['hosting-guard.php', 'Hosting Guard', '1.0', 'The host', 'Added by the host.']),
     mustUse: true,
     active: true,
   };
@@ -87,7 +87,8 @@ function numberedPlugin(n: number): CatalogueItem {
   return [`site-module-${n}/site-module-${n}.php`, `Site Module ${n}`, '2.4.1', 'Webwerk', `Module ${n} of this site.`];
 }
 
-function basis(item: CatalogueItem): PluginState {
+/** A public plugin as it is installed: neither active nor updated. */
+export function inactivePlugin(item: CatalogueItem): PluginState {
   const [slug, name, version, author, description] = item;
   return {
     slug,
@@ -104,7 +105,7 @@ function basis(item: CatalogueItem): PluginState {
   };
 }
 
-function offer(version: string): UpdateOffer {
+export function offer(version: string): UpdateOffer {
   return { version, requiresPhp: '7.4', requiresWp: '6.0' };
 }
 

@@ -1,39 +1,32 @@
 /** The story of the demo: which site plays which part, and the agency around them. All names are invented. */
 
 import type { Faults } from './faults.js';
+import { inactivePlugin, offer } from './inventory.js';
 import type { DemoSite } from './site.js';
 import type { PluginState } from './state.js';
 
-/** What a simulated site demonstrates. */
-export type Part =
+/** The parts, in order of importance: a small fleet has the first ones only. */
+const CAST = [
   /** An update is available that breaks it. */
-  | 'broken_update'
-  /** The same update is available here. */
-  | 'same_update'
-  /** An update broke it this morning, and was rolled back. */
-  | 'rolled_back'
-  /** It worked after its update, and broke later: the copy of the old version still exists. */
-  | 'broke_later'
-  /** An update that cannot be downloaded. */
-  | 'failed_update'
-  /** Down for hours. */
-  | 'down'
-  /** Its certificate expires soon. */
-  | 'certificate_ends'
-  /** Its domain expires soon. */
-  | 'domain_ends';
-
-/** In order of importance: a small fleet has the first ones only. */
-const CAST: readonly Part[] = [
   'broken_update',
+  /** The same update is available here. */
   'same_update',
+  /** An update broke it this morning, and was rolled back. */
   'rolled_back',
+  /** It worked after its update, and broke later: the copy of the old version still exists. */
   'broke_later',
+  /** An update that cannot be downloaded. */
   'failed_update',
+  /** Down for hours. */
   'down',
+  /** Its certificate expires soon. */
   'certificate_ends',
+  /** Its domain expires soon. */
   'domain_ends',
-];
+] as const;
+
+/** What a simulated site demonstrates. */
+export type Part = (typeof CAST)[number];
 
 /** The first sites stay ordinary, if there are enough. */
 const ORDINARY = 3;
@@ -122,19 +115,8 @@ export function setTheStage(sites: readonly DemoSite[], cast: ReadonlyMap<Part, 
 }
 
 function installed({ slug, name, author, from, to }: StagedUpdate): PluginState {
-  return {
-    slug,
-    name,
-    version: from,
-    author,
-    active: true,
-    description: `${name} exists only in this demo.`,
-    mustUse: false,
-    premium: false,
-    update: { version: to, requiresPhp: '7.4', requiresWp: '6.0' },
-    lastUpdated: 0,
-    breaksOnActivation: false,
-  };
+  const basis = inactivePlugin([slug, name, from, author, `${name} exists only in this demo.`]);
+  return { ...basis, active: true, update: offer(to) };
 }
 
 /** From now on visitors of the site get an error page; the child plugin still responds. */

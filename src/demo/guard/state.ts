@@ -1,6 +1,7 @@
 /** The stored state of a site's simulated guard. */
 
 import { createHash, randomBytes } from 'node:crypto';
+import { inactivePlugin } from '../inventory.js';
 import type { DemoSite } from '../site.js';
 import type { PluginState, ThemeState, UpdateOffer } from '../state.js';
 
@@ -69,19 +70,8 @@ export function putGuard(site: DemoSite, version = '1.1.0', login = false): Guar
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
-  state.plugins.push({
-    slug: GUARD_SLUG,
-    name: 'Sitefleet Guard',
-    version,
-    active: true,
-    description: '',
-    author: '',
-    mustUse: true,
-    premium: false,
-    update: null,
-    lastUpdated: 0,
-    breaksOnActivation: false,
-  });
+  const plugin = inactivePlugin([GUARD_SLUG, 'Sitefleet Guard', version, '', '']);
+  state.plugins.push({ ...plugin, mustUse: true, active: true });
   site.guard = {
     version,
     login,
