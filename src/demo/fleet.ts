@@ -43,9 +43,11 @@ export async function startFleet(options: FleetOptions): Promise<Fleet> {
     throw error;
   }
   for (let index = 0; index < complete.sites; index += 1) {
-    const site = makeSite(index, places, complete);
-    sites.push(site.site);
-    handler.place(site.place, site.site);
+    const place = complete.mode === 'path' ? places[0] : places[index];
+    if (place === undefined) throw new Error(`site ${index} has no listener`);
+    const site = makeSite(index, place, complete);
+    sites.push(site);
+    handler.place(place, site);
   }
   return {
     sites,
@@ -72,25 +74,11 @@ function makeServer(options: CompleteOptions, listener: RequestListener<typeof I
   return server;
 }
 
-function makeSite(index: number, places: readonly Place[], options: CompleteOptions): { site: DemoSite; place: Place } {
-  const place = options.mode === 'path' ? places[0] : places[index];
-  if (place === undefined) throw new Error(`site ${index} has no listener`);
+function makeSite(index: number, place: Place, options: CompleteOptions): DemoSite {
   const scheme = options.tls === undefined ? 'http' : 'https';
   const host = place.host.includes(':') ? `[${place.host}]` : place.host;
   const path = options.mode === 'path' ? `${folderOf(index)}/` : '';
-  const site = new DemoSite({
-    index,
-    seed: options.seed,
-    url: `${scheme}://${host}:${place.port}/${path}`,
-    host: place.host,
-    admin: options.admin,
-    password: options.password,
-    plugins: options.plugins,
-    now: options.now,
-    keepCalls: options.keepCalls,
-    cache: options.cache,
-  });
-  return { site, place };
+  return new DemoSite({ ...options, index, url: `${scheme}://${host}:${place.port}/${path}`, host: place.host });
 }
 
 /** `site-0007`: WordPress in a subfolder. */

@@ -3,6 +3,7 @@ import type { Faults } from './faults.js';
 import { generateSite } from './generate.js';
 import { type GuardState, putGuard } from './guard/state.js';
 import { BUSINESSES, FAMILIES, GIVEN } from './names.js';
+import type { CompleteOptions } from './options.js';
 import type { Params } from './params.js';
 import { mixSeed, Random } from './random.js';
 import type { SiteState } from './state.js';
@@ -15,19 +16,14 @@ export interface RecordedCall {
   at: number;
 }
 
-export interface SiteOptions {
+type SharedOptions = 'seed' | 'admin' | 'password' | 'plugins' | 'now' | 'keepCalls' | 'cache';
+
+export interface SiteOptions extends Pick<CompleteOptions, SharedOptions> {
   index: number;
-  seed: number;
   /** With trailing slash. */
   url: string;
   /** The host name a client sees, without the port. */
   host: string;
-  admin: string | undefined;
-  password: string | undefined;
-  plugins: number | undefined;
-  now: () => number;
-  keepCalls: boolean;
-  cache: boolean;
 }
 
 const MAX_CALLS = 2000;
