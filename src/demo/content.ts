@@ -48,17 +48,33 @@ function makePost(random: Random, type: 'post' | 'page', title: string, author: 
   const status = title === 'Hello world!' || title === 'Sample Page' ? 'publish' : random.pick(statuses);
   const date = status === 'future' ? now + random.int(1, 30) * DAY : now - random.int(1, 700) * DAY;
   return {
-    id: 0,
+    ...emptyPost(0, author, date),
     type,
     status,
     statusBefore: status === 'trash' ? 'publish' : status,
     title,
     content: `<p>${title}.</p>\n<p>Text of this ${type}.</p>`,
-    excerpt: '',
     name: slugify(title),
-    author,
     categories: type === 'post' ? [random.chance(0.5) ? 'News' : 'Uncategorized'] : [],
     tags: type === 'post' && random.chance(0.3) ? ['local', 'team'] : [],
+    meta: { _pingme: ['1'], _encloseme: ['1'] },
+  };
+}
+
+/** A new draft. */
+export function emptyPost(id: number, author: string, date: number): PostState {
+  return {
+    id,
+    type: 'post',
+    status: 'draft',
+    statusBefore: 'draft',
+    title: '',
+    content: '',
+    excerpt: '',
+    name: '',
+    author,
+    categories: [],
+    tags: [],
     date,
     modified: date,
     commentStatus: 'open',
@@ -66,7 +82,7 @@ function makePost(random: Random, type: 'post' | 'page', title: string, author: 
     password: '',
     sticky: false,
     featuredImage: '',
-    meta: { _pingme: ['1'], _encloseme: ['1'] },
+    meta: {},
     lockedBy: '',
   };
 }

@@ -1,8 +1,9 @@
 import { type Call, ChildError, type ChildFunction } from '../answer.js';
 import { percentDecode } from '../auth.js';
+import { emptyPost } from '../content.js';
 import { isRecord, json, text } from '../params.js';
 import type { PostState } from '../state.js';
-import { wpDate } from './dates.js';
+import { summary } from './post-action.js';
 import { applyFields, decode, useCategories } from './post-fields.js';
 
 /** `newpost`: creates a post, or replaces one when an id is given (child protocol §6.4). */
@@ -29,14 +30,8 @@ export const newPost: ChildFunction = (call) => {
     link: `${site.siteUrl}/${post.name}/`,
     other_data: {
       new_post_data: {
+        ...summary(state, post, oldStatus),
         post_id: post.id,
-        post_type: post.type,
-        post_title: post.title,
-        post_date: wpDate(post.date, state.gmtOffset),
-        post_date_gmt: wpDate(post.date, 0),
-        new_status: post.status,
-        old_status: oldStatus,
-        singular_name: post.type,
         is_editing: existing === undefined ? 0 : 1,
       },
     },
@@ -72,26 +67,5 @@ function fill(call: Call, post: PostState, fields: Record<string, unknown>, cust
 function blankPost({ state, user, now }: Call): PostState {
   const id = state.nextId;
   state.nextId += 1;
-  return {
-    id,
-    type: 'post',
-    status: 'draft',
-    statusBefore: 'draft',
-    title: '',
-    content: '',
-    excerpt: '',
-    name: '',
-    author: user?.login ?? '',
-    categories: [],
-    tags: [],
-    date: now,
-    modified: now,
-    commentStatus: 'open',
-    pingStatus: 'open',
-    password: '',
-    sticky: false,
-    featuredImage: '',
-    meta: {},
-    lockedBy: '',
-  };
+  return emptyPost(id, user?.login ?? '', now);
 }

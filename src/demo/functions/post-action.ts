@@ -19,7 +19,7 @@ export const postAction: ChildFunction = (call) => {
   const before = post.status;
   if (site.faults.falseSuccess !== true) change(call, post, action, now);
   if (action === 'delete') {
-    const gone = { post_type: post.type, post_title: post.title, singular_name: singular(post) };
+    const gone = { post_type: post.type, post_title: post.title, singular_name: post.type };
     return answer(gone, []);
   }
   const shown = action === 'publish' || action === 'unpublish' ? { ID: String(id), post_status: post.status } : [];
@@ -53,7 +53,8 @@ function applyMeta(post: PostState, values: unknown): void {
   for (const [i, key] of values.meta_key.entries()) post.meta[String(key)] = [String(values.meta_value[i] ?? '')];
 }
 
-function summary(state: SiteState, post: PostState, before: string): Record<string, unknown> {
+/** What other plugins are told about a changed post. */
+export function summary(state: SiteState, post: PostState, before: string): Record<string, unknown> {
   return {
     post_id: String(post.id),
     post_type: post.type,
@@ -62,12 +63,8 @@ function summary(state: SiteState, post: PostState, before: string): Record<stri
     post_date_gmt: wpDate(post.date, 0),
     new_status: post.status,
     old_status: before,
-    singular_name: singular(post),
+    singular_name: post.type,
   };
-}
-
-function singular(post: PostState): string {
-  return post.type;
 }
 
 /** The post with base64 members, ready to be changed and sent back through `newpost` (child protocol §6.4). */
