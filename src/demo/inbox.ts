@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import { page } from './answer.js';
 import { deliver } from './deliver.js';
+import { json } from './params.js';
 
 export interface Inbox {
   url: string;
@@ -27,7 +28,8 @@ export async function startInbox(): Promise<Inbox> {
       if (body.length < MAX_BODY) body += part;
     });
     request.on('end', () => {
-      received.unshift(parsed(body));
+      const value = json(body);
+      received.unshift(value === undefined ? body : value);
       received.length = Math.min(received.length, KEPT);
       deliver(response, page(204, ''), {}, false);
     });
@@ -43,12 +45,4 @@ export async function startInbox(): Promise<Inbox> {
         server.closeAllConnections();
       }),
   };
-}
-
-function parsed(body: string): unknown {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return body;
-  }
 }

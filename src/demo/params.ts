@@ -50,7 +50,11 @@ export function integer(params: Params, name: string, fallback = 0): number {
 
 /** A list in one text, empty items dropped. */
 export function list(params: Params, name: string, separator: string): string[] {
-  return text(params, name)
+  return split(text(params, name), separator);
+}
+
+export function split(source: string, separator: string): string[] {
+  return source
     .split(separator)
     .map((item) => item.trim())
     .filter((item) => item !== '');

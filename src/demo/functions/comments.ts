@@ -1,7 +1,7 @@
 import { type Call, type ChildFunction, Crash } from '../answer.js';
 import { integer, list, text } from '../params.js';
 import type { CommentState, CommentStatus, SiteState } from '../state.js';
-import { dateFilter } from './dates.js';
+import { dateFilter, newestFirst } from './dates.js';
 
 const STATUS_OF: Record<string, CommentStatus> = {
   approve: 'approved',
@@ -16,7 +16,7 @@ export const getAllComments: ChildFunction = ({ state, params }) => {
   const keyword = text(params, 'keyword').toLowerCase();
   const postId = integer(params, 'postId');
   const inTime = dateFilter(params, state.gmtOffset);
-  const matching = newestFirst(state).filter(
+  const matching = newestFirst(state.comments).filter(
     (comment) =>
       inTime(comment.date) &&
       (postId === 0 || comment.postId === postId) &&
@@ -30,17 +30,13 @@ export const getAllComments: ChildFunction = ({ state, params }) => {
 
 /** The newest of every status, for stats. */
 export function recentComments(state: SiteState, perStatus: number): Record<string, unknown>[] {
-  const all = newestFirst(state);
+  const all = newestFirst(state.comments);
   return Object.values(STATUS_OF).flatMap((status) =>
     all
       .filter((comment) => comment.status === status)
       .slice(0, perStatus)
       .map((comment) => commentItem(state, comment)),
   );
-}
-
-function newestFirst(state: SiteState): CommentState[] {
-  return [...state.comments].sort((a, b) => b.date - a.date || b.id - a.id);
 }
 
 function commentItem(state: SiteState, comment: CommentState): Record<string, unknown> {

@@ -12,6 +12,10 @@ export function fromWpDate(value: unknown, offsetHours: number): number | undefi
   return Number.isNaN(millis) ? undefined : millis / 1000 - offsetHours * 3600;
 }
 
+export function newestFirst<T extends { date: number; id: number }>(items: readonly T[]): T[] {
+  return [...items].sort((a, b) => b.date - a.date || b.id - a.id);
+}
+
 /** `dtsstart` and `dtsstop`: strictly after and strictly before, in the site's time (child protocol §6.4). */
 export function dateFilter(params: Params, offsetHours: number): (seconds: number) => boolean {
   const from = fromWpDate(text(params, 'dtsstart'), offsetHours) ?? Number.NEGATIVE_INFINITY;

@@ -15,12 +15,8 @@ export function pluginItem(plugin: PluginState): Record<string, unknown> {
   };
 }
 
-export function pluginItems(state: SiteState): Record<string, unknown>[] {
-  return state.plugins.map(pluginItem);
-}
-
 /** One theme as the lists show it; parents and children point at each other (child protocol §5.1). */
-export function themeItem(state: SiteState, theme: ThemeState): Record<string, unknown> {
+function themeItem(state: SiteState, theme: ThemeState): Record<string, unknown> {
   const active = state.themes.find((each) => each.slug === state.activeTheme);
   const isActive = theme.slug === state.activeTheme;
   const isParent = active !== undefined && active.parent === theme.slug;
@@ -39,10 +35,6 @@ export function themeItem(state: SiteState, theme: ThemeState): Record<string, u
 
 export function themeItems(state: SiteState): Record<string, unknown>[] {
   return state.themes.map((theme) => themeItem(state, theme));
-}
-
-export function coreOffer(state: SiteState): string | null {
-  return state.wpUpdate;
 }
 
 /** Updates from the public directory; the lists inside update answers have three fields less. */

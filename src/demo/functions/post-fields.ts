@@ -1,5 +1,5 @@
 import { slugify } from '../content.js';
-import { isRecord } from '../params.js';
+import { isRecord, split } from '../params.js';
 import type { PostState, SiteState } from '../state.js';
 import { fromWpDate } from './dates.js';
 
@@ -29,7 +29,7 @@ export function applyFields(state: SiteState, post: PostState, fields: Record<st
     if (typeof value === 'string') post[own] = unslashed(value);
   }
   const tags = fields.tags_input ?? fields.post_tags;
-  if (typeof tags === 'string') post.tags = split(tags);
+  if (typeof tags === 'string') post.tags = split(tags, ',');
   if (isRecord(fields.meta_input)) {
     for (const [key, value] of Object.entries(fields.meta_input)) post.meta[key] = [unslashed(String(value))];
   }
@@ -46,17 +46,10 @@ function unslashed(text: string): string {
 
 /** Names become categories of the site; missing ones are created. */
 export function useCategories(state: SiteState, post: PostState, names: string): void {
-  post.categories = split(names);
+  post.categories = split(names, ',');
   for (const name of post.categories) {
     if (state.categories.some((category) => category.name === name)) continue;
     state.categories.push({ term_id: state.nextId, name, slug: slugify(name) });
     state.nextId += 1;
   }
-}
-
-function split(value: string): string[] {
-  return value
-    .split(',')
-    .map((part) => part.trim())
-    .filter((part) => part !== '');
 }

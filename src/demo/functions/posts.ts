@@ -2,7 +2,7 @@ import type { ChildFunction } from '../answer.js';
 import { integer, list, type Params, text } from '../params.js';
 import type { PostState, SiteState } from '../state.js';
 import { approvedCount } from './comments.js';
-import { dateFilter } from './dates.js';
+import { dateFilter, newestFirst } from './dates.js';
 
 const RECENT_STATUSES = ['publish', 'draft', 'pending', 'trash', 'future'];
 
@@ -18,7 +18,7 @@ function findPosts(state: SiteState, params: Params, type: string): unknown {
   const statuses = list(params, 'status', ',');
   if (statuses.length === 0) return '';
   const limit = integer(params, 'maxRecords', 50);
-  const matching = newestFirst(state).filter((post) => post.type === type && matches(post, state, params));
+  const matching = newestFirst(state.posts).filter((post) => post.type === type && matches(post, state, params));
   return statuses.flatMap((status) => {
     const found = matching.filter((post) => (status === 'any' ? post.status !== 'trash' : post.status === status));
     return found.slice(0, limit > 0 ? limit : found.length).map((post) => postItem(state, post));
@@ -43,17 +43,13 @@ function searched(post: PostState, where: string): string {
 
 /** The newest of every status, for stats. */
 export function recentPosts(state: SiteState, type: string, perStatus: number): Record<string, unknown>[] {
-  const all = newestFirst(state).filter((post) => post.type === type);
+  const all = newestFirst(state.posts).filter((post) => post.type === type);
   return RECENT_STATUSES.flatMap((status) =>
     all
       .filter((post) => post.status === status)
       .slice(0, perStatus)
       .map((post) => postItem(state, post)),
   );
-}
-
-function newestFirst(state: SiteState): PostState[] {
-  return [...state.posts].sort((a, b) => b.date - a.date || b.id - a.id);
 }
 
 function postItem(state: SiteState, post: PostState): Record<string, unknown> {

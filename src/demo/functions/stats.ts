@@ -6,7 +6,7 @@ import { childVersion } from '../versions.js';
 import { outdatedMaps } from './abandoned.js';
 import { changedSince, changeLogSince } from './changes.js';
 import { recentComments } from './comments.js';
-import { coreOffer, pluginItems, pluginOffers, premiumOffers, themeItems, themeOffers } from './items.js';
+import { pluginItem, pluginOffers, premiumOffers, themeItems, themeOffers } from './items.js';
 import { recentPosts } from './posts.js';
 import { securityIssues, securityStats } from './security-stats.js';
 import { userItems } from './users.js';
@@ -77,7 +77,7 @@ const PARTS: Record<string, (call: Call, kind: PayloadKind) => unknown> = {
   wpe: ({ state }) => (state.wpe ? 1 : 0),
   wphost: ({ state }) => state.wphost,
   site_info: siteInfo,
-  wp_updates: ({ state }) => coreOffer(state),
+  wp_updates: ({ state }) => state.wpUpdate,
   plugin_updates: ({ state }) => phpMap(pluginOffers(state, 'stats')),
   theme_updates: ({ state }) => phpMap(themeOffers(state)),
   translation_updates: ({ state }) => state.translations.map((each) => ({ ...each })),
@@ -94,7 +94,7 @@ const PARTS: Record<string, (call: Call, kind: PayloadKind) => unknown> = {
     kind !== 'sync' && integer(params, 'cloneSites') !== 0 ? String(state.totalSize) : undefined,
   dbsize: ({ state }) => state.dbSize,
   extauth: ({ state }) => state.dayCode,
-  plugins: ({ state }) => pluginItems(state),
+  plugins: ({ state }) => state.plugins.map(pluginItem),
   themes: ({ state }) => themeItems(state),
   users: ({ state, params }) =>
     text(params, 'optimize') === '1' ? userItems(state).slice(0, usersWanted(params)) : undefined,

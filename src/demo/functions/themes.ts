@@ -1,17 +1,13 @@
 import type { Call, ChildFunction } from '../answer.js';
 import { list, phpMap, text } from '../params.js';
 import type { SiteState } from '../state.js';
-import { themeItem } from './items.js';
+import { themeItems } from './items.js';
 import { filterItems } from './lists.js';
 import { statsPayload } from './stats.js';
 
 /** `get_all_themes` (child protocol §6.1). */
 export const getAllThemes: ChildFunction = ({ state, params }) =>
-  filterItems(
-    state.themes.map((theme) => themeItem(state, theme)),
-    params,
-    'installed_themes',
-  );
+  filterItems(themeItems(state), params, 'installed_themes');
 
 /** `theme_action` (child protocol §6.3). */
 export const themeAction: ChildFunction = (call) => {
