@@ -2,6 +2,7 @@
 
 import { hash, randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
+import { dropOldest } from '../core/drop-oldest.js';
 
 export type Scheme = 'basic' | 'bearer';
 
@@ -73,11 +74,8 @@ export class LoginCache<L extends Provable> {
   keep(digests: readonly string[], verified: Verified<L>): void {
     const now = this.#clock.elapsed();
     const entry = { ...verified, expires: now + VERIFIED_FOR_MS, checked: now };
-    for (const digest of digests) {
-      const oldest = this.#verified.size >= MAX_VERIFIED ? this.#verified.keys().next().value : undefined;
-      if (oldest !== undefined) this.#verified.delete(oldest);
-      this.#verified.set(digest, entry);
-    }
+    for (const digest of digests) this.#verified.set(digest, entry);
+    dropOldest(this.#verified, MAX_VERIFIED);
   }
 
   forget(): void {

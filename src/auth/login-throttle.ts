@@ -1,5 +1,7 @@
 /** Login throttle: slows guessing with exponentially growing pauses per key, in bounded memory. */
 
+import { dropOldest } from '../core/drop-oldest.js';
+
 export interface ThrottleOptions {
   /** Monotonic milliseconds. */
   elapsed: () => number;
@@ -81,10 +83,7 @@ export class LoginThrottle {
     // Re-inserted, so that the map stays in order of last use.
     if (known !== undefined) this.#records.delete(key);
     this.#records.set(key, record);
-    if (this.#records.size > this.#maxKeys) {
-      const oldest = this.#records.keys().next().value;
-      if (oldest !== undefined) this.#records.delete(oldest);
-    }
+    dropOldest(this.#records, this.#maxKeys);
     return record;
   }
 }

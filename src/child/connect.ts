@@ -2,6 +2,7 @@ import { isIP, type LookupFunction, connect as netConnect, type Socket } from 'n
 import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { mayReach, type PrivateReach } from '../core/address.js';
+import { dropOldest } from '../core/drop-oldest.js';
 import { ChildFailure, type MinTls } from './child.js';
 import type { Resolver } from './resolve.js';
 import { blockedAddress } from './safety.js';
@@ -27,7 +28,13 @@ export interface ConnectorOptions {
 export function createConnector(options: ConnectorOptions): Connector {
   const lookup = lookupThrough(options.resolver, options.ipv4Only);
   const secureContext = createSecureContext(options.minTls === undefined ? {} : { minVersion: options.minTls });
-  const sessions = new Sessions(options.maxSessions ?? 5_000);
+  /** TLS sessions by host and port. */
+  const sessions = new Map<string, Buffer>();
+  const keep = (key: string, session: Buffer) => {
+    sessions.delete(key);
+    sessions.set(key, session);
+    dropOldest(sessions, options.maxSessions ?? 5_000);
+  };
 
   return (target, callback) => {
     const host = target.hostname.replace(/^\[(.*)\]$/, '$1');
@@ -53,7 +60,7 @@ export function createConnector(options: ConnectorOptions): Connector {
           ...(session === undefined ? {} : { session }),
         })
       : netConnect(common);
-    if (secure) socket.on('session', (fresh: Buffer) => sessions.set(sessionKey, fresh));
+    if (secure) socket.on('session', (fresh: Buffer) => keep(sessionKey, fresh));
     settle(socket, secure ? 'secureConnect' : 'connect', options, host, callback);
   };
 }
@@ -109,26 +116,4 @@ function lookupThrough(resolver: Resolver, ipv4Only: boolean | undefined): Looku
       (error: unknown) => callback(error as NodeJS.ErrnoException, '', 0),
     );
   };
-}
-
-/** TLS sessions by host and port, the oldest dropped first. */
-class Sessions {
-  readonly #entries = new Map<string, Buffer>();
-  readonly #capacity: number;
-
-  constructor(capacity: number) {
-    this.#capacity = capacity;
-  }
-
-  get(key: string): Buffer | undefined {
-    return this.#entries.get(key);
-  }
-
-  set(key: string, session: Buffer): void {
-    this.#entries.delete(key);
-    this.#entries.set(key, session);
-    if (this.#entries.size <= this.#capacity) return;
-    const oldest = this.#entries.keys().next();
-    if (oldest.done !== true) this.#entries.delete(oldest.value);
-  }
 }

@@ -1,3 +1,5 @@
+import { dropOldest } from '../core/drop-oldest.js';
+
 /** Learns how long a site's calls take: an exponentially weighted mean per site and per host. */
 export class LatencyBook {
   readonly #means = new Map<string, number>();
@@ -21,8 +23,6 @@ export class LatencyBook {
     const old = this.#means.get(key);
     this.#means.delete(key);
     this.#means.set(key, old === undefined ? ms : old * 0.7 + ms * 0.3);
-    if (this.#means.size <= this.#capacity) return;
-    const oldest = this.#means.keys().next();
-    if (oldest.done !== true) this.#means.delete(oldest.value);
+    dropOldest(this.#means, this.#capacity);
   }
 }

@@ -1,6 +1,7 @@
 import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { mayReach, type PrivateReach } from '../core/address.js';
+import { dropOldest } from '../core/drop-oldest.js';
 import { ChildFailure } from './child.js';
 import { blockedAddress } from './safety.js';
 
@@ -69,14 +70,10 @@ export class Resolver {
     const known = this.#entries.get(host);
     if (known !== undefined && known.until > now) return known.answer;
     this.#entries.delete(host);
-    while (this.#entries.size >= CAPACITY) {
-      const oldest = this.#entries.keys().next();
-      if (oldest.done === true) break;
-      this.#entries.delete(oldest.value);
-    }
     // Kept until it settles, however long that takes, so that there is one lookup of a name at a time.
     const entry: Entry = { until: Number.POSITIVE_INFINITY, answer: this.#ask(host) };
     this.#entries.set(host, entry);
+    dropOldest(this.#entries, CAPACITY);
     entry.answer.then(
       () => {
         entry.until = this.#now() + FRESH_MS;

@@ -1,3 +1,4 @@
+import { dropOldest } from '../core/drop-oldest.js';
 import type { ChildCall } from './call.js';
 
 /**
@@ -25,7 +26,7 @@ export class Sessions {
     if (held === undefined || held.length > MAX_LENGTH) return;
     this.#cookies.delete(key);
     this.#cookies.set(key, held);
-    if (this.#cookies.size > CAPACITY) this.#cookies.delete(this.#cookies.keys().next().value ?? '');
+    dropOldest(this.#cookies, CAPACITY);
   }
 }
 

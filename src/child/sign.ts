@@ -8,6 +8,7 @@ import {
   sign,
 } from 'node:crypto';
 import { promisify } from 'node:util';
+import { dropOldest } from '../core/drop-oldest.js';
 import { ChildFailure } from './child.js';
 
 const generate = promisify(generateKeyPair);
@@ -16,8 +17,6 @@ const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
 /** PHP's numbers of the hashes (child protocol §2). SHA-1 and SHA-224 are not supported. */
 export const SIGN_ALGOS = { SHA256: 7, SHA384: 8, SHA512: 9 } as const;
 export type SignatureHash = keyof typeof SIGN_ALGOS;
-
-export const SIGN_ALGO = SIGN_ALGOS.SHA256;
 
 /** A new RSA-2048 pair for one site: PKCS#8 and SPKI PEM. Asynchronous, as it takes about 170 ms of CPU. */
 export async function generateKey(): Promise<{ private_key: string; public_key: string }> {
@@ -75,13 +74,8 @@ export class Signer {
       return known;
     }
     const key = parse(pem);
-    if (this.#keys.size >= this.#capacity) {
-      for (const oldest of this.#keys.keys()) {
-        this.#keys.delete(oldest);
-        break;
-      }
-    }
     this.#keys.set(id, key);
+    dropOldest(this.#keys, this.#capacity);
     return key;
   }
 }

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto';
+import { dropOldest } from '../core/drop-oldest.js';
 
 /** Responses kept per list; the oldest goes first. */
 const MOST = 8;
@@ -35,11 +36,8 @@ export class KeptLists {
     const response = await answer();
     if (!response.ok || response.headers.get('content-type')?.startsWith('application/json') !== true) return response;
     const made = { headers: response.headers, body: await response.arrayBuffer() };
-    for (const oldest of responses.keys()) {
-      if (responses.size < MOST) break;
-      responses.delete(oldest);
-    }
     responses.set(key, made);
+    dropOldest(responses, MOST);
     return responseOf(made);
   }
 }

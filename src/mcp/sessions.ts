@@ -8,6 +8,7 @@ import { randomUUID } from 'node:crypto';
 import type { Server } from '@modelcontextprotocol/sdk/server/index.js';
 import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
+import { dropOldest } from '../core/drop-oldest.js';
 import type { Log } from '../core/log.js';
 import { principalOf } from './confirm.js';
 import { initializeParams, issueSessionId, openSessionId, type SessionFacts, type SessionSeal } from './session-ids.js';
@@ -115,9 +116,8 @@ export class Sessions {
 
   /** Remembers that the client ended a session, so that it is not restored. */
   forget(id: string): void {
-    const [oldest] = this.#ended;
-    if (this.#ended.size >= MAX_ENDED && oldest !== undefined) this.#ended.delete(oldest);
     this.#ended.add(id);
+    dropOldest(this.#ended, MAX_ENDED);
   }
 
   /** Closes a session whose initialize was refused. */
