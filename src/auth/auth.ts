@@ -1,10 +1,10 @@
 /** Authentication: HTTP Basic for users, Bearer for API keys (REST §1, operations §3). */
 
-import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import type { Actor, WayIn } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { sameText } from '../core/same-text.js';
 import type { RequestInfo } from '../http/request-info.js';
 import { HashQueue } from './hash-queue.js';
 import { LoginCache, type Verified } from './login-cache.js';
@@ -74,7 +74,6 @@ const NETWORK_BURST = 50;
 const TOKEN = /^([0-9a-f]{40})==([0-9a-f]{40})$/;
 
 export function createAuth(parts: AuthParts): Auth {
-  const cacheKey = randomBytes(32);
   const known = new LoginCache<Login>(parts.clock);
   const running = new Map<string, Promise<Login>>();
   const touched = new Map<number, number>();
@@ -166,7 +165,7 @@ export function createAuth(parts: AuthParts): Auth {
     const hash = parts.hashToken(key);
     const login = await parts.findKey(hash);
     const secretHash = parts.hashToken(secret);
-    if (login === undefined || !sameText(secretHash, login.proof, cacheKey)) return wrongToken();
+    if (login === undefined || !sameText(secretHash, login.proof)) return wrongToken();
     if (!login.enabled) return disabledKey();
     return { scheme: 'bearer', login, reload: () => parts.findKey(hash) };
   }
@@ -283,10 +282,4 @@ function basicPair(header: string): { name: string; password: string } | undefin
   const colon = text.indexOf(':');
   if (colon < 1) return undefined;
   return { name: text.slice(0, colon), password: text.slice(colon + 1) };
-}
-
-/** Compares keyed digests: equal lengths and no early exit, regardless of the texts. */
-function sameText(a: string, b: string, key: Buffer): boolean {
-  const digest = (text: string) => createHmac('sha256', key).update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }

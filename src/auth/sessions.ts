@@ -4,11 +4,12 @@
  * a new password and a changed right take effect at once in every process.
  */
 
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requirePassword } from '../core/password.js';
+import { sameText } from '../core/same-text.js';
 import type { RequestInfo } from '../http/request-info.js';
 import type { Auth, Identity, Login } from './auth.js';
 import {
@@ -25,8 +26,11 @@ import {
 export interface StoredSession {
   id: string;
   identity: Identity;
-  /** False: the user has not chosen a password yet. */
+  /** False: the user logged in by a link, and has not chosen a password yet. */
   has_password: boolean;
+  /**
+   * The value that requests that change something must carry in X-Sitefleet-CSRF. Constant for the session's lifetime.
+   */
   csrf: string;
   /** The request carries the newest cookie; false: the previous one. */
   current: boolean;
@@ -73,15 +77,7 @@ export interface SessionRequest {
   csrf: string | undefined;
 }
 
-export interface Session {
-  id: string;
-  identity: Identity;
-  /** False: the user logged in by a link, and has not chosen a password yet. */
-  has_password: boolean;
-  /**
-   * The value that requests that change something must carry in X-Sitefleet-CSRF. Constant for the session's lifetime.
-   */
-  csrf: string;
+export interface Session extends Pick<StoredSession, 'id' | 'identity' | 'has_password' | 'csrf'> {
   /** When the session expires if it is not used before, in milliseconds since the epoch. */
   expires_at: number;
   /** The cookie to set, if it changed. */
@@ -247,10 +243,4 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
       await change({ step: 'end', id });
     },
   };
-}
-
-/** Compares digests: equal lengths and no early exit, regardless of the texts. */
-function sameText(a: string, b: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(a), digest(b));
 }
