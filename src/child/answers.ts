@@ -5,9 +5,9 @@ import { secretOf, snapshotOf } from './snapshot.js';
 import { plainText, siteSays } from './text.js';
 import { asMap, flagOf, get } from './values.js';
 
-/** For an answer that contains neither an error nor the expected data. */
-export function unexpected(what: string): ChildFailure {
-  return new ChildFailure('bad_answer', `The child plugin's answer to ${what} has an unknown shape.`, {
+/** Throws, for an answer that contains neither an error nor the expected data. */
+export function fail(what: string): never {
+  throw new ChildFailure('bad_answer', `The child plugin's answer to ${what} has an unknown shape.`, {
     advice: 'Update the MainWP Child plugin on the site.',
     mayHaveRun: true,
   });
@@ -17,14 +17,14 @@ export function unexpected(what: string): ChildFailure {
 export function connectionStateOf(answer: unknown): ConnectionState {
   if (typeof get(answer, 'error') === 'string') return { state: 'connected' };
   const child_version = versionOf(get(answer, 'version'));
-  if (child_version === '') throw unexpected('the connection check');
+  if (child_version === '') fail('the connection check');
   return { state: 'unconnected', child_version, wp_version: versionOf(get(answer, 'wpversion')) };
 }
 
 /** A successful `register` answer; it contains the complete stats payload (child protocol §3.2). */
 export function registeredOf(answer: unknown): Registered {
   const snapshot = snapshotOf(answer, true);
-  if (snapshot === null) throw unexpected('the registration');
+  if (snapshot === null) fail('the registration');
   return {
     regverify: secretOf(get(answer, 'regverify')),
     unique_id: plainText(get(answer, 'uniqueId'), 200),
@@ -41,7 +41,7 @@ export function actionOf(answer: unknown, kind: 'plugin' | 'theme', slugs: reado
   const items = get(get(answer, 'other_data'), `${kind}_action_data`);
   const error = get(answer, 'error');
   if (get(answer, 'status') === undefined && get(answer, 'success') === undefined && asMap(error) === null) {
-    throw unexpected(`the ${kind} action`);
+    fail(`the ${kind} action`);
   }
   const verdicts = slugs.map((slug): ChildVerdict => {
     const item = get(items, slug);
@@ -81,7 +81,7 @@ export function upgradesOf(answer: unknown, slugs: readonly string[]): ChildActi
   const upgrades = get(answer, 'upgrades');
   const other = get(answer, 'other_data');
   const errors = get(answer, 'upgrades_error');
-  if (upgrades === undefined && errors === undefined) throw unexpected('the update');
+  if (upgrades === undefined && errors === undefined) fail('the update');
   const verdicts = slugs.map((slug): ChildVerdict => {
     const data = get(get(other, 'updated_data'), slug);
     const rolled_back = flagOf(get(data, 'rollback'));
@@ -112,7 +112,7 @@ const CORE_WORDS: Readonly<Record<string, string>> = {
 /** Answer of `upgrade` (child protocol §6.8). SUCCESS without a version = nothing to do. */
 export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   const word = get(answer, 'upgrade');
-  if (typeof word !== 'string') throw unexpected('the core update');
+  if (typeof word !== 'string') fail('the core update');
   const claimed = word === 'SUCCESS';
   const codes = get(get(answer, 'other_data'), 'upgrade_error_codes');
   const known = Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined;

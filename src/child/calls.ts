@@ -1,5 +1,5 @@
 import { isMaintenancePage } from '../core/maintenance-page.js';
-import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, unexpected, unsent, upgradesOf } from './answers.js';
+import { actionOf, connectionStateOf, coreUpdateOf, fail, registeredOf, unsent, upgradesOf } from './answers.js';
 import type { ChildCall } from './call.js';
 import {
   type CallOptions,
@@ -80,8 +80,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
   ): Promise<{ value: unknown; door: Door }> {
     if (!changesNothing(fn, params)) requireWritable(site);
     const { site_id, user, private_key } = site;
-    const timeout = options?.timeoutMs ?? timeoutMs;
-    const childCall = {
+    const { value, door } = await client.run({
       at: site,
       site_id,
       fn,
@@ -90,12 +89,11 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       params,
       door: site.door,
       read: READS.has(fn),
-      timeoutMs: timeout,
+      timeoutMs: options?.timeoutMs ?? timeoutMs,
       kind,
       live,
       options,
-    };
-    const { value, door } = await client.run(childCall);
+    });
     const failure = answerFailure(value, fn);
     if (failure !== null) throw failure;
     // A sync stores its own outcome.
@@ -217,10 +215,6 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
 
     close,
   };
-}
-
-function fail(what: string): never {
-  throw unexpected(what);
 }
 
 /** Sends the slugs that can be represented with the list's separator; makes no call for none. */

@@ -238,7 +238,7 @@ export class ChildClient {
       return { value };
     }
     const failure = unframedFailure(answer, url, call.at.http_user !== null && call.at.http_user !== '');
-    const elsewhere = failure.kind === 'redirected' && originOf(answer.location, url) !== url.origin;
+    const elsewhere = failure.kind === 'redirected' && parseUrl(answer.location, url.href)?.origin !== url.origin;
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);
     return { failure, again, refused: isRefusedOutside(answer) };
@@ -309,14 +309,6 @@ function nextWithin(answer: WireAnswer, at: URL, site: URL): URL | null {
   // A port that is not the scheme's default is another server.
   const samePort = next.port === site.port || (next.port === '' && next.protocol === 'https:');
   return web && samePort && bare(next) === bare(site) ? next : null;
-}
-
-function originOf(location: string, base: URL): string {
-  try {
-    return new URL(location, base).origin;
-  } catch {
-    return '';
-  }
 }
 
 /** Sites on one server share its limit, whatever their names; the order of a name's addresses is ignored. */

@@ -2,7 +2,7 @@
  * The calls of the port that read and write content, built on one signed call: posts, comments, users, security checks.
  */
 
-import { unexpected } from './answers.js';
+import { fail } from './answers.js';
 import type { CallOptions, ChildConnection, ChildContent, ChildParams } from './child.js';
 import { commentsOf, commentsParams } from './comments.js';
 import type { ChildUser } from './content-types.js';
@@ -107,8 +107,4 @@ const VERDICTS: ReadonlySet<unknown> = new Set(['Y', 'N', 'Y_UNABLE', 'N_UNABLE'
 
 function userOf(user: unknown): ChildUser {
   return { login: exactText(get(user, 'login'), 60) ?? '', nicename: plainText(get(user, 'nicename'), 100) };
-}
-
-function fail(what: string): never {
-  throw unexpected(what);
 }

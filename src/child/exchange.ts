@@ -37,6 +37,7 @@ export interface WireRequest {
 
 export interface WireAnswer {
   status: number;
+  /** `Location` header, '' if absent. */
   location: string;
   /** `Retry-After` header, '' if absent. */
   retryAfter?: string;

@@ -1,17 +1,12 @@
+import { parseUrl } from '../../schemas/url.js';
 import { isMaintenancePage } from '../core/maintenance-page.js';
 import { ChildFailure, type FailureKind } from './child.js';
+import type { WireAnswer } from './exchange.js';
 import { plainText, siteSays } from './text.js';
 import { get } from './values.js';
 
 /** Facts of an HTTP response from which a failure is derived. */
-export interface AnswerFacts {
-  status: number;
-  /** `Location` header, '' if absent. */
-  location: string;
-  /** `Retry-After` header, '' if absent. */
-  retryAfter?: string;
-  body: Buffer;
-}
+type AnswerFacts = Pick<WireAnswer, 'status' | 'location' | 'retryAfter' | 'body'>;
 
 /** Enough of a response to recognize a maintenance page. */
 const PAGE_BYTES = 32_768;
@@ -125,15 +120,10 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
 
 /** A signed body is never posted to another host that a redirect names: the error names the other URL instead. */
 function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
-  let target = '';
-  try {
-    const url = new URL(answer.location, called);
-    // Neither the query, which may contain tokens, nor our own endpoint belongs in a URL to save.
-    const path = url.pathname.replace(/wp-admin\/admin-ajax\.php$/, '');
-    if (answer.location !== '' && /^https?:$/.test(url.protocol)) target = plainText(`${url.origin}${path}`, 300);
-  } catch {
-    // An unparsable Location names no URL.
-  }
+  const url = answer.location === '' ? null : parseUrl(answer.location, called.href);
+  // Neither the query, which may contain tokens, nor our own endpoint belongs in a URL to save.
+  const path = url?.pathname.replace(/wp-admin\/admin-ajax\.php$/, '');
+  const target = url !== null && /^https?:$/.test(url.protocol) ? plainText(`${url.origin}${path}`, 300) : '';
   return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
     advice:

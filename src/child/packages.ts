@@ -1,21 +1,15 @@
 /** Calls that put code on a site (child protocol §6.8): packages from a URL, and PHP that the child runs. */
 
-import { unexpected } from './answers.js';
-import type { CallOptions, ChildConnection, ChildPackages, ChildParams, InstallAnswer } from './child.js';
+import { fail } from './answers.js';
+import type { ChildPackages, InstallAnswer } from './child.js';
+import type { SignedCall } from './content.js';
 import { plainText } from './text.js';
 import { entriesOf, get } from './values.js';
-
-type Update = (
-  site: ChildConnection,
-  fn: string,
-  params: ChildParams,
-  options: CallOptions | undefined,
-) => Promise<unknown>;
 
 const MAX_OUTPUT = 20_000;
 
 /** Creates the calls from one that counts as an update: they unpack files, and must not pile up on a site. */
-export function createPackageCalls(update: Update): ChildPackages {
+export function createPackageCalls(update: SignedCall): ChildPackages {
   return {
     async installPackage(site, kind, address, activate, options) {
       const params = {
@@ -31,7 +25,7 @@ export function createPackageCalls(update: Update): ChildPackages {
     async runSnippet(site, code, options) {
       const answer = await update(site, 'code_snippet', { action: 'run_snippet', code }, options);
       const result = get(answer, 'result');
-      if (typeof result !== 'string') throw unexpected('the code that it was to run');
+      if (typeof result !== 'string') fail('the code that it was to run');
       return result.slice(0, MAX_OUTPUT);
     },
   };

@@ -1,6 +1,5 @@
+import { parseUrl } from '../../schemas/url.js';
 import { ChildFailure } from './child.js';
-
-export { isPublicAddress } from '../core/address.js';
 
 /**
  * The failure for a host whose address may not be contacted. Names the host the caller gave, not what it resolved to.
@@ -17,12 +16,8 @@ export function blockedAddress(host: string): ChildFailure {
 
 /** A site URL reduced to the parts that are used: scheme, host, port and path with a trailing slash. */
 export function siteUrl(text: string): URL {
-  let url: URL;
-  try {
-    url = new URL(text);
-  } catch {
-    throw badUrl('The site URL cannot be read.');
-  }
+  const url = parseUrl(text);
+  if (url === null) throw badUrl('The site URL cannot be read.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw badUrl('The site URL must begin with http:// or https://.');
   // Credentials are passed in http_user and http_pass, never in the URL, where logs would show them.

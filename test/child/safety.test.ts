@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Resolver } from '../../src/child/resolve.js';
-import { hostOf, isPublicAddress, siteUrl } from '../../src/child/safety.js';
+import { hostOf, siteUrl } from '../../src/child/safety.js';
+import { isPublicAddress } from '../../src/core/address.js';
 
 describe('addresses', () => {
   it.each([
