@@ -1,5 +1,6 @@
 /** Typed client of the guard: signs requests, sends them to the addresses where a guard answers, parses the answers. */
 
+import type { ChildConnection } from '../child/child.js';
 import type { WireAnswer, WireRequest } from '../child/exchange.js';
 import {
   armedOf,
@@ -21,18 +22,11 @@ import {
 import { GuardFailure } from './failure.js';
 import { MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
 
-/** The part of a site that the guard client needs. */
-export interface GuardSite {
-  /** Site URL with a trailing slash. */
-  url: string;
-  /** RSA private key, PKCS#8 PEM: that of the child connection. */
-  private_key: string;
-  http_user: string | null;
-  http_pass: string | null;
-  ssl_verify: boolean;
-  ipv4_only?: boolean | undefined;
-  min_tls?: WireRequest['minTls'];
-}
+/** The part of a site that the guard client needs. Requests are signed with the key of the child connection. */
+export type GuardSite = Pick<
+  ChildConnection,
+  'url' | 'private_key' | 'http_user' | 'http_pass' | 'ssl_verify' | 'ipv4_only' | 'min_tls'
+>;
 
 export interface GuardParts {
   /** One HTTP exchange, bounded; `Transport.exchange` of the child's network. */
