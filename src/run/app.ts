@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
-import { asServiceError, isOurFault, ServiceError } from '../core/errors.js';
+import { asServiceError, isOurFault } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requirePermission } from '../core/permission.js';
 import { textResponse } from '../http/compression.js';
@@ -20,7 +20,7 @@ import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery-entries.js';
 import { createDiscovery } from './discovery-routes.js';
 import { hasQueryInput, queryInput, refuseStrayParameters } from './query.js';
-import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
+import { errorResponse, invalidInput, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];
@@ -40,7 +40,7 @@ const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const run = createRunner(parts);
-  const discovery = createDiscovery(parts);
+  const discover = createDiscovery(parts);
   const handlerAt = (mount: string) => async (c: RunContext) => {
     try {
       return await route(c, mount);
@@ -58,11 +58,8 @@ export function createRunApp(parts: RunParts): Hono<HttpEnv> {
     const [, collection] = /^\/(abilities|categories)(?:\/|$)/.exec(c.req.path.slice(mount.length)) ?? [];
     if (collection === undefined) throw noRoute();
     const rest = pathBelow(c, `${mount}/${collection}`);
-    if (collection === 'categories')
-      return rest === '' ? discovery.categories(c, mount) : discovery.category(c, mount, rest);
-    if (rest === '') return discovery.operations(c, mount);
-    const runs = /^(.+)\/run$/.exec(rest)?.[1];
-    return runs === undefined ? discovery.operation(c, mount, rest) : run(c, runs);
+    const runs = collection === 'abilities' ? /^(.+)\/run$/.exec(rest)?.[1] : undefined;
+    return runs === undefined ? discover(c, mount, collection, rest) : run(c, runs);
   }
 
   const [namespace, short] = BASE_PATHS;
@@ -118,10 +115,11 @@ async function readInput(c: RunContext, operation: GroupedOperation): Promise<Re
     return queryInput(query, contractOf(operation).input_schema);
   }
   if (hasQueryInput(query)) {
-    throw new ServiceError('ability_invalid_input', 'A POST takes its input from the body, not from the address.', {
-      field: 'input',
-      advice: 'Send the body {"input": {…}} as JSON.',
-    });
+    throw invalidInput(
+      'input',
+      'A POST takes its input from the body, not from the address.',
+      'Send the body {"input": {…}} as JSON.',
+    );
   }
   refuseStrayParameters(query, (field) => `Send the body {"input": {"${field}": …}} as JSON.`);
   return bodyInput(await c.req.arrayBuffer(), c.req.header('content-type'), operation.engine);

@@ -3,6 +3,7 @@
 import { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { utf8 } from '../http/utf8.js';
+import { invalidInput } from './responses.js';
 
 /**
  * Parses the input of a body; `{}` for an empty body or an empty wrapper. Anything else that would have to be guessed
@@ -26,6 +27,7 @@ export function bodyInput(
   }
   if (!isJson(contentType)) {
     throw invalidInput(
+      'input',
       'The body is not marked as JSON, so its input cannot be read.',
       'Send the header "Content-Type: application/json" and the body {"input": {…}}.',
     );
@@ -49,11 +51,12 @@ function unreadable(message: string): ServiceError {
 
 function unwrap(body: unknown): Record<string, unknown> {
   if (typeof body !== 'object' || body === null || Array.isArray(body)) {
-    throw invalidInput('The body is not a JSON object.', 'Send the body {"input": {…}}.');
+    throw invalidInput('input', 'The body is not a JSON object.', 'Send the body {"input": {…}}.');
   }
   const stray = Object.keys(body).find((name) => name !== 'input');
   if (stray !== undefined) {
     throw invalidInput(
+      'input',
       `The body has the field ${JSON.stringify(stray.slice(0, 80))} outside of input, so it would not be seen.`,
       'Wrap all fields: {"input": {…}}.',
     );
@@ -61,11 +64,7 @@ function unwrap(body: unknown): Record<string, unknown> {
   const input = (body as { input?: unknown }).input ?? {};
   if (Array.isArray(input) && input.length === 0) return {};
   if (typeof input !== 'object' || Array.isArray(input)) {
-    throw invalidInput('input is not a JSON object.', 'Send an object: {"input": {…}}.');
+    throw invalidInput('input', 'input is not a JSON object.', 'Send an object: {"input": {…}}.');
   }
   return input as Record<string, unknown>;
-}
-
-function invalidInput(message: string, advice: string): ServiceError {
-  return new ServiceError('ability_invalid_input', message, { field: 'input', advice });
 }

@@ -14,30 +14,8 @@ function categorySlug(group: Toolset): string {
   return `svc-${group}`;
 }
 
-export interface OperationEntry {
-  name: string;
-  label: string;
-  description: string;
-  category: string;
-  input_schema: JsonSchema;
-  output_schema: JsonSchema;
-  meta: {
-    annotations: { instructions: string; readonly: boolean; destructive: boolean; idempotent: boolean };
-    show_in_rest: true;
-    public: false;
-    deprecated: false;
-  };
-}
-
-export interface CategoryEntry {
-  slug: string;
-  label: string;
-  description: string;
-  meta: Record<string, never>;
-}
-
 /** All operations as discovery shows them, in the order of their groups. */
-export function operationEntries(operations: readonly GroupedOperation[]): OperationEntry[] {
+export function operationEntries(operations: readonly GroupedOperation[]) {
   const sorted = [...operations].sort((a, b) => TOOLSETS.indexOf(a.group) - TOOLSETS.indexOf(b.group));
   return sorted.map((operation) => {
     const contract = contractOf(operation);
@@ -60,12 +38,15 @@ export function operationEntries(operations: readonly GroupedOperation[]): Opera
 }
 
 /** All categories as discovery shows them: one per group. */
-export function categoryEntries(): CategoryEntry[] {
+export function categoryEntries() {
   return TOOLSETS.map((group) => {
     const { label, description } = TOOLSET_FACTS[group];
     return { slug: categorySlug(group), label, description, meta: {} };
   });
 }
+
+type OperationEntry = ReturnType<typeof operationEntries>[number];
+type CategoryEntry = ReturnType<typeof categoryEntries>[number];
 
 /** Adds `null` to the schema of an operation whose fields are all optional: it may be run without input. */
 function inputSchema(schema: JsonSchema): JsonSchema {

@@ -6,11 +6,9 @@ import { once } from '../core/once.js';
 import { queryOf } from '../http/request-url.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import {
-  type CategoryEntry,
   categoryEntries,
   categoryNotFound,
   matches,
-  type OperationEntry,
   operationEntries,
   operationNotFound,
   showCategory,
@@ -21,68 +19,53 @@ import { type RunContext, routeDescription } from './responses.js';
 
 const READ_METHODS = ['GET', 'HEAD'] as const;
 
-/** Handlers of the four discovery routes. `mount` is the path above `…/abilities`. */
+/** Answers the four discovery routes. `mount` is the path above the collection, `name` what follows it; '' for all. */
 export function createDiscovery({ operations, auth }: { operations: readonly GroupedOperation[]; auth: Auth }) {
   // Built on the first request: the schemas of all operations cost time and memory that most servers never need.
   const byName = once(() => new Map(operationEntries(operations).map((entry) => [entry.name, entry])));
   const categories = categoryEntries();
 
-  /** Checks login and method of a discovery request. Returns the response to an OPTIONS request. */
-  async function authorize(c: RunContext): Promise<Response | undefined> {
+  return async (c: RunContext, mount: string, collection: string, name: string): Promise<Response> => {
     if (c.req.method === 'OPTIONS') return routeDescription(c, READ_METHODS);
     await auth.basic(c.env.info, 'run').catch((error: unknown) => {
       throw asForbidden(error);
     });
     if (c.req.method !== 'GET' && c.req.method !== 'HEAD') throw notAllowed(c.req.method);
-    return undefined;
+    const url = `${c.env.info.base_url}${mount}`;
+    if (collection === 'categories') return name === '' ? allCategories(c, url) : oneCategory(c, url, name);
+    return name === '' ? allOperations(c, `${url}/abilities`) : oneOperation(c, `${url}/abilities`, name);
+  };
+
+  function allOperations(c: RunContext, root: string): Response {
+    const query = queryOf(c.req.url);
+    const filters = filtersOf(query);
+    const view = viewOf(query);
+    const fields = fieldsOf(query);
+    const found = [...byName().values()].filter((entry) => matches(entry, filters));
+    return collectionResponse(c, found, root, (entry) => showOperation(entry, root, view, fields));
   }
 
-  const mountUrl = (c: RunContext, mount: string) => `${c.env.info.base_url}${mount}`;
+  function oneOperation(c: RunContext, root: string, name: string): Response {
+    const entry = byName().get(name);
+    if (entry === undefined) throw operationNotFound(name, byName().keys());
+    const query = queryOf(c.req.url);
+    return c.json(showOperation(entry, root, viewOf(query), fieldsOf(query)));
+  }
 
-  return {
-    async operations(c: RunContext, mount: string): Promise<Response> {
-      const early = await authorize(c);
-      if (early !== undefined) return early;
-      const query = queryOf(c.req.url);
-      const filters = filtersOf(query);
-      const view = viewOf(query);
-      const fields = fieldsOf(query);
-      const root = `${mountUrl(c, mount)}/abilities`;
-      const found = [...byName().values()].filter((entry) => matches(entry, filters));
-      return collectionResponse(c, found, root, (entry: OperationEntry) => showOperation(entry, root, view, fields));
-    },
+  function allCategories(c: RunContext, url: string): Response {
+    const query = queryOf(c.req.url);
+    viewOf(query);
+    const fields = fieldsOf(query);
+    return collectionResponse(c, categories, `${url}/categories`, (entry) => showCategory(entry, url, fields));
+  }
 
-    async operation(c: RunContext, mount: string, name: string): Promise<Response> {
-      const early = await authorize(c);
-      if (early !== undefined) return early;
-      const entry = byName().get(name);
-      if (entry === undefined) throw operationNotFound(name, byName().keys());
-      const query = queryOf(c.req.url);
-      return c.json(showOperation(entry, `${mountUrl(c, mount)}/abilities`, viewOf(query), fieldsOf(query)));
-    },
-
-    async categories(c: RunContext, mount: string): Promise<Response> {
-      const early = await authorize(c);
-      if (early !== undefined) return early;
-      const query = queryOf(c.req.url);
-      viewOf(query);
-      const fields = fieldsOf(query);
-      const root = mountUrl(c, mount);
-      return collectionResponse(c, categories, `${root}/categories`, (entry: CategoryEntry) =>
-        showCategory(entry, root, fields),
-      );
-    },
-
-    async category(c: RunContext, mount: string, slug: string): Promise<Response> {
-      const early = await authorize(c);
-      if (early !== undefined) return early;
-      const entry = categories.find((category) => category.slug === slug);
-      if (entry === undefined) throw categoryNotFound(slug);
-      const query = queryOf(c.req.url);
-      viewOf(query);
-      return c.json(showCategory(entry, mountUrl(c, mount), fieldsOf(query)));
-    },
-  };
+  function oneCategory(c: RunContext, url: string, slug: string): Response {
+    const entry = categories.find((category) => category.slug === slug);
+    if (entry === undefined) throw categoryNotFound(slug);
+    const query = queryOf(c.req.url);
+    viewOf(query);
+    return c.json(showCategory(entry, url, fieldsOf(query)));
+  }
 }
 
 /** Discovery reports a missing login with the platform's code (operations §2). */

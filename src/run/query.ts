@@ -3,10 +3,11 @@
  * Values stay text; the operation's schema coerces them.
  */
 
-import { ServiceError } from '../core/errors.js';
+import type { ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { FieldCollection, MAX_PAIRS } from '../http/query-fields.js';
 import type { JsonSchema } from '../operation/contract.js';
+import { invalidInput } from './responses.js';
 
 type Fields = Map<string, unknown>;
 
@@ -149,8 +150,4 @@ function wantsList(schema: JsonSchema, field: string): boolean {
 
 function twice(field: string): ServiceError {
   return invalidInput(field, `${field} is given more than once.`, 'Send it once; a list as input[name][]=value.');
-}
-
-function invalidInput(field: string, message: string, advice: string): ServiceError {
-  return new ServiceError('ability_invalid_input', message, { field, advice });
 }
