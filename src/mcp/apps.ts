@@ -49,15 +49,6 @@ const APPS: readonly App[] = [
 /** Views make no network requests: all their data comes through the client. */
 const UI = { csp: { connectDomains: [], resourceDomains: [] }, prefersBorder: true };
 
-export interface AppEntry {
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  mimeType: typeof APP_TYPE;
-  _meta: { ui: typeof UI };
-}
-
 /** One view as a client reads it. */
 export interface AppContent {
   [member: string]: unknown;
@@ -104,7 +95,7 @@ export class Apps {
   }
 
   /** The views of the tools that the caller is offered. */
-  list(offers: (operation: string) => boolean): AppEntry[] {
+  list(offers: (operation: string) => boolean) {
     return this.#built()
       .filter(({ operation }) => offers(operation))
       .map(({ uri, title, description }) => ({

@@ -11,6 +11,7 @@ export interface ResourceKind {
   description: string;
   /** Operation that reads it; undefined for a kind that needs no right. */
   operation?: string;
+  /** Matches a URI of this kind, with its variables. */
   match: RegExp;
   /** Input of the operation from the variables of the URI. */
   input(parts: readonly string[], page: Page): JsonObject;
@@ -24,14 +25,13 @@ export interface Page {
 const WHOLE_PAGE = 100;
 const paged = ({ page, per_page }: Page): JsonObject => ({ page: page ?? 1, per_page: per_page ?? WHOLE_PAGE });
 
-export const RESOURCE_KINDS: readonly ResourceKind[] = [
+const KINDS: readonly Omit<ResourceKind, 'match'>[] = [
   {
     uri: 'svc://brief',
     name: 'brief',
     title: 'Brief of the fleet',
     description: 'What needs a person now, and what was done in the last 24 hours.',
     operation: 'svc/get-fleet-brief-v1',
-    match: /^svc:\/\/brief$/,
     input: () => ({}),
   },
   {
@@ -40,7 +40,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'All sites',
     description: 'Sites with their status, in pages: ?page=2.',
     operation: 'svc/list-sites-v1',
-    match: /^svc:\/\/sites$/,
     input: (_parts, page) => paged(page),
   },
   {
@@ -49,7 +48,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'Available updates',
     description: 'Updates on offer for all sites, in pages: ?page=2.',
     operation: 'svc/list-updates-v1',
-    match: /^svc:\/\/updates$/,
     input: (_parts, page) => paged(page),
   },
   {
@@ -58,7 +56,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'All tags',
     description: 'Tags with their number of sites, in pages: ?page=2.',
     operation: 'svc/list-tags-v1',
-    match: /^svc:\/\/tags$/,
     input: (_parts, page) => paged(page),
   },
   {
@@ -67,7 +64,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'One site',
     description: 'A site with its counts of updates; id or domain.',
     operation: 'svc/get-site-v1',
-    match: /^svc:\/\/sites\/([^/]+)$/,
     input: ([id]) => ({ site_id_or_domain: reference(id), include_stats: true }),
   },
   {
@@ -76,7 +72,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'Updates of one site',
     description: 'Updates on offer for a site as of its last sync; id or domain.',
     operation: 'svc/get-site-updates-v1',
-    match: /^svc:\/\/sites\/([^/]+)\/updates$/,
     input: ([id]) => ({ site_id_or_domain: reference(id) }),
   },
   {
@@ -85,7 +80,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'One client',
     description: 'A client with contact and number of sites; id or e-mail.',
     operation: 'svc/get-client-v1',
-    match: /^svc:\/\/clients\/([^/]+)$/,
     input: ([id]) => ({ client_id_or_email: reference(id) }),
   },
   {
@@ -94,7 +88,6 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     title: 'One job',
     description: 'How far a queued job is. Subscribe to be notified of each step.',
     operation: 'svc/get-batch-job-status-v1',
-    match: /^svc:\/\/jobs\/([^/]+)$/,
     input: ([id]) => ({ job_id: id }),
   },
   {
@@ -102,10 +95,14 @@ export const RESOURCE_KINDS: readonly ResourceKind[] = [
     name: 'error',
     title: 'One error code',
     description: 'What an error code means and what to do next.',
-    match: /^svc:\/\/errors\/([^/]+)$/,
     input: () => ({}),
   },
 ];
+
+export const RESOURCE_KINDS: readonly ResourceKind[] = KINDS.map((kind) => ({
+  ...kind,
+  match: new RegExp(`^${kind.uri.replaceAll(/\{\w+\}/g, '([^/]+)')}$`),
+}));
 
 /** Digits are a row id, anything else is a domain or e-mail. */
 function reference(text: string | undefined): number | string {
