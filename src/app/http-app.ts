@@ -4,6 +4,7 @@ import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
 import type { Sessions } from '../auth/sessions.js';
 import type { Config } from '../config/types.js';
+import { builtFolder } from '../core/built-folder.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
 import { VERSION } from '../core/version.js';
@@ -14,8 +15,8 @@ import { createMcpHttp } from '../mcp/http.js';
 import { mcpEnvelope } from '../mcp/http-errors.js';
 import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
-import { builtPageFolder, createPages, type Pages } from '../page/pages.js';
-import { builtReferenceFolder, createReference } from '../page/reference.js';
+import { createPages, type Pages } from '../page/pages.js';
+import { createReference } from '../page/reference.js';
 import { createSessionRoutes } from '../page/session-routes.js';
 import { createRestApp } from '../rest/app.js';
 import { routes } from '../rest/index.js';
@@ -60,7 +61,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
   });
   const run = createRunApp({ operations, invoke: call, auth, log, readOnly: config.read_only, challenge });
   const { sessions, isFirstStart } = parts;
-  const pages = createPages(parts.pageFolder ?? builtPageFolder());
+  const pages = createPages(parts.pageFolder ?? builtFolder('web'));
   const rest = createRestApp({ routes, call, auth, sessions, clock, log, config, version: VERSION });
   const app = createRouter({
     config,
@@ -71,7 +72,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
     mounts: [
       { at: '/', app: createFrontPage(pages) },
       { at: '/', app: pages.app },
-      { at: '/', app: createReference(builtReferenceFolder()) },
+      { at: '/', app: createReference(builtFolder('docs')) },
       { at: '/', app: createSessionRoutes({ sessions, readOnly: config.read_only, isFirstStart }) },
       { at: '/', app: mcp.app, envelope: mcpEnvelope },
       { at: '/', app: run },

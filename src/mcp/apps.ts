@@ -4,7 +4,6 @@
  */
 
 import { existsSync, readFileSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
 
 const EXTENSION = 'io.modelcontextprotocol/ui';
@@ -63,12 +62,6 @@ export function showsApps(capabilities: { extensions?: unknown } | undefined): b
   const declared = (capabilities?.extensions as Record<string, unknown> | undefined)?.[EXTENSION];
   const types = (declared as { mimeTypes?: unknown } | undefined)?.mimeTypes;
   return Array.isArray(types) && types.includes(APP_TYPE);
-}
-
-/** Folder of the built views, whether this file was loaded from the sources or from the build. */
-export function builtAppsFolder(): string {
-  const fromSources = import.meta.url.endsWith('.ts');
-  return fileURLToPath(new URL(fromSources ? '../../dist/apps/' : '../../apps/', import.meta.url));
 }
 
 export class Apps {

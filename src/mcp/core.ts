@@ -1,9 +1,10 @@
 /** Everything MCP serves, independent of the protocol revision. One per process, used by the adapters of both eras. */
 
 import type { Actor } from '../core/actor.js';
+import { builtFolder } from '../core/built-folder.js';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import { Apps, builtAppsFolder } from './apps.js';
+import { Apps } from './apps.js';
 import { Completions } from './completions.js';
 import { JobNotifications } from './job-notifications.js';
 import { Prompts } from './prompts.js';
@@ -82,7 +83,7 @@ export function createMcpCore(parts: CoreParts): McpCore {
   return {
     registry,
     resources: new Resources(registry),
-    apps: new Apps(builtAppsFolder()),
+    apps: new Apps(builtFolder('apps')),
     prompts,
     completions: new Completions(registry, prompts),
     jobs,

@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, extname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { Hono } from 'hono';
@@ -25,7 +24,7 @@ const VIEWS = [
   '/start',
 ];
 
-const TYPES: Readonly<Record<string, string>> = {
+export const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=UTF-8',
   '.js': 'text/javascript; charset=UTF-8',
   '.css': 'text/css; charset=UTF-8',
@@ -56,12 +55,6 @@ export const PAGE_HEADERS = {
   'x-content-type-options': 'nosniff',
   'referrer-policy': 'no-referrer',
 };
-
-/** Folder of the built page, whether this file was loaded from the sources or from the build. */
-export function builtPageFolder(): string {
-  const fromSources = import.meta.url.endsWith('.ts');
-  return fileURLToPath(new URL(fromSources ? '../../dist/web/' : '../../web/', import.meta.url));
-}
 
 interface Asset {
   type: string;
@@ -119,12 +112,17 @@ async function assetResponse({ type, br }: Asset, accepted: string | null): Prom
     'cache-control': 'public, max-age=31536000, immutable',
     'content-type': type,
   };
-  if (accepted !== null && /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted))
+  if (acceptsBrotli(accepted ?? ''))
     return new Response(br, { headers: { ...headers, vary: 'Accept-Encoding', 'content-encoding': 'br' } });
   const bytes = await promisify(brotliDecompress)(br);
   // Images and fonts are already compressed.
   if (type === 'image/png' || type === 'font/woff2') return new Response(bytes, { headers });
   return textResponse(bytes, accepted, headers);
+}
+
+/** @param accepted the request's Accept-Encoding */
+export function acceptsBrotli(accepted: string): boolean {
+  return /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
 }
 
 function notBuilt(): Response {

@@ -2,26 +2,14 @@
 
 import { existsSync } from 'node:fs';
 import { readdir, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { extname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
 import { Hono } from 'hono';
 import { textResponse } from '../http/compression.js';
 import type { HttpEnv } from '../http/request-info.js';
-import { PAGE_HEADERS } from './pages.js';
+import { acceptsBrotli, PAGE_HEADERS, TYPES } from './pages.js';
 
-/** Folder of the built reference, whether this file was loaded from the sources or from the build. */
-export function builtReferenceFolder(): string {
-  const fromSources = import.meta.url.endsWith('.ts');
-  return fileURLToPath(new URL(fromSources ? '../../dist/docs/' : '../../docs/', import.meta.url));
-}
-
-const TYPES: Readonly<Record<string, string>> = {
-  js: 'text/javascript; charset=UTF-8',
-  css: 'text/css; charset=UTF-8',
-  json: 'application/json; charset=UTF-8',
-};
 const FRESH = 'no-cache';
 const FOREVER = 'public, max-age=31536000, immutable';
 
@@ -60,11 +48,10 @@ async function unpacked(file: string, cacheControl: string, accepted = ''): Prom
   const headers: Record<string, string> = {
     ...PAGE_HEADERS,
     'cache-control': cacheControl,
-    'content-type': TYPES[file.slice(file.lastIndexOf('.') + 1)] ?? 'application/octet-stream',
+    'content-type': TYPES[extname(file)] ?? 'application/octet-stream',
     vary: 'Accept-Encoding',
   };
-  const taken = /\bbr\b(?!\s*;\s*q=0(?:\.0*)?\s*(?:,|$))/i.test(accepted);
-  if (taken) return new Response(packed, { headers: { ...headers, 'content-encoding': 'br' } });
+  if (acceptsBrotli(accepted)) return new Response(packed, { headers: { ...headers, 'content-encoding': 'br' } });
   return new Response(await promisify(brotliDecompress)(packed), { headers });
 }
 
