@@ -8,8 +8,9 @@ import { reachable } from '../http/server.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
 import { newPassword } from './first-start.js';
+import { localActor } from './local-actor.js';
 import { withDatabase } from './open-database.js';
-import { print, printJson, printTable, say } from './output.js';
+import { isoTime, print, printJson, printTable, say } from './output.js';
 
 /** A command that cannot be run; reported in one line, exit code 1. */
 export class CommandError extends Error {}
@@ -108,7 +109,7 @@ export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promi
       store,
       clock: systemClock,
       events: { emit: () => undefined },
-      actor: { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via: 'cli', denied_sites: [] },
+      actor: localActor('cli'),
       base_url: config.base_url ?? `http://${reachable(config.host)}:${config.port}`,
     }),
   );
@@ -139,7 +140,7 @@ export async function listKeys(config: Config, options: Json): Promise<void> {
     description: key.description,
     ends_in: key.last7,
     enabled: key.enabled,
-    last_access: key.last_access === null ? null : isoTime(key.last_access),
+    last_access: isoTime(key.last_access),
     created_at: isoTime(key.created_at),
   }));
   if (options.json === true) printJson(rows);
@@ -160,8 +161,4 @@ export async function removeKey(config: Config, ref: string): Promise<void> {
       `Key ${ref} is the last working key that may read and write. Add another one first: sitefleet key add --scope read_write`,
     );
   say(`Removed key ${ref}.`);
-}
-
-function isoTime(ms: number): string {
-  return new Date(ms).toISOString();
 }

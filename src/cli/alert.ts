@@ -9,7 +9,7 @@ import { isAlertKind } from '../domain/mail/alerts.js';
 import { previewMail } from '../domain/mail/mail.js';
 import { CommandError } from './accounts.js';
 import { withLocalService } from './local-service.js';
-import { printJson, printTable, say } from './output.js';
+import { messageOf, printJson, printTable, say } from './output.js';
 
 interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
   /** Null for mail. */
@@ -46,7 +46,7 @@ async function testMail(ctx: Ctx, kind: string, addresses: readonly string[]): P
     await ctx.mailer.send({ messageId, to: addresses, subject: `Test: ${subject}`, text, html });
     return { ...base, delivered: true, error: '' };
   } catch (error) {
-    return { ...base, delivered: false, error: error instanceof Error ? error.message : String(error) };
+    return { ...base, delivered: false, error: messageOf(error) };
   }
 }
 

@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { CommandError } from './accounts.js';
+import { messageOf } from './output.js';
 
 /** Whether a user can be asked. */
 export function canAsk(): boolean {
@@ -36,6 +37,6 @@ export function readTextFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`);
+    throw new CommandError(`${file} cannot be read: ${messageOf(error)}`);
   }
 }

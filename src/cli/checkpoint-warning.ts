@@ -10,7 +10,7 @@ import type { Log } from '../core/log.js';
 import { createMembers } from '../store/cluster/members.js';
 import { checkpointsAfterWrites } from '../store/cluster/storage-server.js';
 import type { Db } from '../store/driver/db.js';
-import { openDb } from '../store/driver/open.js';
+import { withReader } from './open-database.js';
 
 /** Processes that may write to a server with default settings. */
 const SAFE_WRITERS = 2;
@@ -39,12 +39,6 @@ export async function checkpointReport(db: Db, more = 0): Promise<CheckpointRepo
 /** Logs a line if this process, which is starting, is one too many for such a server. */
 export async function warnOfCheckpoints(config: Config, log: Log): Promise<void> {
   if (databaseFile(config.db) !== null || config.db === ':memory:') return;
-  const token = config.db_token === null ? {} : { token: config.db_token };
-  const db = await openDb(config.db, { mode: 'reader', ...token });
-  try {
-    const report = await checkpointReport(db, 1);
-    if (report?.danger === true) log.warn({}, report.detail);
-  } finally {
-    await db.close();
-  }
+  const report = await withReader(config, (db) => checkpointReport(db, 1));
+  if (report?.danger === true) log.warn({}, report.detail);
 }

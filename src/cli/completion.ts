@@ -4,7 +4,7 @@
 
 import type { Command } from 'commander';
 import { operations } from '../../tools/index.js';
-import { shortName } from './operation-help.js';
+import { shellWord, shortName } from './operation-help.js';
 import { print } from './output.js';
 
 export const SHELLS = ['bash', 'zsh', 'fish'] as const;
@@ -46,14 +46,12 @@ function grouped(entries: readonly Entry[]): Map<string, Entry[]> {
   return groups;
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-
 const SCRIPTS: Readonly<Record<Shell, (entries: readonly Entry[]) => string>> = { bash, zsh, fish };
 
 /** The words typed so far, without options, select the list. */
 function bash(entries: readonly Entry[]): string {
   const cases = [...grouped(entries)].map(
-    ([after, list]) => `    ${quoted(after)}) words=${quoted(list.map(({ name }) => name).join(' '))} ;;`,
+    ([after, list]) => `    ${shellWord(after)}) words=${shellWord(list.map(({ name }) => name).join(' '))} ;;`,
   );
   return `# Bash completion of sitefleet. Load it with: source <(sitefleet completion bash)
 _sitefleet() {
@@ -71,9 +69,9 @@ complete -F _sitefleet sitefleet`;
 }
 
 function zsh(entries: readonly Entry[]): string {
-  const line = ({ name, about }: Entry) => quoted(`${name.replaceAll(':', '\\:')}:${about}`);
+  const line = ({ name, about }: Entry) => shellWord(`${name.replaceAll(':', '\\:')}:${about}`);
   const cases = [...grouped(entries)].map(
-    ([after, list]) => `    ${quoted(after)}) words=(${list.map(line).join(' ')}) ;;`,
+    ([after, list]) => `    ${shellWord(after)}) words=(${list.map(line).join(' ')}) ;;`,
   );
   return `#compdef sitefleet
 # Zsh completion of sitefleet. Load it with: source <(sitefleet completion zsh)
@@ -97,7 +95,7 @@ function fish(entries: readonly Entry[]): string {
   const lines = [...grouped(entries)].flatMap(([after, list]) =>
     list.map(({ name, about }) => {
       const what = name.startsWith('--') ? `-l ${name.slice(2)}` : `-f -a ${name}`;
-      return `complete -c sitefleet -n ${quoted(`__sitefleet_at ${quoted(after).replaceAll("'", '"')}`)} ${what} -d ${fishText(about)}`;
+      return `complete -c sitefleet -n ${shellWord(`__sitefleet_at ${shellWord(after).replaceAll("'", '"')}`)} ${what} -d ${fishText(about)}`;
     }),
   );
   return `# Fish completion of sitefleet. Load it with: sitefleet completion fish | source

@@ -8,11 +8,10 @@ import { presentVault } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
 import { backup } from '../store/driver/files.js';
-import { openDb } from '../store/driver/open.js';
 import { surveySealed } from '../store/vault/sealed.js';
 import { CommandError } from './accounts.js';
 import { inspect, reportText } from './inspect.js';
-import { withDatabase } from './open-database.js';
+import { withDatabase, withReader } from './open-database.js';
 import { print, printJson, say } from './output.js';
 
 export async function migrateNow(config: Config, options: { json?: boolean }): Promise<void> {
@@ -48,18 +47,10 @@ export async function backupTo(config: Config, named: string | undefined, option
 /** Inspects the database without changing it; exit code 1 if something is wrong. */
 export async function check(config: Config, options: { json?: boolean }): Promise<void> {
   mustExist(config);
-  const db = await openDb(config.db, {
-    mode: 'reader',
-    ...(config.db_token === null ? {} : { token: config.db_token }),
-  });
-  try {
-    const report = await inspect(db, presentVault(config));
-    if (options.json === true) printJson(report);
-    else print(reportText(report));
-    if (!report.ok) process.exitCode = 1;
-  } finally {
-    await db.close();
-  }
+  const report = await withReader(config, (db) => inspect(db, presentVault(config)));
+  if (options.json === true) printJson(report);
+  else print(reportText(report));
+  if (!report.ok) process.exitCode = 1;
 }
 
 export function mustExist(config: Config): void {

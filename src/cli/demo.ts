@@ -1,12 +1,11 @@
 /** `sitefleet demo`: a simulated fleet on loopback, connected and served, to try everything without a real site. */
 
-import { generateKeyPair, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
-import type { KeyPair } from '../app/engine-connections.js';
 import type { Service } from '../app/service.js';
+import { generateKey } from '../child/sign.js';
 import { fileUrl } from '../config/config.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
@@ -99,7 +98,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
   const inbox: Inbox = await startInbox();
   undo(() => inbox.close());
   // One key for all simulated sites: generating one for each would take most of the time of a large demo.
-  const sharedKey = await keyPair();
+  const sharedKey = await generateKey();
   const service: Service = await createService({
     config,
     log: createLog(config.log_level),
@@ -144,15 +143,6 @@ async function fill(
   } finally {
     await author.stop();
   }
-}
-
-async function keyPair(): Promise<KeyPair> {
-  const { publicKey, privateKey } = await promisify(generateKeyPair)('rsa', {
-    modulusLength: 2048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  });
-  return { public_key: publicKey, private_key: privateKey };
 }
 
 interface Outcome {

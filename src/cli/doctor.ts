@@ -15,12 +15,12 @@ import { createMailer } from '../mail/smtp.js';
 import { probeHttp } from '../probe/http.js';
 import { Names } from '../probe/names.js';
 import type { Db } from '../store/driver/db.js';
-import { openDb } from '../store/driver/open.js';
 import { createStore, type Store } from '../store/store.js';
 import { checkpointReport } from './checkpoint-warning.js';
 import { mustExist } from './database.js';
 import { inspect, reportText } from './inspect.js';
-import { print, printJson } from './output.js';
+import { withReader } from './open-database.js';
+import { messageOf, print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
 
 /** `warn` deserves attention; `fail` prevents something from working. */
@@ -40,13 +40,7 @@ export async function doctor(config: Config, options: { json?: boolean; site?: s
   const findings: Finding[] = [versions()];
   try {
     mustExist(config);
-    const token = config.db_token === null ? {} : { token: config.db_token };
-    const db = await openDb(config.db, { mode: 'reader', ...token });
-    try {
-      findings.push(...(await lookOver(config, db, options.site, signal)));
-    } finally {
-      await db.close();
-    }
+    findings.push(...(await withReader(config, (db) => lookOver(config, db, options.site, signal))));
   } catch (error) {
     findings.push({ what: 'Database', status: 'fail', detail: messageOf(error) });
   }
@@ -231,8 +225,4 @@ function clockOf(header: string | undefined, asked: number, answered: number, ur
   return apart > CLOCK_TOLERANCE_MS
     ? { what: 'Clock', status: 'warn', detail: `${seconds} s apart from that of ${url}: one of the two is wrong` }
     : { what: 'Clock', status: 'ok', detail: `agrees with that of ${url}` };
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }

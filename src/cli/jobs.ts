@@ -12,16 +12,12 @@ import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
 import { withLocalService } from './local-service.js';
 import { withDatabase } from './open-database.js';
-import { printJson, printTable, say } from './output.js';
+import { isoTime, printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';
 import { stopSignal } from './stop.js';
 
 const LISTED = 50;
 const LOOK_EVERY_MS = 500;
-
-function time(ms: number | null): string | null {
-  return ms === null ? null : new Date(ms).toISOString();
-}
 
 export async function listJobs(config: Config, options: { json?: boolean }): Promise<void> {
   const jobs = await withDatabase(config, ({ db }) => createJobs(db).list(LISTED));
@@ -31,8 +27,8 @@ export async function listJobs(config: Config, options: { json?: boolean }): Pro
     total: job.total,
     succeeded: job.succeeded,
     failed: job.failed,
-    created_at: time(job.created_at),
-    completed_at: time(job.completed_at),
+    created_at: isoTime(job.created_at),
+    completed_at: isoTime(job.completed_at),
   }));
   if (options.json === true) printJson(rows);
   else
@@ -106,13 +102,13 @@ export async function listSchedule(config: Config, options: { json?: boolean }):
     return {
       name: entry.name,
       pattern: entry.pattern,
-      last_run: time(last?.last_started ?? null),
+      last_run: isoTime(last?.last_started ?? null),
       outcome: shares.length > 1 ? `shared by ${shares.length} processes` : (last?.last_outcome ?? ''),
       next_run: new Cron(entry.pattern, { paused: true, timezone: 'UTC' }).nextRun()?.toISOString() ?? null,
       about: entry.about,
       processes: shares.map((part) => ({
         process: part.owner,
-        last_run: time(part.last_started),
+        last_run: isoTime(part.last_started),
         outcome: part.last_outcome,
       })),
     };

@@ -1,9 +1,12 @@
 /** Opens the database for commands that need no service around it. */
 
 import type { Config } from '../config/types.js';
+import { systemClock } from '../core/clock.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
 import { createLoginLinks, type LoginLinks } from '../store/access/login-links.js';
 import { createUsers, type Users } from '../store/access/users.js';
+import { createLeases } from '../store/cluster/leases.js';
+import { createMembers } from '../store/cluster/members.js';
 import type { Db } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
@@ -22,14 +25,29 @@ export interface Stores {
 /** Opens the database for writing, migrates its schema, works on it and closes it. */
 export async function withDatabase<T>(config: Config, work: (stores: Stores) => Promise<T>): Promise<T> {
   assertWritable(config);
-  const db = await openDb(config.db, {
-    mode: 'writer',
-    ...(config.db_token === null ? {} : { token: config.db_token }),
-  });
-  try {
+  return withOpen(config, 'writer', async (db) => {
     const schema = await migrate(db, migrations);
-    return await work({ db, users: createUsers(db), keys: createKeys(db), loginLinks: createLoginLinks(db), schema });
+    return work({ db, users: createUsers(db), keys: createKeys(db), loginLinks: createLoginLinks(db), schema });
+  });
+}
+
+/** Opens the database for reading, works on it and closes it. */
+export function withReader<T>(config: Config, work: (db: Db) => Promise<T>): Promise<T> {
+  return withOpen(config, 'reader', work);
+}
+
+async function withOpen<T>(config: Config, mode: 'writer' | 'reader', work: (db: Db) => Promise<T>): Promise<T> {
+  const token = config.db_token === null ? {} : { token: config.db_token };
+  const db = await openDb(config.db, { mode, ...token });
+  try {
+    return await work(db);
   } finally {
     await db.close();
   }
+}
+
+/** The process that runs the schedule, or any other that works with the database; null if there is none. */
+export async function servedBy(db: Db): Promise<string | null> {
+  const now = systemClock.now();
+  return (await createLeases(db).owner('schedule', now)) ?? (await createMembers(db).alive(now))[0] ?? null;
 }

@@ -55,6 +55,15 @@ export function tableText(rows: readonly (readonly string[])[]): string {
     .join('\n');
 }
 
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** ISO 8601, from milliseconds since the epoch. */
+export function isoTime(ms: number | null): string | null {
+  return ms === null ? null : new Date(ms).toISOString();
+}
+
 /** A few lines for a person; with the stack only for internal errors. */
 export function problemText(error: unknown): string {
   if (error instanceof ConfigError) return `The configuration cannot be used:\n${error.message}`;

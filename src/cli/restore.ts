@@ -17,14 +17,13 @@ import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import { systemClock } from '../core/clock.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
-import { createLeases } from '../store/cluster/leases.js';
-import { createMembers } from '../store/cluster/members.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
 import { migrations } from '../store/migrations/index.js';
 import { CommandError } from './accounts.js';
 import { inspect, type Report, sound } from './inspect.js';
+import { servedBy, withReader } from './open-database.js';
 import { printJson, say } from './output.js';
 
 /**
@@ -129,17 +128,7 @@ async function setAside(config: Config, target: string): Promise<string> {
 
 async function refuseWhileServed(config: Config, target: string): Promise<void> {
   if (!existsSync(target)) return;
-  const owner = await servedBy(config).catch(() => null);
+  // A database that cannot be read is not being served.
+  const owner = await withReader(config, servedBy).catch(() => null);
   if (owner !== null) throw new CommandError(`A server is running (${owner}). Stop it first.`);
-}
-
-/** A database that cannot be read is not being served. */
-async function servedBy(config: Config): Promise<string | null> {
-  const db = await openDb(config.db, { mode: 'reader' });
-  try {
-    const now = systemClock.now();
-    return (await createLeases(db).owner('schedule', now)) ?? (await createMembers(db).alive(now))[0] ?? null;
-  } finally {
-    await db.close();
-  }
 }

@@ -3,16 +3,13 @@
 import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
-import { createLeases } from '../store/cluster/leases.js';
-import { createMembers } from '../store/cluster/members.js';
 import type { Db } from '../store/driver/db.js';
 import { createStore } from '../store/store.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
 import { mustExist } from './database.js';
-import { withDatabase } from './open-database.js';
+import { servedBy, withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';
 
 export interface RotateOptions {
@@ -58,8 +55,7 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
 }
 
 async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void> {
-  const now = systemClock.now();
-  const running = (await createLeases(db).owner('schedule', now)) ?? (await createMembers(db).alive(now))[0] ?? null;
+  const running = await servedBy(db);
   if (running === null || force === true) return;
   throw new CommandError(
     `A server is running (${running}); it would no longer open its secrets. Stop it first, or use --force and restart it.`,

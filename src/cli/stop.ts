@@ -2,7 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../core/clock.js';
-import { say } from './output.js';
+import { messageOf, say } from './output.js';
 
 /** A closing terminal sends several signals at once; they count as one request. */
 const SAME_REQUEST_MS = 1000;
@@ -48,7 +48,7 @@ export async function stopAll(steps: readonly (() => Promise<void> | void)[]): P
     try {
       await step();
     } catch (error) {
-      say(`While stopping: ${error instanceof Error ? error.message : String(error)}`);
+      say(`While stopping: ${messageOf(error)}`);
       process.exitCode = 1;
     }
   }
