@@ -1,8 +1,9 @@
 /** Buttons and links that look like buttons. A busy button keeps its width and refuses a second press. */
 
-import type { IconNode } from 'lucide';
+import { type IconNode, Plus, Trash2 } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { t } from '../texts/texts.js';
 import { useBusyForm } from './form-state.js';
 import { Icon } from './icon.js';
 
@@ -49,6 +50,24 @@ export function Button({ children, onClick, type = 'button', disabled = false, b
       {look.icon && <Icon of={look.icon} />}
       <span>{children}</span>
     </button>
+  );
+}
+
+/** The last button of a row in a list. Its click asks for confirmation. */
+export function DeleteButton({ name, onClick }: { name: string; onClick: () => void }) {
+  return (
+    <Button small kind="danger" icon={Trash2} label={`${t.delete}: ${name}`} onClick={onClick}>
+      {t.delete}
+    </Button>
+  );
+}
+
+/** The button above a list. */
+export function AddButton({ text, onClick }: { text: string; onClick: () => void }) {
+  return (
+    <Button small icon={Plus} onClick={onClick}>
+      {text}
+    </Button>
   );
 }
 

@@ -1,7 +1,7 @@
 /** Labelled fields of forms. */
 
 import { Search } from 'lucide';
-import { useId } from 'preact/hooks';
+import { useId, useState } from 'preact/hooks';
 import { useRefusal } from './form-state.js';
 import { Icon } from './icon.js';
 
@@ -49,6 +49,12 @@ interface TextProps extends Common {
   placeholder?: string;
   /** The label is present for screen readers but not visible. */
   hidden?: boolean;
+}
+
+/** A text that a field edits: `<TextField {...text} />`. */
+export function useText(initial = ''): Pick<TextProps, 'value' | 'onInput'> {
+  const [value, onInput] = useState(initial);
+  return { value, onInput };
 }
 
 export function TextField({

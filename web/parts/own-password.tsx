@@ -8,7 +8,7 @@ import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
 import { Dialog } from './dialog.js';
-import { TextField } from './field.js';
+import { TextField, useText } from './field.js';
 import { Form, FormEnd } from './form.js';
 import { Icon } from './icon.js';
 import { showToast } from './toast.js';
@@ -51,10 +51,10 @@ export function NoPassword() {
 function Choose({ close }: { close: () => void }) {
   const current = useStore(session);
   const has = current?.authenticated === true && current.user.has_password;
-  const [old, setOld] = useState('');
-  const [password, setPassword] = useState('');
+  const old = useText();
+  const password = useText();
   const save = async () => {
-    await changePassword({ ...(has ? { current_password: old } : {}), password });
+    await changePassword({ ...(has ? { current_password: old.value } : {}), password: password.value });
     showToast(t.account.passwordChanged);
     close();
   };
@@ -67,8 +67,7 @@ function Choose({ close }: { close: () => void }) {
             name="current_password"
             type="password"
             autocomplete="current-password"
-            value={old}
-            onInput={setOld}
+            {...old}
             required
           />
         )}
@@ -78,8 +77,7 @@ function Choose({ close }: { close: () => void }) {
           hint={t.account.passwordHint}
           type="password"
           autocomplete="new-password"
-          value={password}
-          onInput={setPassword}
+          {...password}
           required
         />
         <FormEnd send={t.save} cancel={close} />

@@ -8,7 +8,7 @@ import { useMayWrite } from '../api/session.js';
 import { Badge, SiteStatus } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { SearchField, TextField } from '../parts/field.js';
+import { SearchField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
@@ -155,15 +155,15 @@ interface Known {
 }
 
 function Edit({ client, close }: { client?: Known; close: () => void }) {
-  const [name, setName] = useState(client?.name ?? '');
-  const [email, setEmail] = useState(client?.email ?? '');
-  const [phone, setPhone] = useState(client?.phone ?? '');
-  const [note, setNote] = useState(client?.note ?? '');
+  const name = useText(client?.name);
+  const email = useText(client?.email);
+  const phone = useText(client?.phone);
+  const note = useText(client?.note);
   const save = async () => {
-    const given = { client_email: email, client_phone: phone, note };
+    const given = { client_email: email.value, client_phone: phone.value, note: note.value };
     // For an existing client, an empty field clears the stored value.
     const details = client ? given : Object.fromEntries(Object.entries(given).filter(([, text]) => text !== ''));
-    const body = { name, ...details };
+    const body = { name: name.value, ...details };
     const { message } = await (client === undefined
       ? answer(api.POST('/clients/add', { body }))
       : answer(
@@ -176,10 +176,10 @@ function Edit({ client, close }: { client?: Known; close: () => void }) {
   return (
     <Dialog title={client === undefined ? t.clients.add : client.name} onClose={close}>
       <Form onSubmit={save}>
-        <TextField label={t.clients.name} name="name" value={name} onInput={setName} required />
-        <TextField label={t.clients.email} name="client_email" type="email" value={email} onInput={setEmail} />
-        <TextField label={t.clients.phone} name="client_phone" value={phone} onInput={setPhone} />
-        <TextField label={t.clients.note} name="note" value={note} onInput={setNote} />
+        <TextField label={t.clients.name} name="name" {...name} required />
+        <TextField label={t.clients.email} name="client_email" type="email" {...email} />
+        <TextField label={t.clients.phone} name="client_phone" {...phone} />
+        <TextField label={t.clients.note} name="note" {...note} />
         <FormEnd send={t.save} cancel={close} />
       </Form>
     </Dialog>

@@ -1,13 +1,13 @@
 /** API keys of programs. */
 
-import { KeyRound, Plus, Trash2 } from 'lucide';
+import { KeyRound } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
-import { Button } from '../parts/button.js';
+import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { SelectField, TextField } from '../parts/field.js';
+import { SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
@@ -44,16 +44,7 @@ export function Keys() {
     refresh('access:');
   };
   return (
-    <Card
-      title={t.access.keys}
-      actions={
-        write && (
-          <Button small icon={Plus} onClick={() => setAdding(true)}>
-            {t.access.add}
-          </Button>
-        )
-      }
-    >
+    <Card title={t.access.keys} actions={write && <AddButton text={t.access.add} onClick={() => setAdding(true)} />}>
       <Loaded of={keys}>
         {({ data, total }) =>
           data.length === 0 ? (
@@ -88,15 +79,10 @@ export function Keys() {
                         >
                           {key.active ? t.access.switchOff : t.access.switchOn}
                         </Button>
-                        <Button
-                          small
-                          kind="danger"
-                          icon={Trash2}
-                          label={`${t.delete}: ${name}`}
+                        <DeleteButton
+                          name={name}
                           onClick={() => setRemoving({ id: String(key.id), description: name })}
-                        >
-                          {t.delete}
-                        </Button>
+                        />
                       </td>
                     )}
                   </tr>
@@ -120,11 +106,13 @@ export function Keys() {
 }
 
 function AddKey({ close }: { close: () => void }) {
-  const [description, setDescription] = useState('');
+  const description = useText();
   const [permissions, setPermissions] = useState('read');
   const [token, setToken] = useState<string | null>(null);
   const add = async () => {
-    const made = await answer(api.POST('/rest-api/add-key', { body: { description, permissions, active: true } }));
+    const made = await answer(
+      api.POST('/rest-api/add-key', { body: { description: description.value, permissions, active: true } }),
+    );
     setToken(String(made.token));
     refresh('access:');
   };
@@ -136,8 +124,7 @@ function AddKey({ close }: { close: () => void }) {
             label={t.access.description}
             name="description"
             hint={t.access.descriptionHint}
-            value={description}
-            onInput={setDescription}
+            {...description}
             required
           />
           <SelectField

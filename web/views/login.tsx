@@ -5,7 +5,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { ended, logIn } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
-import { TextField } from '../parts/field.js';
+import { TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
 import { Mark, Offline } from '../parts/shell.js';
 import { t } from '../texts/texts.js';
@@ -19,8 +19,8 @@ function takeLink(): string | null {
 }
 
 export function LogIn() {
-  const [username, setUsername] = useState('');
-  const [password, setPassword] = useState('');
+  const username = useText();
+  const password = useText();
   const [problem, setProblem] = useState<string | null>(null);
   const [busy, setBusy] = useState(false);
   const over = useStore(ended);
@@ -45,16 +45,9 @@ export function LogIn() {
           {t.product}
         </h1>
         {over && problem === null && <p class="note">{t.login.ended}</p>}
-        <Form onSubmit={() => enter({ username, password })}>
-          <TextField label={t.login.name} value={username} onInput={setUsername} autocomplete="username" required />
-          <TextField
-            label={t.login.password}
-            type="password"
-            value={password}
-            onInput={setPassword}
-            autocomplete="current-password"
-            required
-          />
+        <Form onSubmit={() => enter({ username: username.value, password: password.value })}>
+          <TextField label={t.login.name} {...username} autocomplete="username" required />
+          <TextField label={t.login.password} type="password" {...password} autocomplete="current-password" required />
           {problem !== null && problem !== '' && (
             <p class="problem" role="alert">
               {problem}

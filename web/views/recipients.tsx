@@ -1,13 +1,13 @@
 /** Recipients of notifications: by mail, and by webhooks and chats, each with a test. */
 
-import { BellRing, Plus, Send, Trash2 } from 'lucide';
+import { BellRing, Send } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
-import { Button } from '../parts/button.js';
+import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { SelectField, TextField } from '../parts/field.js';
+import { SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
@@ -43,13 +43,7 @@ export function Recipients() {
   return (
     <Card
       title={t.recipients.title}
-      actions={
-        write && (
-          <Button small icon={Plus} onClick={() => setAdding(true)}>
-            {t.recipients.add}
-          </Button>
-        )
-      }
+      actions={write && <AddButton text={t.recipients.add} onClick={() => setAdding(true)} />}
     >
       <Loaded of={recipients}>
         {({ data }) =>
@@ -78,15 +72,7 @@ export function Recipients() {
                       <Button small icon={Send} label={`${t.recipients.test}: ${name}`} onClick={() => test(id)}>
                         {t.recipients.test}
                       </Button>
-                      <Button
-                        small
-                        kind="danger"
-                        icon={Trash2}
-                        label={`${t.delete}: ${name}`}
-                        onClick={() => setRemoving({ id, name })}
-                      >
-                        {t.delete}
-                      </Button>
+                      <DeleteButton name={name} onClick={() => setRemoving({ id, name })} />
                     </span>
                   )}
                 </li>
@@ -115,21 +101,21 @@ export function Recipients() {
 /** @param done called with the id of the new recipient, null when cancelled */
 export function RecipientForm({ done }: { done: (id: number | null) => void }) {
   const [type, setType] = useState<Type>('slack');
-  const [name, setName] = useState('');
-  const [url, setUrl] = useState('');
-  const [token, setToken] = useState('');
-  const [chat, setChat] = useState('');
+  const name = useText();
+  const url = useText();
+  const token = useText();
+  const chat = useText();
   const [secret, setSecret] = useState<{ id: number; text: string } | null>(null);
   const telegram = type === 'telegram';
   const save = async () => {
-    const target = telegram ? { token, chat_id: chat } : { url };
+    const target = telegram ? { token: token.value, chat_id: chat.value } : { url: url.value };
     const {
       data,
       message,
       secret: made,
     } = await answer(
       api.POST('/alerts/recipients/add', {
-        body: { type, name: name.trim() || t.recipients.type[type], ...target },
+        body: { type, name: name.value.trim() || t.recipients.type[type], ...target },
       }),
     );
     refresh('settings:recipients');
@@ -159,28 +145,13 @@ export function RecipientForm({ done }: { done: (id: number | null) => void }) {
       />
       {telegram ? (
         <>
-          <TextField
-            label={t.recipients.token}
-            name="token"
-            type="password"
-            value={token}
-            onInput={setToken}
-            required
-          />
-          <TextField label={t.recipients.chat} name="chat_id" value={chat} onInput={setChat} required />
+          <TextField label={t.recipients.token} name="token" type="password" {...token} required />
+          <TextField label={t.recipients.chat} name="chat_id" {...chat} required />
         </>
       ) : (
-        <TextField
-          label={t.recipients.url}
-          name="url"
-          hint={t.recipients.urlHint[type]}
-          type="url"
-          value={url}
-          onInput={setUrl}
-          required
-        />
+        <TextField label={t.recipients.url} name="url" hint={t.recipients.urlHint[type]} type="url" {...url} required />
       )}
-      <TextField label={t.recipients.name} name="name" value={name} onInput={setName} />
+      <TextField label={t.recipients.name} name="name" {...name} />
       <FormEnd send={t.save} cancel={() => done(null)} />
     </Form>
   );

@@ -106,32 +106,18 @@ function Mail() {
   const shown = (mails.data ?? []).filter(({ type }) => MAILS.includes(type));
   const known = shown.find(({ recipients: to }) => to !== '')?.recipients ?? '';
   useEffect(() => setRecipients(known), [known]);
+  const edit = (type: string, body: { recipients?: string; disable?: 0 | 1 }) =>
+    answer(api.PATCH('/settings/emails/{mail_type}/edit', { params: { path: { mail_type: type as 'uptime' } }, body }));
   const save = async () => {
     try {
-      for (const { type } of shown)
-        await answer(
-          api.PATCH('/settings/emails/{mail_type}/edit', {
-            params: { path: { mail_type: type as 'uptime' } },
-            body: { recipients },
-          }),
-        );
+      for (const { type } of shown) await edit(type, { recipients });
       showToast(t.settings.mailSaved);
     } finally {
       refresh('settings:');
     }
   };
   const toggle = async (type: string, on: boolean) => {
-    await trying(
-      async () =>
-        (
-          await answer(
-            api.PATCH('/settings/emails/{mail_type}/edit', {
-              params: { path: { mail_type: type as 'uptime' } },
-              body: { disable: on ? 0 : 1 },
-            }),
-          )
-        ).message ?? null,
-    );
+    await trying(async () => (await edit(type, { disable: on ? 0 : 1 })).message ?? null);
     refresh('settings:emails');
   };
   return (

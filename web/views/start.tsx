@@ -6,7 +6,7 @@ import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import { Button, LinkButton } from '../parts/button.js';
-import { TextField } from '../parts/field.js';
+import { TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { showToast, trying } from '../parts/toast.js';
@@ -55,27 +55,25 @@ export function Start() {
 }
 
 function Bring({ next }: { next: () => void }) {
-  const [url, setUrl] = useState('');
-  const [admin, setAdmin] = useState('');
-  const [password, setPassword] = useState('');
-  const [unique, setUnique] = useState('');
+  const url = useText();
+  const admin = useText();
+  const password = useText();
+  const unique = useText();
   const [count, setCount] = useState(0);
   const add = async () => {
-    const address = /^https?:\/\//i.test(url) ? url : `https://${url}`;
+    const address = /^https?:\/\//i.test(url.value) ? url.value : `https://${url.value}`;
     const { data } = await answer(
       api.POST('/sites/add', {
         body: {
           url: address,
-          admin,
-          ...(password === '' ? {} : { adminpassword: password }),
-          ...(unique === '' ? {} : { uniqueid: unique }),
+          admin: admin.value,
+          ...(password.value === '' ? {} : { adminpassword: password.value }),
+          ...(unique.value === '' ? {} : { uniqueid: unique.value }),
         },
       }),
     );
     setCount(count + 1);
-    setUrl('');
-    setPassword('');
-    setUnique('');
+    for (const text of [url, password, unique]) text.onInput('');
     refresh('sites:', 'now:');
     showToast(t.start.added(data.name));
   };
@@ -83,38 +81,17 @@ function Bring({ next }: { next: () => void }) {
     <Card title={t.start.bring}>
       <p>{t.start.bringText}</p>
       <Form onSubmit={add}>
-        <TextField
-          label={t.start.url}
-          name="url"
-          placeholder="https://example.com/"
-          value={url}
-          onInput={setUrl}
-          required
-        />
-        <TextField
-          label={t.start.admin}
-          name="admin"
-          hint={t.start.adminHint}
-          value={admin}
-          onInput={setAdmin}
-          required
-        />
+        <TextField label={t.start.url} name="url" placeholder="https://example.com/" {...url} required />
+        <TextField label={t.start.admin} name="admin" hint={t.start.adminHint} {...admin} required />
         <TextField
           label={t.start.password}
           name="adminpassword"
           hint={t.start.passwordHint}
           type="password"
           autocomplete="new-password"
-          value={password}
-          onInput={setPassword}
+          {...password}
         />
-        <TextField
-          label={t.start.unique}
-          name="uniqueid"
-          hint={t.start.uniqueHint}
-          value={unique}
-          onInput={setUnique}
-        />
+        <TextField label={t.start.unique} name="uniqueid" hint={t.start.uniqueHint} {...unique} />
         <div class="row end">
           <Button kind={count === 0 ? 'main' : 'plain'} type="submit" icon={Globe}>
             {count === 0 ? t.start.connect : t.start.another}

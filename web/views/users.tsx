@@ -1,14 +1,14 @@
 /** Users who log in here: their names, permissions and ways to log in. */
 
-import { Pencil, Plus, Trash2 } from 'lucide';
+import { Pencil } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { session, useMayWrite } from '../api/session.js';
 import { useStore } from '../api/store.js';
-import { Button } from '../parts/button.js';
+import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { Check, SelectField, TextField } from '../parts/field.js';
+import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Once } from '../parts/once.js';
 import { Card } from '../parts/page.js';
@@ -45,16 +45,7 @@ export function Users() {
     refresh('access:');
   };
   return (
-    <Card
-      title={t.users.title}
-      actions={
-        write && (
-          <Button small icon={Plus} onClick={() => setEditing('new')}>
-            {t.users.add}
-          </Button>
-        )
-      }
-    >
+    <Card title={t.users.title} actions={write && <AddButton text={t.users.add} onClick={() => setEditing('new')} />}>
       <Loaded of={users}>
         {({ data, total }) => (
           <>
@@ -83,15 +74,7 @@ export function Users() {
                       >
                         {t.edit}
                       </Button>
-                      <Button
-                        small
-                        kind="danger"
-                        icon={Trash2}
-                        label={`${t.delete}: ${user.name}`}
-                        onClick={() => setRemoving(user)}
-                      >
-                        {t.delete}
-                      </Button>
+                      <DeleteButton name={user.name} onClick={() => setRemoving(user)} />
                     </td>
                   )}
                 </tr>
@@ -119,14 +102,14 @@ type Way = 'keep' | 'link' | 'password';
 
 /** A new user, or changes to an existing one. Only changes are sent. */
 function Edit({ user, close }: { user: User | null; close: () => void }) {
-  const [name, setName] = useState('');
+  const name = useText();
   const [right, setRight] = useState<User['right']>(user?.right ?? 'read');
   const [active, setActive] = useState(user?.active ?? true);
   const [way, setWay] = useState<Way>(user === null ? 'link' : 'keep');
-  const [password, setPassword] = useState('');
+  const password = useText();
   const [link, setLink] = useState<string | null>(null);
   const save = async () => {
-    const secret = way === 'keep' ? {} : { password: way === 'link' ? null : password };
+    const secret = way === 'keep' ? {} : { password: way === 'link' ? null : password.value };
     const changed = {
       ...(right === user?.right ? {} : { right }),
       ...(active === user?.active ? {} : { active }),
@@ -134,7 +117,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
     };
     if (user !== null && Object.keys(changed).length === 0) return close();
     const { message, login_link } = await (user === null
-      ? answer(api.POST('/users/add', { body: { name, right, ...secret } }))
+      ? answer(api.POST('/users/add', { body: { name: name.value, right, ...secret } }))
       : answer(api.PATCH('/users/{user_id}/edit', { params: { path: { user_id: user.id } }, body: changed })));
     refresh('access:');
     showToast(message);
@@ -143,14 +126,14 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
   };
   if (link !== null)
     return (
-      <Dialog title={user?.name ?? name} onClose={close}>
+      <Dialog title={user?.name ?? name.value} onClose={close}>
         <Once text={t.users.link} secret={link} done={close} />
       </Dialog>
     );
   return (
     <Dialog title={user?.name ?? t.users.add} onClose={close}>
       <Form onSubmit={save}>
-        {user === null && <TextField label={t.users.name} name="name" value={name} onInput={setName} required />}
+        {user === null && <TextField label={t.users.name} name="name" {...name} required />}
         <SelectField
           label={t.access.right}
           name="right"
@@ -176,8 +159,7 @@ function Edit({ user, close }: { user: User | null; close: () => void }) {
             name="password"
             type="password"
             autocomplete="new-password"
-            value={password}
-            onInput={setPassword}
+            {...password}
             required
           />
         )}
