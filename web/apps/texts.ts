@@ -21,7 +21,6 @@ export const say = {
     done: 'Done in this period',
     times: (count: number, sites: number) => `${count} on ${sites} ${sites === 1 ? 'site' : 'sites'}`,
     unknown: 'Unknown',
-    since: 'since',
   },
   job: {
     title: (type: string) => `Job: ${type}`,

@@ -96,7 +96,7 @@ export const en = {
   },
   protection: { guard: 'Guarded', reinstall: 'Reinstall only', none: 'Not protected', unknown: 'Protection unknown' },
   level: { major: 'Major', minor: 'Minor', patch: 'Patch', unknown: 'Size unknown' },
-  updateType: { core: 'WordPress', plugins: 'Plugins', themes: 'Themes', translations: 'Translations' },
+  updateType: { core: 'WordPress', plugins: 'Plugins', themes: 'Themes' },
   updateKind: { core: 'WordPress', plugin: 'Plugin', theme: 'Theme', translation: 'Translation' },
   step: {
     snapshot: 'Save the old version',
@@ -379,7 +379,6 @@ export const en = {
     steps: 'Steps',
     wellAfter: (time: string) => `working again ${time} after the update`,
     by: { guard: 'rolled back by the guard', sitefleet: 'rolled back by Sitefleet' },
-    goesOn: 'This takes longer and continues as a job.',
     askTitle: (name: string) => `Update ${name}?`,
     promise:
       'The site is checked before and after. An update that breaks a protected site is rolled back, and held back from all other sites.',
