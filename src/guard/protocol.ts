@@ -11,20 +11,6 @@ const MAX_REQUEST_BYTES = 65_536;
 /** Largest possible answer: 50 faults and some 100 snapshots are well below it. */
 export const MAX_ANSWER_BYTES = 1_048_576;
 
-export interface GuardHeaders extends Record<string, string> {
-  'x-sitefleet-guard': string;
-  'x-sitefleet-site': string;
-  'x-sitefleet-time': string;
-  'x-sitefleet-nonce': string;
-  'x-sitefleet-signature': string;
-}
-
-export interface GuardRequest {
-  headers: GuardHeaders;
-  body: string;
-  nonce: string;
-}
-
 /** The guard's reply to a request; `failure` has the guard's own code, with a text for people. */
 export type GuardReply =
   | { ok: true; value: Record<string, unknown> }
@@ -61,7 +47,7 @@ export function signedRequest(
   parameters: Readonly<Record<string, unknown>>,
   now: number,
   nonce = randomBytes(16).toString('hex'),
-): GuardRequest {
+) {
   const key = createPrivateKey(site.private_key);
   const body = JSON.stringify({ ...parameters, action });
   if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request has more than 64 KB.');
