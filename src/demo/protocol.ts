@@ -7,7 +7,6 @@ import { list, type Params, text } from './params.js';
 import { probe, register } from './register.js';
 import { logIn } from './sessions.js';
 import type { DemoSite } from './site.js';
-import { childVersion } from './versions.js';
 
 export interface ProtocolRequest {
   params: Params;
@@ -24,7 +23,7 @@ export function answerCall(site: DemoSite, request: ProtocolRequest): Answer {
   try {
     if (name === 'register') return framed(site, register(callOf(site, request)));
     if (name === 'stats' && request.params.mainwpsignature === undefined) {
-      return framed(site, probe(site, childVersion(site)));
+      return framed(site, probe(site));
     }
     return signedCall(site, request, name);
   } catch (error) {

@@ -8,10 +8,10 @@ import type { DemoSite } from './site.js';
 import type { UserState } from './state.js';
 
 /** Unsigned `stats`: who is there, unless a dashboard is connected already (child protocol §3.1). */
-export function probe(site: DemoSite, reportedVersion: string): unknown {
+export function probe(site: DemoSite): unknown {
   const state = site.inner;
   if (state.connection !== null) throw ChildError.of(site, 'connected');
-  return { version: reportedVersion, wpversion: state.wpVersion, wpe: state.wpe ? 1 : 0, wphost: state.wphost };
+  return { version: site.childVersion, wpversion: state.wpVersion, wpe: state.wpe ? 1 : 0, wphost: state.wphost };
 }
 
 /**

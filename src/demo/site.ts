@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Faults } from './faults.js';
 import { generateSite } from './generate.js';
 import { type GuardState, putGuard } from './guard/state.js';
-import { BUSINESSES, FAMILIES, GIVEN } from './names.js';
+import { BUSINESSES, CHILD_SLUG, CHILD_VERSION, FAMILIES, GIVEN } from './names.js';
 import type { CompleteOptions } from './options.js';
 import type { Params } from './params.js';
 import { mixSeed, Random } from './random.js';
@@ -26,6 +26,7 @@ export interface SiteOptions extends Pick<CompleteOptions, SharedOptions> {
   host: string;
 }
 
+const OLD_CHILD = '3.5.4';
 const MAX_CALLS = 2000;
 const SECRETS = new Set(['mainwpsignature', 'userpwd', 'regverify', 'pubkey']);
 
@@ -132,6 +133,14 @@ export class DemoSite {
 
   now(): number {
     return this.options.now();
+  }
+
+  /** Version the child plugin reports about itself. */
+  get childVersion(): string {
+    const { outdated } = this.faults;
+    if (typeof outdated === 'string') return outdated;
+    if (outdated === true) return OLD_CHILD;
+    return this.inner.plugins.find((plugin) => plugin.slug === CHILD_SLUG)?.version ?? CHILD_VERSION;
   }
 
   /** Some sites print notices around the frame (child protocol §1.1). */

@@ -2,8 +2,7 @@ import { type Call, type ChildFunction, Crash } from '../answer.js';
 import { CHILD_SLUG } from '../names.js';
 import { list, phpMap, text } from '../params.js';
 import type { PluginState, SiteState } from '../state.js';
-import { pluginItem } from './items.js';
-import { filterItems } from './lists.js';
+import { filterItems, pluginItem } from './items.js';
 import { statsPayload } from './stats.js';
 
 /** `get_all_plugins` (child protocol §6.1). */

@@ -2,7 +2,6 @@ import { type Call, type ChildFunction, Framed, frame } from '../answer.js';
 import { integer, isRecord, json, nested, type Params, phpMap, text } from '../params.js';
 import { issueSecret } from '../secrets.js';
 import type { SiteState } from '../state.js';
-import { childVersion } from '../versions.js';
 import { outdatedMaps } from './abandoned.js';
 import { changedSince, changeLogSince } from './changes.js';
 import { recentComments } from './comments.js';
@@ -44,7 +43,7 @@ function payloadKey({ site, state, params, tls }: Call): string {
   const logs = JSON.stringify(params.params_logs ?? '');
   const since = text(params, 'child_actions_last_created');
   const choice = params.syncdata === undefined ? JSON.stringify(state.syncdata) : text(params, 'syncdata');
-  return [...given, logs, since, choice, childVersion(site), state.abandoned.days, tls].join('\u0001');
+  return [...given, logs, since, choice, site.childVersion, state.abandoned.days, tls].join('\u0001');
 }
 
 /** The parts of a payload that the stored `syncdata` leaves in, in the order of the real child (child protocol §5.1, §5.2). */
@@ -71,7 +70,7 @@ function rememberChoice(state: SiteState, params: Params): void {
 const PART_OF: Record<string, string> = { securityIssues: 'securityStats', categories_list: 'categories' };
 
 const PARTS: Record<string, (call: Call, kind: PayloadKind) => unknown> = {
-  version: ({ site }) => childVersion(site),
+  version: ({ site }) => site.childVersion,
   wpversion: ({ state }) => state.wpVersion,
   siteurl: ({ site }) => site.siteUrl,
   wpe: ({ state }) => (state.wpe ? 1 : 0),
@@ -128,7 +127,7 @@ function siteInfo({ site, state }: Call): Record<string, unknown> {
     wpversion: state.wpVersion,
     debug_mode: state.debug,
     phpversion: state.phpVersion,
-    child_version: childVersion(site),
+    child_version: site.childVersion,
     memory_limit: state.memoryLimit,
     mysql_version: state.mysqlVersion,
     db_size: (state.dbSize / 1048576).toFixed(2),

@@ -1,8 +1,7 @@
 import type { Call, ChildFunction } from '../answer.js';
 import { list, phpMap, text } from '../params.js';
 import type { SiteState } from '../state.js';
-import { themeItems } from './items.js';
-import { filterItems } from './lists.js';
+import { filterItems, themeItems } from './items.js';
 import { statsPayload } from './stats.js';
 
 /** `get_all_themes` (child protocol §6.1). */
