@@ -8,14 +8,6 @@ import type { ToolRegistry } from './registry.js';
 import { type Page, RESOURCE_KINDS, type ResourceKind } from './resource-kinds.js';
 import { hasText, type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
-export interface ResourceEntry {
-  uri: string;
-  name: string;
-  title: string;
-  description: string;
-  mimeType: 'application/json';
-}
-
 /** One content of a resource: its JSON, or the note on texts written by sites. */
 export interface ResourceContent {
   [member: string]: unknown;
@@ -23,8 +15,6 @@ export interface ResourceContent {
   mimeType: 'application/json' | 'text/plain';
   text: string;
 }
-
-export type TemplateEntry = Omit<ResourceEntry, 'uri'> & { uriTemplate: string };
 
 /** Thrown when there is no resource at this address for this caller. */
 export class UnknownResource extends Error {
@@ -49,13 +39,13 @@ export class Resources {
     this.#registry = registry;
   }
 
-  list(actor: Actor): ResourceEntry[] {
+  list(actor: Actor) {
     return this.#visible(actor)
       .filter(({ uri }) => !uri.includes('{'))
       .map(({ uri, name, title, description }) => ({ uri, name, title, description, mimeType: 'application/json' }));
   }
 
-  templates(actor: Actor): TemplateEntry[] {
+  templates(actor: Actor) {
     return this.#visible(actor)
       .filter(({ uri }) => uri.includes('{'))
       .map(({ uri, name, title, description }) => ({
