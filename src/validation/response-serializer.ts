@@ -111,7 +111,7 @@ function objectCheck(schema: z.ZodTypeAny, definition: Definition): Check {
     if (typeof value !== 'object' || value === null || Array.isArray(value)) return NO;
     // Zod does not accept a Map, a Date or a promise as a plain object either.
     const prototype = Object.getPrototypeOf(value) as unknown;
-    if (prototype !== Object.prototype && prototype !== null) return parsingOf(schema, value);
+    if (prototype !== Object.prototype && prototype !== null) return parsing(schema)(value);
     const given = value as Record<string, unknown>;
     const stripped: Record<string, unknown> = {};
     for (const { name, check } of members) {
@@ -122,8 +122,4 @@ function objectCheck(schema: z.ZodTypeAny, definition: Definition): Check {
     }
     return stripped;
   };
-}
-
-function parsingOf(schema: z.ZodTypeAny, value: unknown): unknown {
-  return parsing(schema)(value);
 }
