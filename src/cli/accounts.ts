@@ -10,14 +10,10 @@ import type { UserRight } from '../store/access/users.js';
 import { newPassword } from './first-start.js';
 import { localActor } from './local-actor.js';
 import { withDatabase } from './open-database.js';
-import { isoTime, print, printJson, printTable, say } from './output.js';
+import { isoTime, type JsonFlag, print, printJson, printTable, say } from './output.js';
 
 /** A command that cannot be run; reported in one line, exit code 1. */
 export class CommandError extends Error {}
-
-interface Json {
-  json?: boolean;
-}
 
 /** As these commands have always printed them. */
 const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
@@ -25,7 +21,7 @@ const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read',
 export async function addUser(
   config: Config,
   name: string,
-  options: Json & { readOnly?: boolean; passwordStdin?: boolean },
+  options: JsonFlag & { readOnly?: boolean; passwordStdin?: boolean },
 ): Promise<void> {
   const password = await chosenPassword(options.passwordStdin === true);
   const right = options.readOnly === true ? 'read' : 'write';
@@ -53,7 +49,7 @@ export async function changeUser(
 export async function changePassword(
   config: Config,
   name: string,
-  options: Json & { passwordStdin?: boolean },
+  options: JsonFlag & { passwordStdin?: boolean },
 ): Promise<void> {
   const password = await chosenPassword(options.passwordStdin === true);
   const { data } = await withUsers(config, (ctx) => users.changeUser(ctx, name, { password }));
@@ -68,7 +64,7 @@ async function chosenPassword(fromStdin: boolean): Promise<string> {
 
 function showPassword(
   facts: { user: string; password: string } & Record<string, unknown>,
-  options: { json?: boolean; passwordStdin?: boolean },
+  options: JsonFlag & { passwordStdin?: boolean },
 ): void {
   const { password, ...rest } = facts;
   if (options.json === true) printJson(options.passwordStdin === true ? rest : facts);
@@ -79,7 +75,7 @@ function showPassword(
   }
 }
 
-export async function listUsers(config: Config, options: Json): Promise<void> {
+export async function listUsers(config: Config, options: JsonFlag): Promise<void> {
   const { items } = await withUsers(config, (ctx) => users.listUsers(ctx, 1, 10_000));
   const rows = items.map(({ right, created, ...user }) => ({ ...user, rights: RIGHTS[right], created_at: created }));
   if (options.json === true) printJson(rows);
@@ -115,7 +111,10 @@ export function withUsers<T>(config: Config, work: (ctx: users.UserCtx) => Promi
   );
 }
 
-export async function addKey(config: Config, options: Json & { scope: KeyScope; description: string }): Promise<void> {
+export async function addKey(
+  config: Config,
+  options: JsonFlag & { scope: KeyScope; description: string },
+): Promise<void> {
   const { key, token } = await withDatabase(config, ({ keys }) =>
     keys.add({
       scope: options.scope,
@@ -132,7 +131,7 @@ export async function addKey(config: Config, options: Json & { scope: KeyScope; 
   }
 }
 
-export async function listKeys(config: Config, options: Json): Promise<void> {
+export async function listKeys(config: Config, options: JsonFlag): Promise<void> {
   const { items } = await withDatabase(config, ({ keys }) => keys.list(1, 10_000));
   const rows = items.map((key) => ({
     id: key.legacy_id ?? key.id,

@@ -9,7 +9,7 @@ import { isAlertKind } from '../domain/mail/alerts.js';
 import { previewMail } from '../domain/mail/mail.js';
 import { CommandError } from './accounts.js';
 import { withLocalService } from './local-service.js';
-import { messageOf, printJson, printTable, say } from './output.js';
+import { type JsonFlag, messageOf, printJson, printTable, say } from './output.js';
 
 interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
   /** Null for mail. */
@@ -17,7 +17,7 @@ interface Outcome extends Omit<TestOutcome, 'recipient_id'> {
 }
 
 /** Sends a test alert to all recipients now. Exit code 1 if a delivery failed, or there is no recipient. */
-export async function testAlerts(config: Config, options: { kind: string; json?: boolean }): Promise<void> {
+export async function testAlerts(config: Config, options: JsonFlag & { kind: string }): Promise<void> {
   const { kind } = options;
   if (!isAlertKind(kind))
     throw new CommandError(`There is no alert of the kind ${kind}. "mail preview" names them all.`);
@@ -50,7 +50,7 @@ async function testMail(ctx: Ctx, kind: string, addresses: readonly string[]): P
   }
 }
 
-export async function showRecipients(config: Config, options: { json?: boolean }): Promise<void> {
+export async function showRecipients(config: Config, options: JsonFlag): Promise<void> {
   const { items, addresses, warning } = await withLocalService(config, async (ctx) => ({
     ...(await listRecipients(ctx, 1, MOST_RECIPIENTS)),
     ...(await audienceOf(ctx)),

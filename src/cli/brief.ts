@@ -6,10 +6,10 @@ import type { Config } from '../config/types.js';
 import type { Brief } from '../domain/fleet/brief.js';
 import { createLog } from '../telemetry/log.js';
 import { localActor } from './local-actor.js';
-import { print, printJson } from './output.js';
+import { type JsonFlag, print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
 
-export async function showBrief(config: Config, options: { since?: string; json?: boolean }): Promise<void> {
+export async function showBrief(config: Config, options: JsonFlag & { since?: string }): Promise<void> {
   const signal = stopSignal();
   const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
   try {

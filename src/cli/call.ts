@@ -13,7 +13,7 @@ import { createLog } from '../telemetry/log.js';
 import { answerText } from './answer-text.js';
 import { localActor } from './local-actor.js';
 import { printOperationHelp, printOperations, shortName } from './operation-help.js';
-import { print, printJson, say } from './output.js';
+import { type JsonFlag, print, printJson, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
 import { stopSignal } from './stop.js';
 
@@ -86,7 +86,7 @@ function stoppedText({ done, failed, not_done }: StoppedSites): string {
 }
 
 /** Lists the operations. */
-export async function listOperations(options: { json?: boolean }): Promise<void> {
+export async function listOperations(options: JsonFlag): Promise<void> {
   const { operations } = await import('../../tools/index.js');
   printOperations(operations, options.json === true);
 }

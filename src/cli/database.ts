@@ -12,16 +12,16 @@ import { surveySealed } from '../store/vault/sealed.js';
 import { CommandError } from './accounts.js';
 import { inspect, reportText } from './inspect.js';
 import { withDatabase, withReader } from './open-database.js';
-import { print, printJson, say } from './output.js';
+import { type JsonFlag, print, printJson, say } from './output.js';
 
-export async function migrateNow(config: Config, options: { json?: boolean }): Promise<void> {
+export async function migrateNow(config: Config, options: JsonFlag): Promise<void> {
   const { from, to } = await withDatabase(config, async ({ schema }) => schema);
   if (options.json === true) printJson({ from, to });
   else say(from === to ? `The schema is up to date (step ${to}).` : `Moved the schema from step ${from} to ${to}.`);
 }
 
 /** Copies the database while it is in use. The copy does not include the key file, which must be kept separately. */
-export async function backupTo(config: Config, named: string | undefined, options: { json?: boolean }): Promise<void> {
+export async function backupTo(config: Config, named: string | undefined, options: JsonFlag): Promise<void> {
   mustExist(config);
   const backups = openBackups(config);
   if (named === undefined && backups === null)
@@ -45,7 +45,7 @@ export async function backupTo(config: Config, named: string | undefined, option
 }
 
 /** Inspects the database without changing it; exit code 1 if something is wrong. */
-export async function check(config: Config, options: { json?: boolean }): Promise<void> {
+export async function check(config: Config, options: JsonFlag): Promise<void> {
   mustExist(config);
   const report = await withReader(config, (db) => inspect(db, presentVault(config)));
   if (options.json === true) printJson(report);

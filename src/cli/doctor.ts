@@ -20,7 +20,7 @@ import { checkpointReport } from './checkpoint-warning.js';
 import { mustExist } from './database.js';
 import { inspect, reportText } from './inspect.js';
 import { withReader } from './open-database.js';
-import { messageOf, print, printJson } from './output.js';
+import { type JsonFlag, messageOf, print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
 
 /** `warn` deserves attention; `fail` prevents something from working. */
@@ -35,7 +35,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
 const SITE_TIMEOUT_MS = 15_000;
 
 /** Exit code 1 if something fails. */
-export async function doctor(config: Config, options: { json?: boolean; site?: string }): Promise<void> {
+export async function doctor(config: Config, options: JsonFlag & { site?: string }): Promise<void> {
   const signal = stopSignal();
   const findings: Finding[] = [versions()];
   try {

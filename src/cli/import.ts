@@ -16,7 +16,7 @@ import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { importText, TRIAL_ADVICE } from './import-text.js';
 import { withLocalService } from './local-service.js';
 import { mainwpExporter } from './mainwp-exporter.js';
-import { print, printJson, printTable, say } from './output.js';
+import { type JsonFlag, print, printJson, printTable, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
 
 export interface ImportFlags {
@@ -116,7 +116,7 @@ async function takeRows(ctx: Ctx, content: string, flags: ImportFlags): Promise<
 }
 
 /** Ends the trial of all sites: from now on they are changed from here. */
-export async function finishImport(config: Config, options: { dryRun?: boolean; json?: boolean }): Promise<void> {
+export async function finishImport(config: Config, options: JsonFlag & { dryRun?: boolean }): Promise<void> {
   const sites = await withLocalService(config, (ctx) =>
     options.dryRun === true ? ctx.store.siteImport.trial() : ctx.store.siteImport.finishTrial(),
   );

@@ -12,14 +12,14 @@ import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
 import { CommandError } from './accounts.js';
 import { withLocalService } from './local-service.js';
 import { withDatabase } from './open-database.js';
-import { isoTime, printJson, printTable, say } from './output.js';
+import { isoTime, type JsonFlag, printJson, printTable, say } from './output.js';
 import { progressBar } from './progress.js';
 import { stopSignal } from './stop.js';
 
 const LISTED = 50;
 const LOOK_EVERY_MS = 500;
 
-export async function listJobs(config: Config, options: { json?: boolean }): Promise<void> {
+export async function listJobs(config: Config, options: JsonFlag): Promise<void> {
   const jobs = await withDatabase(config, ({ db }) => createJobs(db).list(LISTED));
   const rows = jobs.map((job) => ({
     job_id: job.id,
@@ -39,7 +39,7 @@ export async function listJobs(config: Config, options: { json?: boolean }): Pro
 }
 
 /** Watches a job until it ends; exit code 1 if it failed. */
-export async function watchJob(config: Config, id: string, options: { json?: boolean }): Promise<void> {
+export async function watchJob(config: Config, id: string, options: JsonFlag): Promise<void> {
   const stop = stopSignal();
   await withDatabase(config, async ({ db }) => {
     const jobs = createJobs(db);
@@ -77,14 +77,14 @@ export async function watchJob(config: Config, id: string, options: { json?: boo
 }
 
 /** Ends a job; what it did stays. */
-export async function cancelQueued(config: Config, id: string, options: { json?: boolean }): Promise<void> {
+export async function cancelQueued(config: Config, id: string, options: JsonFlag): Promise<void> {
   const job = await withLocalService(config, (ctx) => cancelJob(ctx, id));
   if (options.json === true) printJson(job);
   else
     say(`Cancelled: ${job.succeeded} of ${job.total} sites had succeeded, ${job.failed} failed or were not finished.`);
 }
 
-export async function listSchedule(config: Config, options: { json?: boolean }): Promise<void> {
+export async function listSchedule(config: Config, options: JsonFlag): Promise<void> {
   const now = Date.now();
   const { runs, owner, living, parts } = await withDatabase(config, async ({ db }) => {
     const lastRuns = createRuns(db);

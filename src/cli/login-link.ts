@@ -3,13 +3,13 @@
 import type { Config } from '../config/types.js';
 import { listUsers, makeLoginLink, type UserView } from '../domain/access/users.js';
 import { CommandError, withUsers } from './accounts.js';
-import { print, printJson, say } from './output.js';
+import { type JsonFlag, print, printJson, say } from './output.js';
 
 /** Lifetime of a link, unless it is used before. */
 export const LINK_MS = 15 * 60_000;
 
 /** Prints a link for the named user, or for the first one who can change things. */
-export async function showLoginLink(config: Config, options: { user?: string; json?: boolean }): Promise<void> {
+export async function showLoginLink(config: Config, options: JsonFlag & { user?: string }): Promise<void> {
   await withUsers(config, async (ctx) => {
     const user = options.user ?? firstOf((await listUsers(ctx, 1, 10_000)).items);
     const link = await makeLoginLink(ctx, user, LINK_MS);

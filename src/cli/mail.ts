@@ -7,7 +7,7 @@ import type { Ctx } from '../domain/context.js';
 import { listOutbox, previewMail } from '../domain/mail/mail.js';
 import { createLog } from '../telemetry/log.js';
 import { localActor } from './local-actor.js';
-import { print, printJson, printTable, say } from './output.js';
+import { type JsonFlag, print, printJson, printTable, say } from './output.js';
 import { stopSignal } from './stop.js';
 
 const LISTED = 50;
@@ -22,11 +22,7 @@ async function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promi
 }
 
 /** Prints a sample of one mail type as text, as HTML, or completely as JSON. */
-export async function showMail(
-  config: Config,
-  type: string,
-  options: { html?: boolean; json?: boolean },
-): Promise<void> {
+export async function showMail(config: Config, type: string, options: JsonFlag & { html?: boolean }): Promise<void> {
   const mail = await withCtx(config, (ctx) => previewMail(ctx, type));
   if (options.json === true) return printJson(mail);
   say(`To       ${mail.recipients.length === 0 ? '(no one)' : mail.recipients.join(', ')}`);
@@ -35,7 +31,7 @@ export async function showMail(
   print(options.html === true ? mail.html : mail.text);
 }
 
-export async function showOutbox(config: Config, options: { json?: boolean }): Promise<void> {
+export async function showOutbox(config: Config, options: JsonFlag): Promise<void> {
   const rows = await withCtx(config, (ctx) => listOutbox(ctx, LISTED));
   if (options.json === true) return printJson(rows);
   const [first] = rows;

@@ -4,6 +4,11 @@ import { Console } from 'node:console';
 import { ConfigError } from '../config/config.js';
 import { withRealDomains } from '../core/real-domains.js';
 
+/** `--json`: data instead of words and tables. */
+export interface JsonFlag {
+  json?: boolean;
+}
+
 /** One line of JSON on stdout. */
 export function printJson(value: unknown): void {
   process.stdout.write(`${JSON.stringify(value)}\n`);

@@ -5,7 +5,7 @@ import { readConfig } from '../config/config.js';
 import type { Config } from '../config/types.js';
 import type { CallOptions } from './call.js';
 import type { Shell } from './completion.js';
-import { keepStdoutClean, problemText, say } from './output.js';
+import { type JsonFlag, keepStdoutClean, problemText, say } from './output.js';
 
 keepStdoutClean();
 
@@ -49,7 +49,7 @@ program
   .command('work')
   .description('run queued jobs and the schedule only; any number of processes may share a database')
   .option('--json', 'one line of JSON, once ready')
-  .action(async (options: { json?: boolean }) => {
+  .action(async (options: JsonFlag) => {
     const { work } = await import('./work.js');
     await work(readConfig(), { json: options.json === true });
   });
@@ -71,7 +71,7 @@ program
   .command('ops')
   .description('list the operations')
   .option('--json', 'print JSON, with an example of each')
-  .action(async (options: { json?: boolean }) => (await import('./call.js')).listOperations(options));
+  .action(async (options: JsonFlag) => (await import('./call.js')).listOperations(options));
 
 program
   .command('call')
@@ -97,7 +97,7 @@ program
   .description('show what needs attention now, worst first, and what was done')
   .option('--since <time>', 'ISO 8601; default: 24 hours ago')
   .option('--json', 'print JSON')
-  .action(async (options: { since?: string; json?: boolean }) =>
+  .action(async (options: JsonFlag & { since?: string }) =>
     (await import('./brief.js')).showBrief(readConfig(), options),
   );
 
@@ -106,9 +106,7 @@ program
   .description('check everything a working service needs; exit code 1 when something fails')
   .option('--site <site>', 'site to contact: its id, or part of its name or address; default: the first one')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean; site?: string }) =>
-    (await import('./doctor.js')).doctor(readConfig(), options),
-  );
+  .action(async (options: JsonFlag & { site?: string }) => (await import('./doctor.js')).doctor(readConfig(), options));
 
 program
   .command('completion')
@@ -120,20 +118,20 @@ program
   .command('migrate')
   .description('migrate the database to the newest schema')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./database.js')).migrateNow(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./database.js')).migrateNow(readConfig(), options));
 
 program
   .command('check')
   .description('check the database; exit code 1 when something is wrong')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./database.js')).check(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./database.js')).check(readConfig(), options));
 
 program
   .command('backup')
   .description('back up the database to a new file, even while the server runs')
   .argument('[file]', 'default: a new file in SITEFLEET_BACKUP_DIR')
   .option('--json', 'print JSON')
-  .action(async (file: string | undefined, options: { json?: boolean }) =>
+  .action(async (file: string | undefined, options: JsonFlag) =>
     (await import('./database.js')).backupTo(readConfig(), file, options),
   );
 
@@ -143,7 +141,7 @@ program
   .argument('<file>')
   .option('--force', 'even when a server seems to be running')
   .option('--json', 'print JSON')
-  .action(async (file: string, options: { force?: boolean; json?: boolean }) =>
+  .action(async (file: string, options: JsonFlag & { force?: boolean }) =>
     (await import('./restore.js')).restore(readConfig(), file, options),
   );
 
@@ -154,7 +152,7 @@ program
   .option('--lost-key', 'the old key is lost: remove everything it encrypted; the sites must be added again')
   .option('--force', 'even when a server seems to be running')
   .option('--json', 'print JSON')
-  .action(async (options: { oldKeyStdin?: boolean; lostKey?: boolean; force?: boolean; json?: boolean }) => {
+  .action(async (options: JsonFlag & { oldKeyStdin?: boolean; lostKey?: boolean; force?: boolean }) => {
     const [{ rotateKey }, { text }] = await Promise.all([import('./rotate-key.js'), import('node:stream/consumers')]);
     await rotateKey(readConfig(), {
       ...options,
@@ -206,24 +204,20 @@ jobs
   .command('list')
   .description('list the newest jobs')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listJobs(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./jobs.js')).listJobs(readConfig(), options));
 jobs
   .command('watch')
   .description('follow a job until it ends')
   .argument('<id>')
   .option('--json', 'print JSON when it has ended')
-  .action(async (id: string, options: { json?: boolean }) =>
-    (await import('./jobs.js')).watchJob(readConfig(), id, options),
-  );
+  .action(async (id: string, options: JsonFlag) => (await import('./jobs.js')).watchJob(readConfig(), id, options));
 
 jobs
   .command('cancel')
   .description('cancel a job; what it has done so far stays done')
   .argument('<id>')
   .option('--json', 'print JSON')
-  .action(async (id: string, options: { json?: boolean }) =>
-    (await import('./jobs.js')).cancelQueued(readConfig(), id, options),
-  );
+  .action(async (id: string, options: JsonFlag) => (await import('./jobs.js')).cancelQueued(readConfig(), id, options));
 
 program
   .command('schedule')
@@ -231,7 +225,7 @@ program
   .command('list')
   .description('list the scheduled tasks, with their last and next runs')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./jobs.js')).listSchedule(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./jobs.js')).listSchedule(readConfig(), options));
 
 const mail = program.command('mail').description('mail that the service sends');
 mail
@@ -240,27 +234,27 @@ mail
   .argument('<type>', 'a mail type, such as daily_digest or uptime, or an alert kind, such as certificate.expiring')
   .option('--html', 'print the HTML instead of the text')
   .option('--json', 'print JSON')
-  .action(async (type: string, options: { html?: boolean; json?: boolean }) =>
+  .action(async (type: string, options: JsonFlag & { html?: boolean }) =>
     (await import('./mail.js')).showMail(readConfig(), type, options),
   );
 mail
   .command('outbox')
   .description('list mail that is waiting, was sent, or failed')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./mail.js')).showOutbox(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./mail.js')).showOutbox(readConfig(), options));
 
 const alert = program.command('alert').description('recipients of alerts');
 alert
   .command('list')
   .description('list the recipients')
   .option('--json', 'print JSON')
-  .action(async (options: { json?: boolean }) => (await import('./alert.js')).showRecipients(readConfig(), options));
+  .action(async (options: JsonFlag) => (await import('./alert.js')).showRecipients(readConfig(), options));
 alert
   .command('test')
   .description('send a test alert to all recipients; exit code 1 when a delivery fails')
   .option('--kind <kind>', 'kind of the alert, such as certificate.expiring', 'monitor.down')
   .option('--json', 'print JSON')
-  .action(async (options: { kind: string; json?: boolean }) =>
+  .action(async (options: JsonFlag & { kind: string }) =>
     (await import('./alert.js')).testAlerts(readConfig(), options),
   );
 
@@ -270,7 +264,7 @@ vulnerabilities
   .description('read the feed now; exit code 1 when it cannot be read')
   .option('--accept-shorter', 'accept the feed even if it has become much shorter')
   .option('--json', 'print JSON')
-  .action(async (options: { acceptShorter?: boolean; json?: boolean }) =>
+  .action(async (options: JsonFlag & { acceptShorter?: boolean }) =>
     (await import('./vulnerabilities.js')).refreshFeed(readConfig(), options),
   );
 
@@ -279,7 +273,7 @@ program
   .description('print a link that logs a person in once, within 15 minutes')
   .option('--user <name>', 'default: the first user with the right to change things')
   .option('--json', 'print JSON')
-  .action(async (options: { user?: string; json?: boolean }) =>
+  .action(async (options: JsonFlag & { user?: string }) =>
     (await import('./login-link.js')).showLoginLink(readConfig(), options),
   );
 

@@ -24,18 +24,14 @@ import { migrations } from '../store/migrations/index.js';
 import { CommandError } from './accounts.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';
-import { printJson, say } from './output.js';
+import { type JsonFlag, printJson, say } from './output.js';
 
 /**
  * Checks a copy of the backup, migrates it to the newest schema, and only then puts it in place of the database. The
  * previous database is renamed, never deleted. Refuses while a server is running, unless forced: it would continue with
  * the old file.
  */
-export async function restore(
-  config: Config,
-  backup: string,
-  options: { force?: boolean; json?: boolean },
-): Promise<void> {
+export async function restore(config: Config, backup: string, options: JsonFlag & { force?: boolean }): Promise<void> {
   const target = databaseFile(config.db);
   if (target === null) {
     throw new CommandError('Only a database in a file can be restored here; a server has its own way.');

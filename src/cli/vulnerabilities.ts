@@ -4,10 +4,10 @@ import type { Config } from '../config/types.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { feedState } from '../domain/vulnerabilities/state.js';
 import { withLocalService } from './local-service.js';
-import { print, printJson } from './output.js';
+import { type JsonFlag, print, printJson } from './output.js';
 
 /** Reads the feed, even if it is not due. Exit code 1 if it could not be read. */
-export async function refreshFeed(config: Config, options: { acceptShorter?: boolean; json?: boolean }): Promise<void> {
+export async function refreshFeed(config: Config, options: JsonFlag & { acceptShorter?: boolean }): Promise<void> {
   const { refreshed, state } = await withLocalService(config, async (ctx) => ({
     refreshed: await refreshVulnerabilities(ctx, { force: true, accept_shorter: options.acceptShorter === true }),
     state: await feedState(ctx),
