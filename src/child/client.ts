@@ -106,18 +106,8 @@ export class ChildClient {
   async #look(call: ChildCall, url: URL, trip: Trip): Promise<WireAnswer> {
     // A login is not sent in clear text because a redirect leads there.
     const exposed = url.protocol === 'http:' && call.at.url.startsWith('https:');
-    const answer = await this.#parts.transport.exchangeAlone({
-      ...this.#wire(call, url, trip),
-      method: 'GET',
-      headers: {
-        ...this.#headers(exposed ? { ...call.at, http_user: null } : call.at),
-        accept: 'text/html,*/*;q=0.8',
-        'accept-encoding': 'identity',
-      },
-      body: null,
-      maxBytes: VISIT_BYTES,
-      atLimit: 'keep',
-    });
+    const at = exposed ? { ...call.at, http_user: null } : call.at;
+    const answer = await this.#parts.transport.exchangeAlone(this.#get(call, at, url, trip, VISIT_BYTES));
     trip.bytes += answer.bytes;
     return answer;
   }
@@ -125,14 +115,8 @@ export class ChildClient {
   /** A GET of a page of the site over a kept-alive connection; any HTTP status is a result. */
   page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
-      const answer = await this.#parts.transport.exchange({
-        ...this.#wire(call, new URL(address, url), trip),
-        method: 'GET',
-        headers: { ...this.#headers(call.at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
-        body: null,
-        maxBytes,
-        atLimit: 'keep',
-      });
+      const request = this.#get(call, call.at, new URL(address, url), trip, maxBytes);
+      const answer = await this.#parts.transport.exchange(request);
       trip.bytes += answer.bytes;
       return answer;
     });
@@ -242,6 +226,18 @@ export class ChildClient {
     const again =
       (failure.kind === 'unframed' && answer.status !== 429) || (failure.kind === 'redirected' && !elsewhere);
     return { failure, again, refused: isRefusedOutside(answer) };
+  }
+
+  /** A visitor's GET, with the login of `at`. */
+  #get(call: ChildCall, at: ChildAddress, url: URL, trip: Trip, maxBytes: number): WireRequest {
+    return {
+      ...this.#wire(call, url, trip),
+      method: 'GET',
+      headers: { ...this.#headers(at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+      body: null,
+      maxBytes,
+      atLimit: 'keep',
+    };
   }
 
   #wire(call: ChildCall, url: URL, trip: Trip) {
