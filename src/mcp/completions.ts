@@ -7,20 +7,17 @@ import type { CompletionSource, Prompts } from './prompts.js';
 import type { ToolRegistry } from './registry.js';
 import { type JsonObject, SITE_TEXT_NOTE } from './tool-result.js';
 
-/** Metadata of every completion. */
-export const COMPLETION_META = { 'sitefleet/note': SITE_TEXT_NOTE };
-
-export interface Completion {
+interface Completion {
   values: string[];
   total?: number;
   hasMore: boolean;
 }
 
-export interface CompletionRequest {
+interface CompletionRequest {
   ref: { type: 'ref/prompt'; name: string } | { type: 'ref/resource'; uri: string };
   argument: { name: string; value: string };
   /** Values of the arguments that are filled in already. */
-  chosen: Readonly<Record<string, string>>;
+  context?: { arguments?: Readonly<Record<string, string>> | undefined } | undefined;
 }
 
 /** The protocol's limit. */
@@ -39,7 +36,12 @@ export class Completions {
   }
 
   /** Values that contain the typed text; none when the caller may not read them. */
-  async complete({ ref, argument, chosen }: CompletionRequest, caller: Caller): Promise<Completion> {
+  async complete(request: CompletionRequest, caller: Caller) {
+    return { completion: { ...(await this.#find(request, caller)) }, _meta: { 'sitefleet/note': SITE_TEXT_NOTE } };
+  }
+
+  async #find({ ref, argument, context }: CompletionRequest, caller: Caller): Promise<Completion> {
+    const chosen = context?.arguments ?? {};
     const typed = argument.value.slice(0, 255);
     if (ref.type === 'ref/prompt') {
       const subject = this.#prompts.completionSourceOf(ref.name, argument.name);

@@ -74,12 +74,7 @@ export function createMcpCore(parts: CoreParts): McpCore {
   const registry = createToolRegistry(parts);
   const prompts = new Prompts(registry);
   const { log, clock, newRequestId, jobPollMs } = parts;
-  const jobs = new JobNotifications({
-    registry,
-    log,
-    newRequestId,
-    ...(jobPollMs === undefined ? {} : { pollMs: jobPollMs }),
-  });
+  const jobs = new JobNotifications({ registry, log, newRequestId, pollMs: jobPollMs });
   return {
     registry,
     resources: new Resources(registry),

@@ -14,7 +14,7 @@ export interface JobNotificationsParts {
   log: Log;
   newRequestId(): string;
   /** Milliseconds between two polls. */
-  pollMs?: number;
+  pollMs?: number | undefined;
 }
 
 interface WatchedJob {

@@ -27,7 +27,6 @@ import { asServiceError, isOurFault } from '../core/errors.js';
 import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
-import { COMPLETION_META } from './completions.js';
 import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -174,9 +173,7 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
   });
   server.setRequestHandler(CompleteRequestSchema, async ({ params }, extra) => {
     try {
-      const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
-      const completion = await core.completions.complete(request, participant(core, actor(), extra, server));
-      return { completion: { ...completion }, _meta: COMPLETION_META };
+      return await core.completions.complete(params, participant(core, actor(), extra, server));
     } catch (error) {
       throw asRpcError(core, error);
     }

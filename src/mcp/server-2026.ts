@@ -14,7 +14,6 @@ import { asServiceError, isOurFault } from '../core/errors.js';
 import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
-import { COMPLETION_META } from './completions.js';
 import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -100,9 +99,7 @@ function servePrompts(core: McpCore, server: Server, actor: Actor): void {
   });
   server.setRequestHandler('completion/complete', async ({ params }, ctx) => {
     try {
-      const request = { ref: params.ref, argument: params.argument, chosen: params.context?.arguments ?? {} };
-      const completion = await core.completions.complete(request, participant(core, actor, ctx));
-      return { completion: { ...completion }, _meta: COMPLETION_META };
+      return await core.completions.complete(params, participant(core, actor, ctx));
     } catch (error) {
       throw asProtocolError(core, error);
     }
