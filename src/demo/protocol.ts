@@ -9,11 +9,13 @@ import { logIn } from './sessions.js';
 import type { DemoSite } from './site.js';
 
 export interface ProtocolRequest {
+  /** Form fields of a POST; empty for everything else. */
   params: Params;
   query: Params;
   tls: boolean;
   /** False leaves out the arithmetic of signatures, for benchmarks of the client side. */
   verify: boolean;
+  /** The `Cookie` header. */
   cookie?: string | undefined;
 }
 

@@ -3,25 +3,18 @@ import { type Answer, crashPage, page } from './answer.js';
 import { adminPage, firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
 import { answerGuard, enterSite } from './guard/answer.js';
 import { brokenAnswer } from './guard/break.js';
-import { type Params, text } from './params.js';
-import { answerCall } from './protocol.js';
+import { text } from './params.js';
+import { answerCall, type ProtocolRequest } from './protocol.js';
 import type { DemoSite } from './site.js';
 
 /** One request, read completely. */
-export interface SiteRequest {
+export interface SiteRequest extends ProtocolRequest {
   method: string;
   /** Inside the site, without leading slash: `wp-admin/admin-ajax.php`. */
   path: string;
-  query: Params;
-  /** Form fields of a POST; empty for everything else. */
-  params: Params;
   authorization: string;
-  /** The `Cookie` header. */
-  cookie?: string | undefined;
   /** Of a request that is meant for the guard; null for everything else. */
   guard: { headers: IncomingHttpHeaders; body: string } | null;
-  tls: boolean;
-  verify: boolean;
 }
 
 /** What the site answers, faults included that can be told in one answer. */
