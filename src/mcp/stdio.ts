@@ -56,17 +56,13 @@ export async function serveStdio(parts: StdioParts): Promise<void> {
   stdin.pause();
 }
 
-interface StdioServer {
-  close(): Promise<void>;
-}
-
 /** Starts the server for the era of the first message. The new era's SDK loads slowly, so only its clients load it. */
 async function startServer(
   first: unknown,
   { core, actor }: StdioParts,
   transport: StdioTransport,
   subscriptions: Subscriptions,
-): Promise<StdioServer> {
+): Promise<{ close(): Promise<void> }> {
   const onerror = (error: Error) => core.log.warn({ err: error }, 'mcp message not understood');
   if (isInitializeRequest(first)) {
     const server = createMcpServer(core, () => actor);
