@@ -91,7 +91,7 @@ function actionOf(key: string, item: unknown): SnapshotChange | null {
     detail: detailOf(extra, name),
     summary: '',
     slug,
-    login: plainText(get(user, 'username'), 100) || plainText(get(item, 'action_user'), 100),
+    user_login: plainText(get(user, 'username'), 100) || plainText(get(item, 'action_user'), 100),
     user,
     not_a_change: get(user, 'agent') === 'wp_cron',
   });
@@ -118,7 +118,7 @@ function logEntryOf(key: string, item: unknown): SnapshotChange | null {
     detail: detailOf(meta, name) || roleDetail(type, action, meta),
     summary: setting === '' ? promotion(meta) || phraseOf(type).replace('{post}', post) : settingPhrase(action),
     slug: textAt(meta, 'plugindata.slug', 256) || textAt(meta, 'slug', 256),
-    login: plainText(get(item, 'username'), 100),
+    user_login: plainText(get(item, 'username'), 100),
     user: get(meta, 'user_meta'),
     not_a_change: isNoChange(type, said, action) || OURSELVES.test(plainText(get(item, 'user_agent'), 256)),
   });
@@ -163,23 +163,14 @@ function settingPhrase(action: string): string {
   return action === 'disabled' ? 'Turned off setting' : 'Changed setting';
 }
 
-interface Facts {
-  context: string;
-  action: string;
+/** A change whose time and user are as the child sent them. */
+interface Facts extends Omit<SnapshotChange, 'child_id' | 'source' | 'user_id' | 'created' | 'duration'> {
   created: unknown;
-  item: string;
-  detail: string;
-  summary: string;
-  slug: string;
-  old_value: string;
-  new_value: string;
-  login: string;
   user: unknown;
-  not_a_change: boolean;
 }
 
 function change(source: 'actions' | 'logs', id: string, item: unknown, facts: Facts): SnapshotChange | null {
-  const { created: at, login, user, ...rest } = facts;
+  const { created: at, user, ...rest } = facts;
   const child_id = exactText(id, 64);
   const created = numberOf(at);
   if (child_id === null || created === null || created <= 0 || created > LAST_SECOND || rest.action === '') return null;
@@ -187,7 +178,6 @@ function change(source: 'actions' | 'logs', id: string, item: unknown, facts: Fa
     ...rest,
     child_id,
     source,
-    user_login: login,
     user_id: countOf(get(item, 'user_id')) ?? countOf(get(user, 'wp_user_id')) ?? 0,
     created,
     duration: numberOf(get(item, 'duration')),
