@@ -35,6 +35,11 @@ export class ServiceError extends Error {
   }
 }
 
+/** The error for a field of an operation's input. */
+export function invalidInput(field: string, message: string, advice: string): ServiceError {
+  return new ServiceError('ability_invalid_input', message, { field, advice });
+}
+
 /** The wire form of an error, the same on every surface. */
 export interface ErrorBody {
   code: ErrorCode;

@@ -1,7 +1,7 @@
 /** The lean list: a few tools for most questions, and two through which all other operations are found and run. */
 
 import type { Tool } from '@modelcontextprotocol/sdk/types.js';
-import { ServiceError } from '../core/errors.js';
+import { invalidInput } from '../core/errors.js';
 import { toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { RUN_OPERATION } from './messages.js';
@@ -97,13 +97,17 @@ export function operationCall(args: unknown): { name: string; input: unknown } {
   const { operation, input = {}, ...others } = recordOf(args, RUN_OPERATION);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw invalid(
+    throw invalidInput(
       unknown,
       `${unknown} is not a field of ${RUN_OPERATION}.`,
       'Put the fields of the operation in input.',
     );
   if (typeof operation !== 'string' || operation === '')
-    throw invalid('operation', 'operation must be the name of an operation.', `Find it with ${SEARCH_OPERATIONS}.`);
+    throw invalidInput(
+      'operation',
+      'operation must be the name of an operation.',
+      `Find it with ${SEARCH_OPERATIONS}.`,
+    );
   return { name: operation, input };
 }
 
@@ -112,11 +116,11 @@ export function searchOperations(visible: readonly GroupedOperation[], toolOf: T
   const { query = '', limit = FOUND, ...others } = recordOf(args, SEARCH_OPERATIONS);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
-    throw invalid(unknown, `${unknown} is not a field of ${SEARCH_OPERATIONS}.`, 'Send query and limit.');
+    throw invalidInput(unknown, `${unknown} is not a field of ${SEARCH_OPERATIONS}.`, 'Send query and limit.');
   if (typeof query !== 'string' || query.length > 500)
-    throw invalid('query', 'query must be a text of at most 500 characters.', 'Send a few words.');
+    throw invalidInput('query', 'query must be a text of at most 500 characters.', 'Send a few words.');
   if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_FOUND)
-    throw invalid('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Leave it out for the best few.');
+    throw invalidInput('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Leave it out for the best few.');
   const words = wordsOf(query);
   if (words.length === 0) {
     const operations = visible.map(({ id, title, effect }) => ({ operation: toolName(id), about: title, effect }));
@@ -185,9 +189,5 @@ function wordsOf(text: string): string[] {
 
 function recordOf(args: unknown, tool: string): JsonObject {
   if (args !== null && typeof args === 'object' && !Array.isArray(args)) return args as JsonObject;
-  throw invalid('arguments', `${tool} takes an object.`, 'Send its fields as an object.');
-}
-
-function invalid(field: string, message: string, advice: string): ServiceError {
-  return new ServiceError('ability_invalid_input', message, { field, advice });
+  throw invalidInput('arguments', `${tool} takes an object.`, 'Send its fields as an object.');
 }

@@ -1,6 +1,6 @@
 /** Cuts long texts in the output of a tool to fit, notes the cuts, and lets callers read on from there. */
 
-import { ServiceError } from '../core/errors.js';
+import { invalidInput } from '../core/errors.js';
 import { contractOf, type JsonSchema, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import type { JsonObject } from './tool-result.js';
@@ -29,10 +29,11 @@ export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { 
   const { text_from, ...own } = args;
   const textFrom = typeof text_from === 'string' && /^\d{1,9}$/.test(text_from) ? Number(text_from) : text_from;
   if (typeof textFrom === 'number' && Number.isSafeInteger(textFrom) && textFrom >= 0) return { args: own, textFrom };
-  throw new ServiceError('ability_invalid_input', 'text_from must be a whole number of characters.', {
-    field: 'text_from',
-    advice: 'Send the number that the truncated answer named, or leave it out.',
-  });
+  throw invalidInput(
+    'text_from',
+    'text_from must be a whole number of characters.',
+    'Send the number that the truncated answer named, or leave it out.',
+  );
 }
 
 export interface TextWindow {

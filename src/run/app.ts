@@ -7,7 +7,7 @@ import { Hono } from 'hono';
 import type { Auth } from '../auth/auth.js';
 import { UNINTERRUPTED } from '../core/abort-signals.js';
 import type { Actor } from '../core/actor.js';
-import { asServiceError, isOurFault } from '../core/errors.js';
+import { asServiceError, invalidInput, isOurFault } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { requirePermission } from '../core/permission.js';
 import { textResponse } from '../http/compression.js';
@@ -20,7 +20,7 @@ import { bodyInput } from './body.js';
 import { operationNotFound } from './discovery-entries.js';
 import { createDiscovery } from './discovery-routes.js';
 import { hasQueryInput, queryInput, refuseStrayParameters } from './query.js';
-import { errorResponse, invalidInput, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
+import { errorResponse, noRoute, type RunContext, routeDescription, wrongMethod } from './responses.js';
 
 export interface RunParts {
   operations: readonly GroupedOperation[];

@@ -1,9 +1,8 @@
 /** Input in the body of a POST run: `{"input": {…}}` (operations §1.4). */
 
-import { ServiceError } from '../core/errors.js';
+import { invalidInput, ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { utf8 } from '../http/utf8.js';
-import { invalidInput } from './responses.js';
 
 /**
  * Parses the input of a body; `{}` for an empty body or an empty wrapper. Anything else that would have to be guessed

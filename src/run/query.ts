@@ -3,11 +3,10 @@
  * Values stay text; the operation's schema coerces them.
  */
 
-import type { ServiceError } from '../core/errors.js';
+import { invalidInput, type ServiceError } from '../core/errors.js';
 import { readJson } from '../core/json.js';
 import { FieldCollection, MAX_PAIRS } from '../http/query-fields.js';
 import type { JsonSchema } from '../operation/contract.js';
-import { invalidInput } from './responses.js';
 
 type Fields = Map<string, unknown>;
 

@@ -36,11 +36,6 @@ export function wrongMethod(sent: string, allowed: readonly string[]): ServiceEr
   });
 }
 
-/** 400 that names a field of the input. */
-export function invalidInput(field: string, message: string, advice: string): ServiceError {
-  return new ServiceError('ability_invalid_input', message, { field, advice });
-}
-
 /** 400 that names a query parameter and the reason it is invalid. */
 export function invalidParam(name: string, reason: string): ServiceError {
   return new ServiceError('rest_invalid_param', `${name} ${reason}.`, {
