@@ -11,12 +11,16 @@ interface Props {
   title: string;
   onClose: () => void;
   children: ComponentChildren;
-  /** Buttons, with the one that confirms last. */
+  /** The button that confirms; one that cancels stands before it. */
+  confirm?: ComponentChildren;
+  /** Label of the button that cancels. */
+  leave?: string;
+  /** Buttons of another kind. */
   actions?: ComponentChildren;
   wide?: boolean;
 }
 
-export function Dialog({ title, onClose, children, actions, wide = false }: Props) {
+export function Dialog({ title, onClose, children, confirm, leave = t.cancel, actions, wide = false }: Props) {
   const dialog = useRef<HTMLDialogElement>(null);
   const id = useId();
   useEffect(() => {
@@ -35,6 +39,12 @@ export function Dialog({ title, onClose, children, actions, wide = false }: Prop
         </button>
       </header>
       <div class="body">{children}</div>
+      {confirm && (
+        <footer>
+          <Button onClick={onClose}>{leave}</Button>
+          {confirm}
+        </footer>
+      )}
       {actions && <footer>{actions}</footer>}
     </dialog>
   );
@@ -67,13 +77,11 @@ export function Confirm({
     <Dialog
       title={title}
       onClose={onClose}
-      actions={
-        <>
-          <Button onClick={onClose}>{leave}</Button>
-          <Button kind="danger" icon={icon} onClick={() => onConfirm().finally(onClose)}>
-            {word}
-          </Button>
-        </>
+      leave={leave}
+      confirm={
+        <Button kind="danger" icon={icon} onClick={() => onConfirm().finally(onClose)}>
+          {word}
+        </Button>
       }
     >
       <p>{text}</p>

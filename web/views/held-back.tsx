@@ -73,13 +73,10 @@ function Lift({ entry, close }: { entry: Entry; close: () => void }) {
     <Dialog
       title={t.held.liftTitle(name, version)}
       onClose={close}
-      actions={
-        <>
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="danger" onClick={lift}>
-            {t.held.lift}
-          </Button>
-        </>
+      confirm={
+        <Button kind="danger" onClick={lift}>
+          {t.held.lift}
+        </Button>
       }
     >
       <p>{t.held.liftText}</p>

@@ -49,13 +49,10 @@ export function PutBack({ siteId, of, name, version }: Props) {
         <Dialog
           title={t.putBack.title(name, version)}
           onClose={() => setOpen(false)}
-          actions={
-            <>
-              <Button onClick={() => setOpen(false)}>{t.cancel}</Button>
-              <Button kind="main" icon={Undo2} onClick={putBack}>
-                {t.putBack.button}
-              </Button>
-            </>
+          confirm={
+            <Button kind="main" icon={Undo2} onClick={putBack}>
+              {t.putBack.button}
+            </Button>
           }
         >
           <p>{t.putBack.text}</p>

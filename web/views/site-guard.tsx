@@ -110,25 +110,22 @@ export function GuardCard({ id }: { id: number }) {
         <Dialog
           title={t.guard.install}
           onClose={() => setAsking(null)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
-              <Button
-                kind="main"
-                onClick={() =>
-                  run(() =>
-                    answer(
-                      api.POST('/sites/{id_or_domain}/guard', {
-                        ...at,
-                        body: login === null ? {} : { allow_login: login },
-                      }),
-                    ),
-                  )
-                }
-              >
-                {t.guard.install}
-              </Button>
-            </>
+          confirm={
+            <Button
+              kind="main"
+              onClick={() =>
+                run(() =>
+                  answer(
+                    api.POST('/sites/{id_or_domain}/guard', {
+                      ...at,
+                      body: login === null ? {} : { allow_login: login },
+                    }),
+                  ),
+                )
+              }
+            >
+              {t.guard.install}
+            </Button>
           }
         >
           <p>{t.guard.installText}</p>
@@ -139,13 +136,10 @@ export function GuardCard({ id }: { id: number }) {
         <Dialog
           title={t.guard.remove}
           onClose={() => setAsking(null)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
-              <Button kind="danger" onClick={() => run(() => answer(api.DELETE('/sites/{id_or_domain}/guard', at)))}>
-                {t.guard.remove}
-              </Button>
-            </>
+          confirm={
+            <Button kind="danger" onClick={() => run(() => answer(api.DELETE('/sites/{id_or_domain}/guard', at)))}>
+              {t.guard.remove}
+            </Button>
           }
         >
           <p>{t.guard.removeText}</p>

@@ -230,13 +230,10 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
     <Dialog
       title={t.site.owner}
       onClose={close}
-      actions={
-        <>
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" onClick={save}>
-            {t.save}
-          </Button>
-        </>
+      confirm={
+        <Button kind="main" onClick={save}>
+          {t.save}
+        </Button>
       }
     >
       <SelectField

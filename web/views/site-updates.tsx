@@ -298,13 +298,10 @@ function Ask({
       wide
       title={t.updates.askTitle(site.name)}
       onClose={close}
-      actions={
-        <>
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" icon={PackageCheck} disabled={planned.length === 0} onClick={go}>
-            {t.sites.updateCount(number(planned.length))}
-          </Button>
-        </>
+      confirm={
+        <Button kind="main" icon={PackageCheck} disabled={planned.length === 0} onClick={go}>
+          {t.sites.updateCount(number(planned.length))}
+        </Button>
       }
     >
       <Loaded of={plan}>

@@ -6,7 +6,7 @@ import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
 import { Check } from '../parts/field.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
@@ -98,24 +98,14 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
         {t.sites.unsuspend}
       </Button>
       {asking === 'suspend' && (
-        <Dialog
+        <Confirm
           title={t.sites.suspendTitle(count)}
+          text={t.sites.suspendText}
+          word={t.sites.suspend}
+          icon={CirclePause}
+          onConfirm={() => act('/sites/suspend')}
           onClose={() => setAsking(null)}
-          actions={
-            <>
-              <Button onClick={() => setAsking(null)}>{t.cancel}</Button>
-              <Button
-                kind="danger"
-                icon={CirclePause}
-                onClick={() => act('/sites/suspend').then(() => setAsking(null))}
-              >
-                {t.sites.suspend}
-              </Button>
-            </>
-          }
-        >
-          <p>{t.sites.suspendText}</p>
-        </Dialog>
+        />
       )}
       {asking === 'update' && (
         <UpdatePreview
@@ -159,18 +149,10 @@ function UpdatePreview({
       wide
       title={t.sites.previewTitle}
       onClose={close}
-      actions={
-        <>
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button
-            kind="main"
-            icon={PackageCheck}
-            disabled={total === 0}
-            onClick={() => go(preview.data?.include ?? [])}
-          >
-            {t.sites.updateCount(number(total))}
-          </Button>
-        </>
+      confirm={
+        <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={() => go(preview.data?.include ?? [])}>
+          {t.sites.updateCount(number(total))}
+        </Button>
       }
     >
       <Loaded of={preview}>
@@ -216,13 +198,10 @@ function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: 
     <Dialog
       title={t.sites.tagTitle}
       onClose={close}
-      actions={
-        <>
-          <Button onClick={close}>{t.cancel}</Button>
-          <Button kind="main" disabled={add.size === 0} onClick={save}>
-            {t.sites.tagIt}
-          </Button>
-        </>
+      confirm={
+        <Button kind="main" disabled={add.size === 0} onClick={save}>
+          {t.sites.tagIt}
+        </Button>
       }
     >
       <Loaded of={tags}>
