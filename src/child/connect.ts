@@ -16,9 +16,10 @@ export interface ConnectorOptions {
   ipv4Only?: boolean | undefined;
   minTls?: MinTls | undefined;
   timeoutMs: number;
-  /** TLS sessions kept for resumption: a resumed handshake costs a third of a full one. */
-  maxSessions?: number;
 }
+
+/** TLS sessions kept for resumption: a resumed handshake costs a third of a full one. */
+const MAX_SESSIONS = 5_000;
 
 /**
  * Opens the sockets of all outgoing calls. Addresses come from the resolver only, and the connected address is checked
@@ -33,7 +34,7 @@ export function createConnector(options: ConnectorOptions): Connector {
   const keep = (key: string, session: Buffer) => {
     sessions.delete(key);
     sessions.set(key, session);
-    dropOldest(sessions, options.maxSessions ?? 5_000);
+    dropOldest(sessions, MAX_SESSIONS);
   };
 
   return (target, callback) => {

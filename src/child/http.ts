@@ -33,11 +33,8 @@ export interface ChildSitesOptions extends PaceLimits {
   bodyTimeoutMs?: number;
   /** Time limit of a whole call, and how long `close` waits for running changes. Default 30 s. */
   callTimeoutMs?: number;
-  /** Time limit of a call that installs, deletes or updates. Default 5 minutes. */
-  updateTimeoutMs?: number;
   /** Largest answer, before and after decompression. Default 32 MiB. */
   maxBodyBytes?: number;
-  userAgent?: string;
   lookup?: Lookup;
   onCall?: (facts: CallFacts) => void;
   /** Called when a site answers whose last sync had failed (`ChildConnection.failing`). Must not reject. */
@@ -90,7 +87,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   });
   const kinds: Partial<Record<CallKind, number>> = {};
   sharedLimits.onChange(() => pacer.configure({}));
-  let updateTimeoutMs = options.updateTimeoutMs ?? 300_000;
+  let updateTimeoutMs = 300_000;
   const parts = {
     client,
     server: options.dashboardUrl,
@@ -138,6 +135,6 @@ function clientSettings(options: ChildSitesOptions): ChildClientSettings {
     callTimeoutMs: options.callTimeoutMs ?? 30_000,
     bodyTimeoutMs: options.bodyTimeoutMs ?? 15_000,
     maxBodyBytes: options.maxBodyBytes ?? 32 * 1_024 * 1_024,
-    userAgent: options.userAgent ?? USER_AGENT,
+    userAgent: USER_AGENT,
   };
 }
