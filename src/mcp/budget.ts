@@ -23,7 +23,7 @@ export interface BudgetParts {
   input: JsonObject;
   output: JsonObject;
   /** Offset at which long texts start, in characters. */
-  textFrom?: number;
+  textFrom: number;
   maxTokens: number;
   /** Runs the operation again with another page size. */
   rerun(input: JsonObject): Promise<JsonObject>;
@@ -32,11 +32,11 @@ export interface BudgetParts {
 /** Returns the output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
 export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
   const text = JSON.stringify(parts.output);
-  const from = parts.textFrom ?? 0;
   // The length alone shows that most outputs fit, so few have to be estimated.
   const short = text.length * MOST_PER_CODE_UNIT <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
-  if (from === 0 && short) return { output: parts.output, text };
-  const output = from === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
+  if (parts.textFrom === 0 && short) return { output: parts.output, text };
+  const output =
+    parts.textFrom === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
   return { output, text: JSON.stringify(output) };
 }
 
@@ -153,7 +153,7 @@ function howToGoOn(operation: GroupedOperation): string {
 }
 
 /** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */
-function shorterTexts({ operation, textFrom = 0 }: BudgetParts, output: JsonObject, room: number): JsonObject {
+function shorterTexts({ operation, textFrom }: BudgetParts, output: JsonObject, room: number): JsonObject {
   const { truncated: listNote, ...rest } = output;
   let window = { output: rest, cuts: [] } as TextWindow;
   for (const cap of TEXT_CAPS) {

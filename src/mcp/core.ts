@@ -14,10 +14,6 @@ import { Resources } from './resources.js';
 export interface CoreParts extends RegistryParts {
   version: string;
   newRequestId(): string;
-  /** Milliseconds between two polls of a subscribed job. */
-  jobPollMs?: number;
-  /** Milliseconds that a call continues after a client of 2026-07-28 has disconnected. */
-  disconnectGraceMs?: number;
 }
 
 export interface McpCore {
@@ -34,7 +30,6 @@ export interface McpCore {
   /** The `instructions` for the assistant of a connection. */
   instructionsFor(actor: Actor): string;
   readonly elicitationTimeoutMs: number;
-  readonly disconnectGraceMs: number;
   newRequestId(): string;
   /** Ends all subscriptions. */
   close(): void;
@@ -68,13 +63,11 @@ const ANYONE: Actor = { type: 'local', id: null, name: '', rights: ['read', 'wri
 const LEAN =
   'Only a few tools are listed here. Find all others with search-operations and run them with run-operation.';
 
-const DISCONNECT_GRACE_MS = 3000;
-
 export function createMcpCore(parts: CoreParts): McpCore {
   const registry = createToolRegistry(parts);
   const prompts = new Prompts(registry);
-  const { log, clock, newRequestId, jobPollMs } = parts;
-  const jobs = new JobNotifications({ registry, log, newRequestId, pollMs: jobPollMs });
+  const { log, clock, newRequestId } = parts;
+  const jobs = new JobNotifications({ registry, log, newRequestId });
   return {
     registry,
     resources: new Resources(registry),
@@ -92,7 +85,6 @@ export function createMcpCore(parts: CoreParts): McpCore {
       return tools?.lean === true ? `${LEAN}\n${text}` : text;
     },
     elicitationTimeoutMs: parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS,
-    disconnectGraceMs: parts.disconnectGraceMs ?? DISCONNECT_GRACE_MS,
     newRequestId,
     close: () => jobs.close(),
   };

@@ -38,7 +38,6 @@ export interface McpHttpParts {
   /** Seals session ids, so that sessions survive a restart; without it they end with the process. */
   sessionSeal?: SessionSeal;
   maxSessions?: number;
-  sessionIdleMs?: number;
   /** Replacement servers over the same core, for tests. */
   servers?: {
     legacy(actor: () => Actor): LegacyServer;
@@ -77,7 +76,7 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     clock,
     log,
     max: parts.maxSessions ?? 200,
-    idleMs: parts.sessionIdleMs ?? 30 * 60_000,
+    idleMs: 30 * 60_000,
     seal: parts.sessionSeal,
   });
   const modern = createMcpHandler(({ authInfo }) => servers.modern(authInfo?.extra?.actor as Actor), {

@@ -13,8 +13,6 @@ export interface JobNotificationsParts {
   registry: ToolRegistry;
   log: Log;
   newRequestId(): string;
-  /** Milliseconds between two polls. */
-  pollMs?: number | undefined;
 }
 
 interface WatchedJob {
@@ -24,6 +22,7 @@ interface WatchedJob {
   timer: NodeJS.Timeout | undefined;
 }
 
+/** Milliseconds between two polls. */
 const POLL_MS = 1000;
 const STATUS = 'svc/get-batch-job-status-v1';
 
@@ -71,7 +70,7 @@ export class JobNotifications {
   }
 
   #schedule(uri: string, id: string, watched: WatchedJob): void {
-    watched.timer = setTimeout(() => void this.#poll(uri, id, watched), this.#parts.pollMs ?? POLL_MS);
+    watched.timer = setTimeout(() => void this.#poll(uri, id, watched), POLL_MS);
     watched.timer.unref();
   }
 

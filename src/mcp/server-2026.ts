@@ -38,6 +38,9 @@ const CACHE_HINTS = {
   'resources/read': LIVE,
 } as const;
 
+/** Milliseconds that a call continues after its client has disconnected. */
+const DISCONNECT_GRACE_MS = 3000;
+
 /** Key of the only input request. */
 const CONFIRMATION = 'confirm';
 
@@ -121,7 +124,7 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
     get disconnected() {
       return cancellation.disconnected;
     },
-    graceMs: ctx.http === undefined ? undefined : core.disconnectGraceMs,
+    graceMs: ctx.http === undefined ? undefined : DISCONNECT_GRACE_MS,
     progress: progressReporter(ctx.mcpReq._meta?.progressToken, core.clock, (params) =>
       ctx.mcpReq.notify({ method: 'notifications/progress', params }),
     ),
