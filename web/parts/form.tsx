@@ -49,11 +49,11 @@ export function Form({ onSubmit, children }: Props) {
   );
 }
 
-/** The last row of a form in a dialog: cancel or send. */
-export function FormEnd({ send, cancel }: { send: string; cancel: () => void }) {
+/** The last row of a form: cancel, in a dialog, or send. */
+export function FormEnd({ send, cancel }: { send: string; cancel?: () => void }) {
   return (
     <div class="row end">
-      <Button onClick={cancel}>{t.cancel}</Button>
+      {cancel && <Button onClick={cancel}>{t.cancel}</Button>}
       <Button kind="main" type="submit">
         {send}
       </Button>

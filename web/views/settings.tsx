@@ -4,9 +4,8 @@ import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
-import { Button } from '../parts/button.js';
 import { Check, SelectField, TextField } from '../parts/field.js';
-import { Form } from '../parts/form.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { showToast, trying } from '../parts/toast.js';
@@ -74,11 +73,7 @@ function Monitoring() {
                   .map((minutes) => [String(minutes), t.settings.minutes(minutes)] as const)}
               />
               <p class="hint">{t.settings.monitorHint}</p>
-              <div class="row end">
-                <Button kind="main" type="submit">
-                  {t.save}
-                </Button>
-              </div>
+              <FormEnd send={t.save} />
             </Form>
           ) : (
             <Facts
@@ -135,11 +130,7 @@ function Mail() {
                   onInput={setRecipients}
                   autocomplete="email"
                 />
-                <div class="row end">
-                  <Button kind="main" type="submit">
-                    {t.save}
-                  </Button>
-                </div>
+                <FormEnd send={t.save} />
               </Form>
             )}
             <ul class="lines">
