@@ -1,28 +1,22 @@
 /** `sitefleet brief`: what needs attention now, and what was done. */
 
-import { randomUUID } from 'node:crypto';
-import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Brief } from '../domain/fleet/brief.js';
-import { createLog } from '../telemetry/log.js';
-import { localActor } from './local-actor.js';
+import { localCaller } from './local-actor.js';
+import { withService } from './local-service.js';
 import { type JsonFlag, print, printJson } from './output.js';
 import { stopSignal } from './stop.js';
 
 export async function showBrief(config: Config, options: JsonFlag & { since?: string }): Promise<void> {
   const signal = stopSignal();
-  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline' });
-  try {
+  await withService(config, true, async (service) => {
     const operation = service.operations.find(({ id }) => id === 'svc/get-fleet-brief-v1');
     if (operation === undefined) throw new Error('There is no operation svc/get-fleet-brief-v1.');
     const input = options.since === undefined ? {} : { since: options.since };
-    const caller = { actor: localActor('cli'), request_id: randomUUID(), signal };
-    const brief = (await service.invoke(operation, input, caller)) as unknown as Brief;
+    const brief = (await service.invoke(operation, input, localCaller(signal))) as unknown as Brief;
     if (options.json === true) printJson(brief);
     else print(briefText(brief));
-  } finally {
-    await service.stop();
-  }
+  });
 }
 
 /** The brief for a terminal. It contains texts of sites, so terminal escapes are removed. */

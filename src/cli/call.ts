@@ -1,6 +1,5 @@
 /** `sitefleet call` and `sitefleet ops`: the operations from the shell. */
 
-import { randomUUID } from 'node:crypto';
 import { text } from 'node:stream/consumers';
 import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
@@ -11,7 +10,7 @@ import type { Progress } from '../core/progress.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import { createLog } from '../telemetry/log.js';
 import { answerText } from './answer-text.js';
-import { localActor } from './local-actor.js';
+import { localCaller } from './local-actor.js';
 import { printOperationHelp, printOperations, shortName } from './operation-help.js';
 import { type JsonFlag, print, printJson, say } from './output.js';
 import { type Bar, progressBar } from './progress.js';
@@ -38,7 +37,7 @@ export async function call(config: Config, name: string, input: string, options:
   try {
     const operation = findOperation(service.operations, name);
     const raw = parseInput(input === '-' ? await text(process.stdin) : input);
-    const caller = { actor: localActor('cli'), request_id: randomUUID(), signal, progress: watch.progress };
+    const caller = { ...localCaller(signal), progress: watch.progress };
     const answer = await service.invoke(operation, raw, caller);
     watch.stop();
     show(answer, options);

@@ -1,6 +1,5 @@
 /** `sitefleet demo`: a simulated fleet on loopback, connected and served, to try everything without a real site. */
 
-import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,7 +16,7 @@ import { createLog } from '../telemetry/log.js';
 import { CommandError } from './accounts.js';
 import type { Story, StoryFacts } from './demo-story.js';
 import { type Credentials, firstStartOf } from './first-start.js';
-import { localActor } from './local-actor.js';
+import { localCaller } from './local-actor.js';
 import { print, printJson, say, tableText } from './output.js';
 import { progressBar } from './progress.js';
 import { endpoints } from './serve.js';
@@ -133,7 +132,7 @@ async function fill(
   const author = await createService({ config, log: service.log, sharedKey, engine: 'inline', jobs: false });
   try {
     author.setBaseUrl(listener.url);
-    const ctx = author.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stop });
+    const ctx = author.ctx(localCaller(stop));
     const story = await beginStory(ctx, fleet.sites);
     const outcome = await connectAll(service, fleet.sites, story, stop);
     return { outcome, facts: stop.aborted ? NO_FACTS : await story.complete(outcome.ids, inbox.url) };
@@ -174,9 +173,8 @@ async function connectAll(
         ...(site.uniqueId === '' ? {} : { unique_id: site.uniqueId }),
         ...story.belongingsOf(site),
       };
-      const caller = { actor: localActor('cli'), request_id: randomUUID(), signal: stop };
       try {
-        const { id } = (await service.invoke(operation, input, caller)) as { id: number };
+        const { id } = (await service.invoke(operation, input, localCaller(stop))) as { id: number };
         ids.set(site, id);
       } catch (error) {
         failed.push(`${site.url} ${error instanceof ServiceError ? error.message : String(error)}`);

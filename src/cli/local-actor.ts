@@ -1,8 +1,14 @@
 /** The actor of calls from the local shell. */
 
+import { randomUUID } from 'node:crypto';
 import type { Actor } from '../core/actor.js';
 
 /** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it can read the database file anyway. */
 export function localActor(via: 'mcp' | 'cli'): Actor {
   return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
+}
+
+/** One call from the local shell. */
+export function localCaller(signal: AbortSignal) {
+  return { actor: localActor('cli'), request_id: randomUUID(), signal };
 }

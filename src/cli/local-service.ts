@@ -1,13 +1,12 @@
 /** A service for one shell command: verbs run in this process, jobs and schedule are left to the server. */
 
-import { randomUUID } from 'node:crypto';
-import { createService } from '../app/service.js';
+import { createService, type Service } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
 import { createLog } from '../telemetry/log.js';
 import { assertWritable } from './file-access.js';
-import { localActor } from './local-actor.js';
+import { localCaller } from './local-actor.js';
 import { stopSignal } from './stop.js';
 
 /** Runs the work with a context, and closes everything afterwards. Ctrl-C aborts `ctx.signal`. */
@@ -18,9 +17,18 @@ export async function withLocalService<T>(
 ): Promise<T> {
   assertWritable(config);
   const signal = stopSignal();
-  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
+  return withService(config, false, (service) => work(service.ctx({ ...localCaller(signal), progress })));
+}
+
+/** Runs the work with a service in this thread, and stops it afterwards. @param jobs whether it may work on jobs */
+export async function withService<T>(
+  config: Config,
+  jobs: boolean,
+  work: (service: Service) => Promise<T>,
+): Promise<T> {
+  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline', jobs });
   try {
-    return await work(service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal, progress }));
+    return await work(service);
   } finally {
     await service.stop();
   }

@@ -1,24 +1,17 @@
 /** `sitefleet mail`: previews of mails, and the outbox. */
 
-import { randomUUID } from 'node:crypto';
-import { createService } from '../app/service.js';
 import type { Config } from '../config/types.js';
 import type { Ctx } from '../domain/context.js';
 import { listOutbox, previewMail } from '../domain/mail/mail.js';
-import { createLog } from '../telemetry/log.js';
-import { localActor } from './local-actor.js';
+import { localCaller } from './local-actor.js';
+import { withService } from './local-service.js';
 import { type JsonFlag, print, printJson, printTable, say } from './output.js';
 import { stopSignal } from './stop.js';
 
 const LISTED = 50;
 
-async function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promise<T> {
-  const service = await createService({ config, log: createLog(config.log_level), engine: 'inline', jobs: false });
-  try {
-    return await work(service.ctx({ actor: localActor('cli'), request_id: randomUUID(), signal: stopSignal() }));
-  } finally {
-    await service.stop();
-  }
+function withCtx<T>(config: Config, work: (ctx: Ctx) => Promise<T>): Promise<T> {
+  return withService(config, false, (service) => work(service.ctx(localCaller(stopSignal()))));
 }
 
 /** Prints a sample of one mail type as text, as HTML, or completely as JSON. */
