@@ -78,6 +78,7 @@ function withLine(text) {
 function skeleton() {
   const words = name.replaceAll('-', ' ');
   const title = words[0].toUpperCase() + words.slice(1);
+  const run = reads ? `  run: '${verb === 'list' || verb === 'count' ? 'GET' : 'POST'}',\n` : '';
   const effect = reads ? 'read' : destroys ? 'destroy' : 'write';
   const todo = `throw new Error('${name} is not written yet');`;
   const preview = `  async preview(input, ctx) {
@@ -92,10 +93,8 @@ export default defineOperation({
   id: 'svc/${name}-v1',
   title: '${title}',
   about: '${title}: say what it does, and when to use it.',
-${destroys ? `  instructions: 'Preview with dry_run, then confirm.',\n` : ''}  run: '${verb === 'list' || verb === 'count' ? 'GET' : 'POST'}',
-  effect: '${effect}',
-  idempotent: ${reads},
-  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
+${destroys ? `  instructions: 'Preview with dry_run, then confirm.',\n` : ''}${run}  effect: '${effect}',
+${reads ? '' : '  idempotent: false,\n'}  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
   output: () => z.object({ total: z.number().int() }),
 ${destroys ? preview : ''}  async handle(input, ctx) {
     ${todo}

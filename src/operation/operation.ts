@@ -28,9 +28,6 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   about: string;
   /** Advice for automated callers; '' when none (operations §2). */
   instructions?: string;
-  /** The method of the user's document. */
-  run: 'GET' | 'POST';
-  idempotent: boolean;
   /** Works on many sites: reports progress, may be queued. */
   multi?: true;
   /** Contacts child sites although it only reads. */
@@ -47,19 +44,20 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
 type Handler<I extends AnyObject, O extends AnyObject> = (input: z.output<I>, ctx: Ctx) => Promise<z.input<O>>;
 
 export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
+  /** `run` is the method of the user's document. */
   (
-    | { effect: 'read'; handle: Handler<I, O> }
+    | { effect: 'read'; run: 'GET' | 'POST'; handle: Handler<I, O> }
     /**
      * `preview` is for operations whose empty `site_ids_or_domains` changes more than one site: it returns the result
      * of `dry_run`, with the number of sites as `would_affect.sites`. Over MCP these calls may need a confirmation
      * (operations §1.9).
      */
-    | { effect: 'write'; preview?: Handler<I, O>; handle: Handler<I, O> }
+    | { effect: 'write'; idempotent: boolean; preview?: Handler<I, O>; handle: Handler<I, O> }
     /**
      * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
      * confirmation is checked, so that a missing target is reported before a missing confirmation (operations §1.9).
      */
-    | { effect: 'destroy'; preview: Handler<I, O>; handle: Handler<I, O> }
+    | { effect: 'destroy'; idempotent: boolean; preview: Handler<I, O>; handle: Handler<I, O> }
   );
 
 /** An operation or a REST row: called by its id, in this thread or in the engine thread. */
@@ -122,6 +120,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   const input = once(() => definition.input().strict());
   const output = once(definition.output);
   const needs = definition.effect === 'read' ? 'read' : 'write';
+  const run = definition.effect === 'read' ? definition.run : 'POST';
+  const idempotent = definition.effect === 'read' || definition.idempotent;
   const fastParse = once(() => compileInputParser(input()));
   const fastSerialize = once(() => compileSerializer(output()));
   const parse = (given: unknown) => {
@@ -136,11 +136,11 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     title: definition.title,
     about: definition.about,
     instructions: definition.instructions ?? '',
-    run: definition.run,
-    methods: acceptedMethods(definition),
+    run,
+    methods: acceptedMethods(run, definition.effect, idempotent),
     effect: definition.effect,
     needs,
-    idempotent: definition.idempotent,
+    idempotent,
     multi: definition.multi ?? false,
     replaces: definition.effect === 'destroy' || definition.replaces === true,
     wholeFleet: definition.effect === 'write' && definition.preview !== undefined,
@@ -170,10 +170,10 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
 }
 
 /** The method of the user's document, plus GET for reads and DELETE for idempotent deletions. */
-function acceptedMethods(definition: { run: 'GET' | 'POST'; effect: Effect; idempotent: boolean }): RunMethod[] {
-  const methods: RunMethod[] = [definition.run];
-  if (definition.effect === 'read' && definition.run === 'POST') methods.push('GET');
-  if (definition.effect === 'destroy' && definition.idempotent) methods.push('DELETE');
+function acceptedMethods(run: 'GET' | 'POST', effect: Effect, idempotent: boolean): RunMethod[] {
+  const methods: RunMethod[] = [run];
+  if (effect === 'read' && run === 'POST') methods.push('GET');
+  if (effect === 'destroy' && idempotent) methods.push('DELETE');
   return methods;
 }
 

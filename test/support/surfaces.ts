@@ -73,7 +73,6 @@ const look = defineOperation({
   about: 'Answers its own input.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () =>
     z.object({
       page: int(1).default(1),
@@ -102,7 +101,6 @@ const work = defineOperation({
   title: 'Work on things',
   about: 'Reports progress.',
   instructions: 'Empty list means all.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   multi: true,
@@ -130,7 +128,6 @@ const remove = defineOperation({
   id: 'svc/delete-thing-v1',
   title: 'Delete a thing',
   about: 'Deletes.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: true,
   input: () => z.object({ tag_id: int(1), ...confirmation() }),

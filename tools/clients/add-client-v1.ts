@@ -7,7 +7,6 @@ export default defineOperation({
   id: 'svc/add-client-v1',
   title: 'Create a client',
   about: 'Creates a client and moves selected_sites to it, even from another client.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   input: () =>

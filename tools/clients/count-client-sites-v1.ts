@@ -10,7 +10,6 @@ export default defineOperation({
   about: "Counts a client's sites of any status.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
   output: () => z.object({ ...clientHead(), sites_count: z.number().int() }),
   handle: ({ client_id_or_email }, ctx) => countClientSites(ctx, client_id_or_email),

@@ -9,7 +9,6 @@ export default defineOperation({
   about: 'Counts clients, all or by status.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ status: clientStatusFilter() }),
   output: () => z.object({ total: z.number().int() }),
   handle: async (input, ctx) => ({ total: await countClients(ctx, input) }),

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Delete a client',
   about: 'Deletes a client; its sites stay.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
   input: () => z.object({ client_id_or_email: clientRef(), ...confirmation() }),

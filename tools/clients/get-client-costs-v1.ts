@@ -12,7 +12,6 @@ export default defineOperation({
   instructions: 'Take totals from the answer.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
   output: () => z.object({ ...clientHead(), costs: z.array(clientCostEntry()), ...costTotals() }),
   handle: ({ client_id_or_email }, ctx) => clientCosts(ctx, client_id_or_email),

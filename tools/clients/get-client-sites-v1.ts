@@ -13,7 +13,6 @@ export default defineOperation({
   about: "Lists a client's sites with status, in URL order.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () =>
     z.object({ client_id_or_email: clientRef(), page: page(), per_page: perPage(20, 100), include: include() }),
   output: () =>

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Reads a client: contact, address, note, status, number of sites.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
   output: client,
   handle: ({ client_id_or_email }, ctx) => getClient(ctx, client_id_or_email),

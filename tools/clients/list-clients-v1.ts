@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists clients by name with their number of sites. Start here to find a client id.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
   input: () =>
     z.object({
       page: int(1, 10_000).default(1).describe('Page number.'),

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/suspend-client-v1',
   title: 'Suspend a client and its sites',
   about: 'Suspends a client and all its sites, so that syncs and updates leave them out.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/unsuspend-client-v1',
   title: 'Lift a client suspension',
   about: 'Makes a client active and lifts the suspension of all its sites.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),

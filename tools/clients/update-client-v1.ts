@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/update-client-v1',
   title: 'Change a client',
   about: 'Changes the given fields of a client; "" clears a text.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   input: () =>

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/create-post-v1',
   title: 'Create a post',
   about: 'Creates a post or page on a site, as a draft by default.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

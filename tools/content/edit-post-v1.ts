@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/edit-post-v1',
   title: 'Change a post',
   about: 'Changes the given fields of a post or page; "" clears a text. Refused while someone edits it on the site.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   replaces: true,

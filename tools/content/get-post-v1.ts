@@ -11,7 +11,6 @@ export default defineOperation({
   about: 'Reads a whole post or page from its site.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   live: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), post_id: postId() }),

@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Asks sites for their comments, newest first. A site that cannot be asked stands in errors.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
   live: true,
 
   input: () =>

@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Moderate comments',
   about:
     'Approves comments of a site, takes that back, marks them as spam or moves them to the trash, and verifies each.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

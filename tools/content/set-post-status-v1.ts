@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/set-post-status-v1',
   title: 'Publish or trash a post',
   about: 'Publishes a post, makes it a draft, or moves it into the trash and out again.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

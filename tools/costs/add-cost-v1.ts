@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/add-cost-v1',
   title: 'Create a cost',
   about: 'Keeps what is paid for sites, tags or clients. A subscription needs renewal_type.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

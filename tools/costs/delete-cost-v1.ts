@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Delete a cost',
   about: 'Deletes the record of a cost.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

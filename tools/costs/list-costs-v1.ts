@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists what is paid for, by name. What one site or client costs: get-site-costs-v1, get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ page: page(), per_page: perPage(20, 100) }),
 

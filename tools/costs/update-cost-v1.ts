@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/update-cost-v1',
   title: 'Change a cost',
   about: 'Changes the given fields of a cost. Lists of sites, tags and clients replace the present ones.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   replaces: true,

@@ -12,7 +12,6 @@ export default defineOperation({
   about:
     'Empty site list = ALL connected sites where its state differs. Activates or deactivates a plugin and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

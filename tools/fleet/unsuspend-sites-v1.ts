@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Lift several site suspensions',
   about: 'Lifts suspensions; disconnected sites stay so.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

@@ -12,7 +12,6 @@ export default defineOperation({
   instructions: 'Start here when asked how the sites are.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -17,7 +17,6 @@ export default defineOperation({
   about: 'Known vulnerabilities of installed items, worst first. Unknown without a feed.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ ...vulnerabilityFilters(), ...vulnerabilityPaging() }),
 

@@ -26,7 +26,6 @@ export default defineOperation({
   instructions: 'Start here for any question about many sites.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

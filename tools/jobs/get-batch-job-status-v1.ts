@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Reads how far a job is and what it did. Poll every 30 s.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/acknowledge-incident-v1',
   title: 'Acknowledge an incident',
   about: 'Keeps that a person has seen an incident, or takes that back. Checks and alerts go on as before.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

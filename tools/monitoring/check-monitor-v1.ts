@@ -12,7 +12,6 @@ export default defineOperation({
   id: 'svc/check-monitor-v1',
   title: 'Check a site now',
   about: 'Checks uptime, certificate or domain of a site now and keeps what was seen. Down is an answer, not an error.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

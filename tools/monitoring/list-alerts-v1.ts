@@ -12,7 +12,6 @@ export default defineOperation({
   about: 'Lists alerts of monitors, certificates, domains and checks, newest first, and whether they went out.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ site_id_or_domain: ofSite(), page: page(), per_page: perPage(20, 100) }),
 

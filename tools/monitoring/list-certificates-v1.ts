@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Lists the certificates of sites as last seen, with their end and what is wrong with them.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

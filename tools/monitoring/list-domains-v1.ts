@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Lists the registered domains of sites as last looked up, with their end and registrar.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Lists times when sites were down, newest first, with what was seen.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Lists sites with their uptime, outages and response times. For who is down now, search-fleet-v1 is shorter.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -13,7 +13,6 @@ export default defineOperation({
   instructions: 'Of a client only figures; of one site what happened, too. Without dates: the last whole month.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

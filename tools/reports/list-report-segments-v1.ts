@@ -9,7 +9,6 @@ export default defineOperation({
   about: 'Lists the parts a report can have, and those it has when none is chosen.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({}),
 

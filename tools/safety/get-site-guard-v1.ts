@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Reads whether a site has the guard that rolls back updates that break it, and what the guard can do.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   live: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Install the guard on a site',
   about:
     'Writes the guard, one must-use plugin, onto a site, or renews it. Its updates are then checked, and undone when they break the site.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

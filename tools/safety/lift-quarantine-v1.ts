@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Let a held-back version pass',
   about: 'Lets a version that was held back be installed again on every site.',
   instructions: 'Only when a person asked for it.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists versions that broke a site and are held back from all others, newest first.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

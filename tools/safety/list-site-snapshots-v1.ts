@@ -11,7 +11,6 @@ export default defineOperation({
     'Lists the copies of plugins and themes that the guard of a site keeps, newest first. roll-back-v1 puts one back.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   live: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),

@@ -8,7 +8,6 @@ export default defineOperation({
   title: 'Remove the guard of a site',
   about: 'Removes the guard and the copies it keeps from a site.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

@@ -11,7 +11,6 @@ export default defineOperation({
   title: 'Undo an update',
   about:
     'Puts an earlier version of a plugin or theme back and looks at the site. Name a change, or site, type and slug.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

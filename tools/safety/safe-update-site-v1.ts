@@ -13,7 +13,6 @@ export default defineOperation({
   about:
     'Updates a site item by item, looks at it before and after each, and puts back what breaks it. Also without a guard, then weaker.',
   instructions: 'Start with dry_run: it shows how each item is protected.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/activate-site-plugins-v1',
   title: 'Activate plugins',
   about: 'Activates plugins and verifies each.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/activate-site-theme-v1',
   title: 'Switch the active theme',
   about: 'Switches a site to another installed theme and verifies it.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

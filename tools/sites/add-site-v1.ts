@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/add-site-v1',
   title: 'Connect a new site',
   about: 'Connects a WordPress site that runs MainWP Child.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/check-site-v1',
   title: "Check one site's reachability",
   about: 'Visits the front page once. Unreachable is an answer, not an error.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

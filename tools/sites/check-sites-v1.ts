@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Check several sites',
   about: 'Empty site list = ALL sites. Visits front pages and stores the outcomes.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

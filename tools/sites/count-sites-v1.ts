@@ -9,7 +9,6 @@ export default defineOperation({
   about: 'Counts sites, all or by status.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ status: siteStatusFilter() }),
 

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/deactivate-site-plugins-v1',
   title: 'Deactivate plugins',
   about: 'Deactivates plugins and verifies each.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

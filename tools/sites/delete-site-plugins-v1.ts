@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Delete plugins',
   about: 'Deletes plugins and verifies each.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Delete themes',
   about: 'Deletes themes and verifies each. The active one and its parent are refused.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Remove a site record',
   about: 'Removes a site and its history here for good. The site itself keeps running.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

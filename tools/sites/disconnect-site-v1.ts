@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/disconnect-site-v1',
   title: 'Disconnect one site',
   about: 'Stops contacting a site until reconnect-site-v1. The site is not told.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

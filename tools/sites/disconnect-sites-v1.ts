@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Disconnect several sites',
   about: 'Stops contacting sites until they are reconnected.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists plugins without a release for two years or more, across all sites.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ page: page(), per_page: perPage(50, 200) }),
 

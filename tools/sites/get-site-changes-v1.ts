@@ -10,7 +10,6 @@ export default defineOperation({
   instructions: 'As of the last sync. Needs the logs module.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Reads the client of a site; null when it has none.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ site_id_or_domain: siteRef() }),
   output: () =>
     z.object({

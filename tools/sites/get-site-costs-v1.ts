@@ -10,7 +10,6 @@ export default defineOperation({
   about: "Lists a site's costs by due date, with totals.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ site_id_or_domain: siteRef() }),
   output: () => z.object({ site_id: z.number().int(), costs: z.array(costEntry()), ...costTotals() }),
   handle: ({ site_id_or_domain }, ctx) => siteCosts(ctx, site_id_or_domain),

@@ -10,7 +10,6 @@ export default defineOperation({
   about: "Lists a site's plugins as of its last sync: versions, state, offered updates.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

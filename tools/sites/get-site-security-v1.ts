@@ -10,7 +10,6 @@ export default defineOperation({
   instructions: 'As of the last sync.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 

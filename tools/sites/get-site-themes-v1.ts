@@ -10,7 +10,6 @@ export default defineOperation({
   about: "Lists a site's themes, and which is active, as of its last sync.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 

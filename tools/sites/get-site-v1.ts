@@ -10,7 +10,6 @@ export default defineOperation({
   about: "Reads a site's stored record; include_stats adds update counts and health.",
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

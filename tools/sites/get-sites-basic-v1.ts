@@ -9,7 +9,6 @@ export default defineOperation({
   about: 'Lists id, URL and name of every site. For large fleets prefer list-sites-v1.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({}),
 

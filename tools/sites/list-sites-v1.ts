@@ -12,7 +12,6 @@ export default defineOperation({
   about: 'Lists sites with their status. Filters combine. Start here to find a site id.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

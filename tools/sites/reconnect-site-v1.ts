@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/reconnect-site-v1',
   title: 'Reconnect one site',
   about: 'Restores a lost connection, with a fresh key where needed. No password.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

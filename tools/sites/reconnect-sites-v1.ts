@@ -18,7 +18,6 @@ export default defineOperation({
   title: 'Reconnect several sites',
   about: 'Empty site list = ALL disconnected sites. Restores lost connections.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

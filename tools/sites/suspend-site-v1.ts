@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/suspend-site-v1',
   title: 'Suspend one site',
   about: 'Leaves a site out of syncs and updates until unsuspend-site-v1.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Suspend several sites',
   about: 'Leaves sites out of syncs and updates.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

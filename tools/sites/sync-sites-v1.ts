@@ -11,7 +11,6 @@ export default defineOperation({
   title: 'Synchronise sites',
   about: 'Empty site list = ALL sites but suspended ones. Fetches fresh data from sites.',
   instructions: 'Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   multi: true,

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/unsuspend-site-v1',
   title: 'Lift a site suspension',
   about: 'Lifts a suspension; a disconnected site stays so.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/update-site-v1',
   title: 'Change site settings',
   about: 'Changes what is stored of a site. To keep its tags use add_tags.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

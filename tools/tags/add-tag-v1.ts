@@ -7,7 +7,6 @@ export default defineOperation({
   id: 'svc/add-tag-v1',
   title: 'Create a tag',
   about: 'Creates a tag; update-site-v1 puts it on sites.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   input: () =>

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Delete a tag',
   about: 'Deletes a tag; its sites stay.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: true,
   input: () => z.object({ tag_id: tagRef(), ...confirmation() }),

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists the clients that own a site with the tag, and how many such sites.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100) }),
   output: () =>
     z.object({

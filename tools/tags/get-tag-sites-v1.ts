@@ -13,7 +13,6 @@ export default defineOperation({
   about: 'Lists the sites that carry a tag with status, in URL order.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100), include: include() }),
   output: () =>
     z.object({

@@ -9,7 +9,6 @@ export default defineOperation({
   about: 'Reads a tag with its color, number of sites and dates.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
   input: () => z.object({ tag_id: tagRef() }),
   output: tag,
   handle: ({ tag_id }, ctx) => getTag(ctx, tag_id),

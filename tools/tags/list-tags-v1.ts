@@ -11,7 +11,6 @@ export default defineOperation({
   about: 'Lists tags by name with their number of sites. Start here to find a tag id.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
   input: () =>
     z.object({
       page: page(),

@@ -7,7 +7,6 @@ export default defineOperation({
   id: 'svc/update-tag-v1',
   title: 'Change a tag',
   about: 'Renames or recolors a tag; fields left out stay.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   input: () =>

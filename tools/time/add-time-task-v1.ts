@@ -12,7 +12,6 @@ export default defineOperation({
   id: 'svc/add-time-task-v1',
   title: 'Add a task',
   about: 'Adds a task to the time tracker, with time worked already or with its timer running.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Delete a task',
   about: 'Deletes a task with its time.',
   instructions: 'Preview with dry_run, then confirm.',
-  run: 'POST',
   effect: 'destroy',
   idempotent: false,
 

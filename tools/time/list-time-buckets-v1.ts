@@ -12,7 +12,6 @@ export default defineOperation({
   about: 'Lists hours that clients bought, with what is used and left of the present period.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

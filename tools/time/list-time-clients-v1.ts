@@ -12,7 +12,6 @@ export default defineOperation({
   about: 'Lists clients with what was worked for them, billed and unbilled.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

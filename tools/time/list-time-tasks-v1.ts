@@ -15,7 +15,6 @@ export default defineOperation({
   about: 'Lists tasks of the time tracker, newest first, with the sums over all that match.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/set-timer-v1',
   title: 'Start or stop a timer',
   about: 'Starts, pauses or stops the timer of a task. A stopped task is completed.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   id: 'svc/update-time-task-v1',
   title: 'Change a task',
   about: 'Changes the given fields of a task. Of a completed one only texts, price and payment status.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
   replaces: true,

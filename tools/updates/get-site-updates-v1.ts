@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists the updates on offer for a site as of its last sync, without ignored ones.',
   run: 'POST',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ site_id_or_domain: siteRef(), types: updateTypes() }),
 

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Ignore or restore core updates',
   about: 'Ignores or restores the core updates of a site.',
   instructions: 'update-site-core-v1 applies them all the same.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Ignore or restore plugin updates',
   about: 'Ignores or restores plugin updates on a site, for every version.',
   instructions: 'Left out of lists and updates.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -9,7 +9,6 @@ export default defineOperation({
   title: 'Ignore an update on every site',
   about:
     'Ignores or restores one update on every site, also those added later: for good, until a time, or one version.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -10,7 +10,6 @@ export default defineOperation({
   about: 'Lists ignored updates per site; an entry for all sites appears once per site.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () => z.object({ page: page(), per_page: perPage(50, 200) }),
 

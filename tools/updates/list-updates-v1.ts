@@ -11,7 +11,6 @@ export default defineOperation({
   about: 'Lists updates on offer as of the last sync; summary counts all.',
   run: 'GET',
   effect: 'read',
-  idempotent: true,
 
   input: () =>
     z.object({

@@ -12,7 +12,6 @@ export default defineOperation({
   title: 'Apply selected updates',
   about: 'Empty site list = ALL sites with updates. Applies updates on offer and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,

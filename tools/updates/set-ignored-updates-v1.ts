@@ -10,7 +10,6 @@ export default defineOperation({
   title: 'Ignore or restore one update',
   about: "Puts a core, plugin or theme on a site's ignore list for every version, or takes it off.",
   instructions: 'The slug need not be installed.',
-  run: 'POST',
   effect: 'write',
   idempotent: true,
 

@@ -12,7 +12,6 @@ export default defineOperation({
   about:
     'Empty site list = ALL sites but suspended ones. Applies every update on offer, core included, and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,

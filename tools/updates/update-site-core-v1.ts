@@ -9,7 +9,6 @@ export default defineOperation({
   title: "Update one site's core",
   about: 'Updates WordPress itself and verifies it.',
   instructions: 'Ignore lists do not apply.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,

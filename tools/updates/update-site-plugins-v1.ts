@@ -10,7 +10,6 @@ export default defineOperation({
   title: "Update one site's plugins",
   about: 'Updates plugins and verifies each version. Ignored ones are skipped.',
   instructions: 'See get-site-updates-v1.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,

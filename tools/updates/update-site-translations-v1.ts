@@ -9,7 +9,6 @@ export default defineOperation({
   title: "Update one site's translations",
   about: "Installs a site's translation updates and verifies them.",
   instructions: 'Nothing on offer: updated is false.',
-  run: 'POST',
   effect: 'write',
   idempotent: false,
   replaces: true,
