@@ -85,8 +85,16 @@ export const clientRef = once(() => integerOrText().describe('Id or e-mail.'));
  */
 export const siteRefs = (rule: string) => list(integerOrText()).describe(rule);
 
-export const page = () => int(1).default(1).describe('Page number.');
-export const perPage = (standard: number, max: number) => int(1, max).default(standard).describe('Items per page.');
+/** The page of a list that a caller asks for. */
+export const paging = (standard: number, max: number) => ({
+  page: int(1).default(1).describe('Page number.'),
+  per_page: int(1, max).default(standard).describe('Items per page.'),
+});
+
+/** The page of a list that an output is. */
+export const pageNumbers = once(() => ({ page: z.number().int(), per_page: z.number().int() }));
+/** The same, after the number of items on all pages. */
+export const paged = once(() => ({ total: z.number().int(), ...pageNumbers() }));
 
 /** The cursor of a list, as returned by an earlier page. Long enough for the longest name and URL. */
 export const cursorText = () => z.string().max(8192).optional();

@@ -2,6 +2,7 @@
 
 import { once } from '../src/core/once.js';
 import { list } from './common.js';
+import { siteHead } from './site.js';
 import { z } from './zod.js';
 
 /** A plugin or theme on a site. */
@@ -28,8 +29,7 @@ export const slugs = once(() => list(slug()).describe('Exact slugs.'));
 
 export const abandonedItem = once(() =>
   z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
+    ...siteHead(),
     slug: z.string(),
     name: z.string(),
     version: z.string(),

@@ -80,5 +80,3 @@ export const alertEntry = once(() =>
     facts: z.array(z.object({ name: z.string(), value: z.string() })),
   }),
 );
-
-export const paged = once(() => ({ total: int(), page: int(), per_page: int() }));

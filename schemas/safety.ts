@@ -2,6 +2,7 @@
 
 import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
+import { siteHead } from './site.js';
 import { appliedEntry, applyError } from './update.js';
 import { z } from './zod.js';
 
@@ -41,8 +42,7 @@ export const guardInstall = once(() =>
 
 export const safeUpdate = once(() =>
   z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
+    ...siteHead(),
     dry_run: z.boolean(),
     planned: z.array(
       z.object({
@@ -63,8 +63,7 @@ export const safeUpdate = once(() =>
 
 export const rolledBack = once(() =>
   z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
+    ...siteHead(),
     type: z.string(),
     slug: z.string(),
     old_version: z.string(),
@@ -77,8 +76,7 @@ export const rolledBack = once(() =>
 
 export const siteSnapshots = once(() =>
   z.object({
-    site_id: z.number().int(),
-    site_url: z.string(),
+    ...siteHead(),
     guard: z.boolean().describe('It answered.'),
     snapshots: z.array(
       z.object({

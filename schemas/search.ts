@@ -1,7 +1,7 @@
 /** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
 import { once } from '../src/core/once.js';
-import { int, list } from './common.js';
+import { int, list, pageNumbers } from './common.js';
 import { z } from './zod.js';
 
 /** The level of an update: whether the third or a later number of the version changes, the second, or the first. */
@@ -77,7 +77,6 @@ export const searchAnswer = once(() =>
     total_groups: z.number().int().optional(),
     unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
     note: z.string().optional(),
-    page: z.number().int(),
-    per_page: z.number().int(),
+    ...pageNumbers(),
   }),
 );

@@ -23,6 +23,9 @@ export const siteName = once(() =>
 
 export const siteBasic = once(() => z.object({ id: z.number().int(), url: z.string(), name: z.string() }));
 
+/** Fields that identify the site in outputs about its parts. */
+export const siteHead = once(() => ({ site_id: z.number().int(), site_url: z.string() }));
+
 export const siteListItem = once(() =>
   siteBasic().extend({ status: siteStatus(), client_id: z.number().int().nullable() }),
 );

@@ -2,7 +2,7 @@
 
 import { once } from '../src/core/once.js';
 import { list } from './common.js';
-import { siteStatus } from './site.js';
+import { siteHead, siteStatus } from './site.js';
 import { z } from './zod.js';
 
 /** A type as named in answers is accepted as a filter, too. */
@@ -36,7 +36,7 @@ export const updateEntry = once(() =>
   }),
 );
 
-export const siteFields = once(() => ({ site_id: z.number().int(), site_url: z.string(), site_name: z.string() }));
+export const siteFields = once(() => ({ ...siteHead(), site_name: z.string() }));
 
 /** An update in the list of the fleet; updates of a suspended site are listed but not applied. */
 export const fleetUpdateEntry = once(() =>

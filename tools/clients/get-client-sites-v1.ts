@@ -1,5 +1,5 @@
 import { clientHead } from '../../schemas/client.js';
-import { clientRef, page, perPage } from '../../schemas/common.js';
+import { clientRef, pageNumbers, paging } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
@@ -13,14 +13,12 @@ export default defineOperation({
   about: "Lists a client's sites with status, in URL order.",
   run: 'POST',
   effect: 'read',
-  input: () =>
-    z.object({ client_id_or_email: clientRef(), page: page(), per_page: perPage(20, 100), include: include() }),
+  input: () => z.object({ client_id_or_email: clientRef(), ...paging(20, 100), include: include() }),
   output: () =>
     z.object({
       ...clientHead(),
       sites: z.array(siteOfOwner().extend(siteExtras())),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
   async handle({ client_id_or_email, page, per_page, include }, ctx) {

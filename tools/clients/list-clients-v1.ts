@@ -1,5 +1,5 @@
 import { clientListItem, clientStatusFilter, ids } from '../../schemas/client.js';
-import { int, perPage } from '../../schemas/common.js';
+import { int, pageNumbers, paging } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { listClients } from '../../src/domain/clients/clients.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -12,8 +12,8 @@ export default defineOperation({
   effect: 'read',
   input: () =>
     z.object({
+      ...paging(20, 100),
       page: int(1, 10_000).default(1).describe('Page number.'),
-      per_page: perPage(20, 100),
       status: clientStatusFilter(),
       search: z.string().max(255).default('').describe('Part of name or e-mail.'),
       include: ids().default([]).describe('Only these ids; empty = all.'),
@@ -22,8 +22,7 @@ export default defineOperation({
   output: () =>
     z.object({
       items: z.array(clientListItem()),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
   handle: ({ page, per_page, ...filter }, ctx) => listClients(ctx, filter, page, per_page),

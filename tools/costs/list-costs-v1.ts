@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { paged, paging } from '../../schemas/common.js';
 import { costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
 import { listCosts } from '../../src/domain/costs/records.js';
@@ -11,7 +11,7 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
 
-  input: () => z.object({ page: page(), per_page: perPage(20, 100) }),
+  input: () => z.object({ ...paging(20, 100) }),
 
   output: () =>
     z.object({
@@ -30,9 +30,7 @@ export default defineOperation({
           clients: true,
         }),
       ),
-      total: z.number().int(),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...paged(),
     }),
 
   async handle({ page, per_page }, ctx) {

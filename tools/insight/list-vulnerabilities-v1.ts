@@ -1,9 +1,9 @@
+import { paged, paging } from '../../schemas/common.js';
 import {
   knownVulnerability,
   vulnerabilityFacts,
   vulnerabilityFilters,
   vulnerabilityNotice,
-  vulnerabilityPaging,
 } from '../../schemas/vulnerability.js';
 import { z } from '../../schemas/zod.js';
 import { listVulnerabilities } from '../../src/domain/vulnerabilities/list.js';
@@ -18,7 +18,7 @@ export default defineOperation({
   run: 'POST',
   effect: 'read',
 
-  input: () => z.object({ ...vulnerabilityFilters(), ...vulnerabilityPaging() }),
+  input: () => z.object({ ...vulnerabilityFilters(), ...paging(20, 100) }),
 
   output: () =>
     z.object({
@@ -32,9 +32,7 @@ export default defineOperation({
         not_rated: count(),
       }),
       vulnerabilities: z.array(knownVulnerability()),
-      total: count(),
-      page: count(),
-      per_page: count(),
+      ...paged(),
       notices: z.array(vulnerabilityNotice()).describe('Copyright and licence of the entries shown.'),
     }),
 

@@ -1,4 +1,4 @@
-import { bool, page, perPage } from '../../schemas/common.js';
+import { bool, paging } from '../../schemas/common.js';
 import {
   days,
   fieldNames,
@@ -51,8 +51,7 @@ export default defineOperation({
       quarantined: bool().optional().describe('A held-back version on offer, of the item if named.'),
       group_by: z.enum(GROUPS).optional().describe('Counts by this.'),
       fields: fieldNames().describe('Columns; empty = six that fit.'),
-      page: page(),
-      per_page: perPage(50, 500),
+      ...paging(50, 500),
     }),
 
   output: searchAnswer,

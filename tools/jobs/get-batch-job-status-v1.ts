@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { paging } from '../../schemas/common.js';
 import { JOB_TYPES, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { jobStatus } from '../../src/domain/jobs/jobs.js';
@@ -18,8 +18,7 @@ export default defineOperation({
         .max(64)
         .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
         .describe('From a queued answer.'),
-      page: page(),
-      per_page: perPage(50, 200),
+      ...paging(50, 200),
     }),
 
   output: status,

@@ -1,5 +1,5 @@
-import { page, perPage } from '../../schemas/common.js';
-import { alertEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { paged, paging } from '../../schemas/common.js';
+import { alertEntry, ofSite } from '../../schemas/monitoring-tools.js';
 import { z } from '../../schemas/zod.js';
 import { listAlerts } from '../../src/domain/monitoring/alerts.js';
 import { alertEntryOf } from '../../src/domain/monitoring/entries.js';
@@ -13,7 +13,7 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
 
-  input: () => z.object({ site_id_or_domain: ofSite(), page: page(), per_page: perPage(20, 100) }),
+  input: () => z.object({ site_id_or_domain: ofSite(), ...paging(20, 100) }),
 
   output: () => z.object({ alerts: z.array(alertEntry()), ...paged() }),
 

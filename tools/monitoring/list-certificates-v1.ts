@@ -1,5 +1,5 @@
-import { list, page, perPage } from '../../schemas/common.js';
-import { CERTIFICATE_STATES, certificateEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { list, paged, paging } from '../../schemas/common.js';
+import { CERTIFICATE_STATES, certificateEntry, ofSite } from '../../schemas/monitoring-tools.js';
 import { searchText } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { listCertificates } from '../../src/domain/monitoring/certificates.js';
@@ -19,8 +19,7 @@ export default defineOperation({
       site_id_or_domain: ofSite(),
       status: list(z.enum(CERTIFICATE_STATES)).default([]).describe('Any of them.'),
       search: searchText().describe('Part of the name or URL.'),
-      page: page(),
-      per_page: perPage(20, 200),
+      ...paging(20, 200),
     }),
 
   output: () => z.object({ certificates: z.array(certificateEntry()), ...paged() }),

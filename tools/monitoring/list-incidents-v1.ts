@@ -1,5 +1,5 @@
-import { bool, page, perPage } from '../../schemas/common.js';
-import { incidentEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { bool, paged, paging } from '../../schemas/common.js';
+import { incidentEntry, ofSite } from '../../schemas/monitoring-tools.js';
 import { days } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { incidentEntryOf } from '../../src/domain/monitoring/entries.js';
@@ -20,8 +20,7 @@ export default defineOperation({
       open: bool().optional().describe('true = they last; false = they ended.'),
       acknowledged: bool().optional().describe('Whether a person has seen them.'),
       days: days().describe('Began within so many days.'),
-      page: page(),
-      per_page: perPage(20, 200),
+      ...paging(20, 200),
     }),
 
   output: () => z.object({ incidents: z.array(incidentEntry()), ...paged() }),

@@ -1,5 +1,5 @@
-import { list, page, perPage } from '../../schemas/common.js';
-import { monitorEntry, ofSite, paged } from '../../schemas/monitoring-tools.js';
+import { list, paged, paging } from '../../schemas/common.js';
+import { monitorEntry, ofSite } from '../../schemas/monitoring-tools.js';
 import { searchText } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { monitorEntryOf } from '../../src/domain/monitoring/entries.js';
@@ -21,8 +21,7 @@ export default defineOperation({
         .default([])
         .describe('Any of them; first = not checked yet.'),
       search: searchText().describe('Part of the name or URL.'),
-      page: page(),
-      per_page: perPage(20, 200),
+      ...paging(20, 200),
     }),
 
   output: () => z.object({ monitors: z.array(monitorEntry()), ...paged() }),

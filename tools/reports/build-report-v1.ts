@@ -1,4 +1,4 @@
-import { clientRef, date, list, page, perPage, siteRef } from '../../schemas/common.js';
+import { clientRef, date, list, pageNumbers, paging, siteRef } from '../../schemas/common.js';
 import { calendarDate } from '../../schemas/cost.js';
 import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { z } from '../../schemas/zod.js';
@@ -21,8 +21,7 @@ export default defineOperation({
       start_date: calendarDate().optional().describe('First day, YYYY-MM-DD.'),
       end_date: calendarDate().optional().describe('Last day, included.'),
       segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
-      page: page(),
-      per_page: perPage(10, 20),
+      ...paging(10, 20),
     }),
 
   output: () =>
@@ -40,8 +39,7 @@ export default defineOperation({
       ),
       errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),
       total: z.number().int().describe('Sites.'),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
     }),
 
   handle: async (input, ctx) => {

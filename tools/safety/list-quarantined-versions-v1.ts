@@ -1,4 +1,4 @@
-import { bool, page, perPage } from '../../schemas/common.js';
+import { bool, pageNumbers, paging } from '../../schemas/common.js';
 import { quarantinedVersion } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
 import { quarantinedVersions } from '../../src/domain/safety/quarantine.js';
@@ -14,15 +14,13 @@ export default defineOperation({
   input: () =>
     z.object({
       include_lifted: bool().default(false).describe('Also those that pass again.'),
-      page: page(),
-      per_page: perPage(50, 200),
+      ...paging(50, 200),
     }),
 
   output: () =>
     z.object({
       versions: z.array(quarantinedVersion()),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
 

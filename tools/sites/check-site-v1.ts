@@ -1,4 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
+import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { checkHandler } from '../../src/domain/jobs/handlers.js';
 import { resultOnSite } from '../../src/domain/sites/run-on-site.js';
@@ -15,8 +16,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       reachable: z.boolean(),
       response_time_ms: z.number().int(),
       http_status: z.number().int().describe('0 = no answer.'),

@@ -1,4 +1,5 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
+import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { checkHandler } from '../../src/domain/jobs/handlers.js';
 import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
@@ -22,8 +23,7 @@ export default defineOperation({
       results: z
         .array(
           z.object({
-            site_id: z.number().int(),
-            site_url: z.string(),
+            ...siteHead(),
             reachable: z.boolean(),
             response_time_ms: z.number().int(),
           }),

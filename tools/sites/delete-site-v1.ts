@@ -1,5 +1,5 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
-import { siteBasic } from '../../schemas/site.js';
+import { siteBasic, siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { getSite } from '../../src/domain/sites/resolve.js';
 import { DELETE_WARNINGS, deleteSite } from '../../src/domain/sites/sites.js';
@@ -19,8 +19,7 @@ export default defineOperation({
     z.object({
       dry_run: z.boolean().optional(),
       deleted: z.boolean(),
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       would_affect: siteBasic().optional(),
       warnings: z.array(z.string()).optional(),
     }),

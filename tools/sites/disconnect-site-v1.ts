@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { siteStatus } from '../../schemas/site.js';
+import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { disconnectHandler } from '../../src/domain/jobs/handlers.js';
 import { runOnSite } from '../../src/domain/sites/run-on-site.js';
@@ -14,8 +14,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 
-  output: () =>
-    z.object({ disconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus() }),
+  output: () => z.object({ disconnected: z.boolean(), ...siteHead(), status: siteStatus() }),
 
   async handle({ site_id_or_domain }, ctx) {
     return { disconnected: true, ...(await runOnSite(ctx, disconnectHandler, site_id_or_domain)) };

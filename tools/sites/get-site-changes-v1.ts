@@ -1,4 +1,4 @@
-import { page, perPage, siteRef } from '../../schemas/common.js';
+import { paging, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { CHANGE_SOURCES, siteChanges } from '../../src/domain/sites/changes.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -15,8 +15,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: siteRef(),
       source: z.enum(CHANGE_SOURCES).default('wpadmin').describe('dashboard: through Sitefleet.'),
-      page: page(),
-      per_page: perPage(50, 100),
+      ...paging(50, 100),
     }),
 
   output: () =>

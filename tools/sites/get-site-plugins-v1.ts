@@ -1,5 +1,6 @@
 import { bool, siteRef } from '../../schemas/common.js';
 import { extensionEntry } from '../../schemas/extension.js';
+import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { listExtensions } from '../../src/domain/extensions/extensions.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -20,8 +21,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       plugins: z.array(extensionEntry()),
       total: z.number().int(),
     }),

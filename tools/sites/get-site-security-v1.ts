@@ -1,4 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
+import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { siteSecurity } from '../../src/domain/sites/findings.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -15,8 +16,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       security_issues: z.array(
         z.object({ type: z.string(), severity: z.enum(['high', 'medium']), message: z.string() }),
       ),

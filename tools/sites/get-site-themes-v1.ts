@@ -1,5 +1,6 @@
 import { siteRef } from '../../schemas/common.js';
 import { extensionEntry } from '../../schemas/extension.js';
+import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { listExtensions } from '../../src/domain/extensions/extensions.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -15,8 +16,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       active_theme: z.string().describe('Slug; empty when unknown.'),
       themes: z.array(extensionEntry()),
       total: z.number().int(),

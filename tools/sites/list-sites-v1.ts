@@ -1,4 +1,4 @@
-import { cursorText, id, page, perPage } from '../../schemas/common.js';
+import { cursorText, id, pageNumbers, paging } from '../../schemas/common.js';
 import { siteListItem, siteStatusFilter, statusReason } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
@@ -15,8 +15,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      page: page(),
-      per_page: perPage(20, 100),
+      ...paging(20, 100),
       status: siteStatusFilter(),
       search: z.string().max(255).default('').describe('Part of the name or URL.'),
       client_id: id().optional().describe('Only sites of this client.'),
@@ -28,8 +27,7 @@ export default defineOperation({
   output: () =>
     z.object({
       items: z.array(siteListItem().merge(statusReason().partial()).extend(siteExtras())),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
       next_cursor: z.string().optional(),
     }),

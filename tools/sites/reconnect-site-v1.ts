@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { siteStatus } from '../../schemas/site.js';
+import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
 import { runOnSite } from '../../src/domain/sites/run-on-site.js';
@@ -14,8 +14,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 
-  output: () =>
-    z.object({ reconnected: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus() }),
+  output: () => z.object({ reconnected: z.boolean(), ...siteHead(), status: siteStatus() }),
 
   async handle({ site_id_or_domain }, ctx) {
     return { reconnected: true, ...(await runOnSite(ctx, reconnectHandler, site_id_or_domain)) };

@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { siteStatus } from '../../schemas/site.js';
+import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { suspendHandler } from '../../src/domain/jobs/handlers.js';
 import { runOnSite } from '../../src/domain/sites/run-on-site.js';
@@ -14,8 +14,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef() }),
 
-  output: () =>
-    z.object({ suspended: z.boolean(), site_id: z.number().int(), site_url: z.string(), status: siteStatus() }),
+  output: () => z.object({ suspended: z.boolean(), ...siteHead(), status: siteStatus() }),
 
   async handle({ site_id_or_domain }, ctx) {
     return { suspended: true, ...(await runOnSite(ctx, suspendHandler, site_id_or_domain)) };

@@ -1,5 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
-import { siteStatus } from '../../schemas/site.js';
+import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { unsuspendHandler } from '../../src/domain/jobs/handlers.js';
 import { runOnSite } from '../../src/domain/sites/run-on-site.js';
@@ -18,8 +18,7 @@ export default defineOperation({
   output: () =>
     z.object({
       unsuspended: z.boolean(),
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       status: siteStatus(),
       status_reason: z.string().optional().describe('Why it is not connected.'),
     }),

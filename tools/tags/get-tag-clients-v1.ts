@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { pageNumbers, paging } from '../../schemas/common.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
 import { listTagClients } from '../../src/domain/sites/tags.js';
@@ -10,15 +10,14 @@ export default defineOperation({
   about: 'Lists the clients that own a site with the tag, and how many such sites.',
   run: 'POST',
   effect: 'read',
-  input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100) }),
+  input: () => z.object({ tag_id: tagRef(), ...paging(20, 100) }),
   output: () =>
     z.object({
       ...tagHead(),
       clients: z.array(
         z.object({ id: z.number().int(), name: z.string(), email: z.string(), sites_with_tag: z.number().int() }),
       ),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
   handle: ({ tag_id, page, per_page }, ctx) => listTagClients(ctx, tag_id, page, per_page),

@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { pageNumbers, paging } from '../../schemas/common.js';
 import { siteOfOwner } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
@@ -13,13 +13,12 @@ export default defineOperation({
   about: 'Lists the sites that carry a tag with status, in URL order.',
   run: 'POST',
   effect: 'read',
-  input: () => z.object({ tag_id: tagRef(), page: page(), per_page: perPage(20, 100), include: include() }),
+  input: () => z.object({ tag_id: tagRef(), ...paging(20, 100), include: include() }),
   output: () =>
     z.object({
       ...tagHead(),
       sites: z.array(siteOfOwner().extend(siteExtras())),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
   async handle({ tag_id, page, per_page, include }, ctx) {

@@ -1,5 +1,5 @@
 import { ids } from '../../schemas/client.js';
-import { page, perPage } from '../../schemas/common.js';
+import { pageNumbers, paging } from '../../schemas/common.js';
 import { tagListItem } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
 import { listTags } from '../../src/domain/sites/tags.js';
@@ -13,8 +13,7 @@ export default defineOperation({
   effect: 'read',
   input: () =>
     z.object({
-      page: page(),
-      per_page: perPage(20, 100),
+      ...paging(20, 100),
       search: z.string().max(255).default('').describe('Part of name or id.'),
       include: ids().default([]).describe('Only these ids; empty = all.'),
       exclude: ids().default([]).describe('Not these ids.'),
@@ -22,8 +21,7 @@ export default defineOperation({
   output: () =>
     z.object({
       items: z.array(tagListItem()),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
     }),
   handle: ({ page, per_page, ...filter }, ctx) => listTags(ctx, filter, page, per_page),

@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { paged, paging } from '../../schemas/common.js';
 import { searchText } from '../../schemas/search.js';
 import { clientId, timeBucket } from '../../schemas/time-tools.js';
 import { z } from '../../schemas/zod.js';
@@ -17,16 +17,13 @@ export default defineOperation({
     z.object({
       client_id: clientId(),
       search: searchText().describe('Part of the title.'),
-      page: page(),
-      per_page: perPage(20, 100),
+      ...paging(20, 100),
     }),
 
   output: () =>
     z.object({
       buckets: z.array(timeBucket()),
-      total: z.number().int(),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...paged(),
     }),
 
   async handle({ page, per_page, ...filter }, ctx) {

@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { paged, paging } from '../../schemas/common.js';
 import { searchText } from '../../schemas/search.js';
 import { timeClient } from '../../schemas/time-tools.js';
 import { z } from '../../schemas/zod.js';
@@ -16,16 +16,13 @@ export default defineOperation({
   input: () =>
     z.object({
       search: searchText().describe('Part of name or e-mail.'),
-      page: page(),
-      per_page: perPage(20, 100),
+      ...paging(20, 100),
     }),
 
   output: () =>
     z.object({
       clients: z.array(timeClient()),
-      total: z.number().int(),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...paged(),
     }),
 
   async handle({ search, page, per_page }, ctx) {

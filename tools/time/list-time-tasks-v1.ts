@@ -1,4 +1,4 @@
-import { int, list, page, perPage } from '../../schemas/common.js';
+import { int, list, paged, paging } from '../../schemas/common.js';
 import { calendarDate } from '../../schemas/cost.js';
 import { searchText } from '../../schemas/search.js';
 import { PAYMENT_STATUSES, TASK_STATUSES } from '../../schemas/time.js';
@@ -25,17 +25,14 @@ export default defineOperation({
       start_date: calendarDate().optional().describe('With time since this day; needs end_date.'),
       end_date: calendarDate().optional().describe('Last day, included.'),
       search: searchText().describe('Part of title or description.'),
-      page: page(),
-      per_page: perPage(20, 100),
+      ...paging(20, 100),
     }),
 
   output: () =>
     z.object({
       tasks: z.array(timeTask()),
       summary: timeSums().describe('Of all that match.'),
-      total: z.number().int(),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...paged(),
     }),
 
   async handle({ page, per_page, start_date, end_date, ...filter }, ctx) {

@@ -1,4 +1,4 @@
-import { page, perPage } from '../../schemas/common.js';
+import { paging } from '../../schemas/common.js';
 import { siteFields } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { listIgnored } from '../../src/domain/updates/ignored.js';
@@ -11,7 +11,7 @@ export default defineOperation({
   run: 'GET',
   effect: 'read',
 
-  input: () => z.object({ page: page(), per_page: perPage(50, 200) }),
+  input: () => z.object({ ...paging(50, 200) }),
 
   output: () =>
     z.object({

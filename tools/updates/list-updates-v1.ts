@@ -1,4 +1,4 @@
-import { page, perPage, siteRefs } from '../../schemas/common.js';
+import { pageNumbers, paging, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
 import { fleetUpdateEntry, updateError, updateSummary, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
@@ -17,16 +17,14 @@ export default defineOperation({
       site_ids_or_domains: siteRefs('Empty = all sites.').default([]),
       types: updateTypes(),
       ...offerFilters(),
-      page: page(),
-      per_page: perPage(50, 200),
+      ...paging(50, 200),
     }),
 
   output: () =>
     z.object({
       updates: z.array(fleetUpdateEntry()),
       summary: updateSummary(),
-      page: z.number().int(),
-      per_page: z.number().int(),
+      ...pageNumbers(),
       total: z.number().int(),
       errors: z.array(updateError()).describe('Identifiers that named no site.'),
     }),

@@ -1,4 +1,5 @@
 import { siteRef } from '../../schemas/common.js';
+import { siteHead } from '../../schemas/site.js';
 import { updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateCore } from '../../src/domain/updates/updates.js';
@@ -17,8 +18,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       updated: z.boolean(),
       old_version: z.string(),
       new_version: z.string(),

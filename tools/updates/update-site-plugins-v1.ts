@@ -1,5 +1,6 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
+import { siteHead } from '../../schemas/site.js';
 import { appliedExtension, applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateExtensions } from '../../src/domain/updates/updates.js';
@@ -18,8 +19,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       updated: z.array(appliedExtension()),
       errors: z.array(applyError()),
       total_updated: z.number().int(),

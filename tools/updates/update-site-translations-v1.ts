@@ -1,4 +1,5 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
+import { siteHead } from '../../schemas/site.js';
 import { applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateTranslations } from '../../src/domain/updates/updates.js';
@@ -17,8 +18,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      site_id: z.number().int(),
-      site_url: z.string(),
+      ...siteHead(),
       updated: z.boolean(),
       translations_updated: z.number().int(),
       errors: z.array(applyError()).optional(),
