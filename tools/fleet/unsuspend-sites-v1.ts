@@ -2,7 +2,7 @@ import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { unsuspendHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
+import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -27,19 +27,11 @@ export default defineOperation({
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
-    const answer = await runOrQueue(ctx, unsuspendHandler, selection, NO_PARAMS);
+    const answer = await answerOnSites(ctx, unsuspendHandler, selection);
     if (answer.queued) return answer;
-    const now = await ctx.store.sites.candidates(
-      answer.done.map(({ target }) => target.site.id),
-      [],
-    );
-    const status = new Map(now.map((site) => [site.id, site.status]));
-    const unsuspended = answer.done.map(({ target: { site } }) => ({
-      id: site.id,
-      url: site.url,
-      status: status.get(site.id) ?? site.status,
-    }));
-    const errors = errorEntries(selection, answer.failures);
-    return { queued: false, unsuspended, errors, total_unsuspended: unsuspended.length, total_errors: errors.length };
+    const ids = answer.sites.map(({ id }) => id);
+    const now = new Map((await ctx.store.sites.candidates(ids, [])).map(({ id, status }) => [id, status]));
+    const unsuspended = answer.sites.map(({ id, url, status }) => ({ id, url, status: now.get(id) ?? status }));
+    return { ...answer, unsuspended, total_unsuspended: unsuspended.length };
   },
 });

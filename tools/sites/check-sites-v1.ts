@@ -2,7 +2,7 @@ import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { checkHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
+import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -46,14 +46,13 @@ export default defineOperation({
       whenEmpty: () => allSites(ctx),
       failWhenNothingResolves: true,
     });
-    const answer = await runOrQueue(ctx, checkHandler, selection, NO_PARAMS);
+    const answer = await answerOnSites(ctx, checkHandler, selection);
     if (answer.queued) return answer;
     const results = answer.done.map(({ result }) => result);
     const reachable = results.filter((result) => result.reachable).length;
     const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
-    const errors = errorEntries(selection, answer.failures);
     return {
-      queued: false,
+      ...answer,
       ...answer.continued,
       results,
       summary: {
@@ -62,8 +61,6 @@ export default defineOperation({
         unreachable: results.length - reachable,
         ...(slow === 0 ? {} : { still_running: slow }),
       },
-      errors,
-      total_errors: errors.length,
     };
   },
 });

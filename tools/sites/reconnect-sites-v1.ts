@@ -3,7 +3,7 @@ import { z } from '../../schemas/zod.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
 import type { SiteRef } from '../../src/domain/sites/resolve.js';
-import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
+import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -42,7 +42,7 @@ export default defineOperation({
       dry_run: true as const,
       queued: false,
       would_affect: { sites: sites.length },
-      would_reconnect: sites.map(({ id, url }) => ({ id, url })),
+      would_reconnect: sites,
       errors,
       total_errors: errors.length,
     };
@@ -50,17 +50,8 @@ export default defineOperation({
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chosenSites(ctx, site_ids_or_domains);
-    const answer = await runOrQueue(ctx, reconnectHandler, selection, NO_PARAMS);
+    const answer = await answerOnSites(ctx, reconnectHandler, selection);
     if (answer.queued) return answer;
-    const reconnected = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
-    const errors = errorEntries(selection, answer.failures);
-    return {
-      queued: false,
-      ...answer.continued,
-      reconnected,
-      errors,
-      total_reconnected: reconnected.length,
-      total_errors: errors.length,
-    };
+    return { ...answer, ...answer.continued, reconnected: answer.sites, total_reconnected: answer.sites.length };
   },
 });

@@ -1,7 +1,7 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
 import { suspendHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
+import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -26,10 +26,8 @@ export default defineOperation({
 
   async handle({ site_ids_or_domains }, ctx) {
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
-    const answer = await runOrQueue(ctx, suspendHandler, selection, NO_PARAMS);
+    const answer = await answerOnSites(ctx, suspendHandler, selection);
     if (answer.queued) return answer;
-    const suspended = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url }));
-    const errors = errorEntries(selection, answer.failures);
-    return { queued: false, suspended, errors, total_suspended: suspended.length, total_errors: errors.length };
+    return { ...answer, suspended: answer.sites, total_suspended: answer.sites.length };
   },
 });

@@ -2,7 +2,7 @@ import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteBasic } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { syncHandler } from '../../src/domain/jobs/handlers.js';
-import { chooseSites, errorEntries, NO_PARAMS, runOrQueue } from '../../src/domain/sites/run-on-sites.js';
+import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -30,17 +30,8 @@ export default defineOperation({
     const selection = await chooseSites(ctx, site_ids_or_domains, {
       whenEmpty: () => allSites(ctx, { status: ['connected', 'disconnected'] }),
     });
-    const answer = await runOrQueue(ctx, syncHandler, selection, NO_PARAMS);
+    const answer = await answerOnSites(ctx, syncHandler, selection);
     if (answer.queued) return answer;
-    const synced = answer.done.map(({ target: { site } }) => ({ id: site.id, url: site.url, name: site.name }));
-    const errors = errorEntries(selection, answer.failures);
-    return {
-      queued: false,
-      ...answer.continued,
-      synced,
-      errors,
-      total_synced: synced.length,
-      total_errors: errors.length,
-    };
+    return { ...answer, ...answer.continued, synced: answer.sites, total_synced: answer.sites.length };
   },
 });

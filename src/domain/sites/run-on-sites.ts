@@ -178,6 +178,14 @@ export async function runOrQueue<P extends object, R>(
   return { queued: false, ...(await runNow(ctx, handler, selection.sites, params)) };
 }
 
+/** As `runOrQueue`; done now, the answer also has the sites on which it was done, and the errors of the others. */
+export async function answerOnSites<R>(ctx: Ctx, handler: JobHandler<NoParams, R>, selection: Selection) {
+  const answer = await runOrQueue(ctx, handler, selection, NO_PARAMS);
+  if (answer.queued) return answer;
+  const errors = errorEntries(selection, answer.failures);
+  return { ...answer, sites: answer.done.map(({ target }) => target.site), errors, total_errors: errors.length };
+}
+
 /**
  * Runs the handler now. Sites that are unfinished when a direct call runs out of time continue as a job, which reads
  * the state of each before it repeats anything. The same call made again while that job runs finds it, and starts
