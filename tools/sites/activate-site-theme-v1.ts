@@ -2,8 +2,7 @@ import { siteRef } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { activateTheme, requireSlugs } from '../../src/domain/extensions/extensions.js';
-import { loadSite } from '../../src/domain/sites/load.js';
-import { getSite } from '../../src/domain/sites/resolve.js';
+import { loadNamed } from '../../src/domain/sites/load.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -19,7 +18,7 @@ export default defineOperation({
 
   async handle({ site_id_or_domain, slug }, ctx) {
     const [wanted = ''] = requireSlugs([slug], 'slug');
-    const site = await getSite(ctx, site_id_or_domain);
-    return { site_id: site.id, ...(await activateTheme(ctx, await loadSite(ctx, site.id), wanted)) };
+    const target = await loadNamed(ctx, site_id_or_domain);
+    return { site_id: target.site.id, ...(await activateTheme(ctx, target, wanted)) };
   },
 });

@@ -2,8 +2,7 @@ import { continuedFields, siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
-import { loadSite } from '../../src/domain/sites/load.js';
-import { getSite } from '../../src/domain/sites/resolve.js';
+import { loadNamed } from '../../src/domain/sites/load.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -25,8 +24,8 @@ export default defineOperation({
 
   async handle({ site_id_or_domain, slugs }, ctx) {
     const wanted = requireSlugs(slugs);
-    const site = await getSite(ctx, site_id_or_domain);
-    const { done, errors, ...job } = await actOnPlugins(ctx, await loadSite(ctx, site.id), 'deactivate', wanted);
-    return { site_id: site.id, deactivated: done, errors, ...job };
+    const target = await loadNamed(ctx, site_id_or_domain);
+    const { done, ...answer } = await actOnPlugins(ctx, target, 'deactivate', wanted);
+    return { site_id: target.site.id, deactivated: done, ...answer };
   },
 });

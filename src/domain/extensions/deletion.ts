@@ -2,8 +2,8 @@
 
 import type { ExtensionKind } from '../../child/child.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
-import { getSite, type SiteRef } from '../sites/resolve.js';
+import { loadWritable } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
 import type { SlugError } from './act.js';
 import { actOnPlugins, deleteThemes, extensionEntry, requireSlugs } from './extensions.js';
 import { installedBySlug } from './inventory.js';
@@ -12,16 +12,9 @@ const PARENT_ACTIVE = 4;
 const CHILD_AGENT = 2;
 const MUST_USE = 1;
 
-async function writableTarget(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
-  requireWritable(target);
-  return target;
-}
-
 /** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
-  const target = await writableTarget(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const wanted = requireSlugs(slugs);
   const rows = await installedBySlug(ctx, target.site.id, kind);
   const found = wanted.flatMap((slug) => rows.get(slug) ?? []);
@@ -54,7 +47,7 @@ export async function deleteExtensions(
   kind: ExtensionKind,
   slugs: readonly string[],
 ): Promise<{ site_id: number; deleted: string[]; errors: SlugError[]; job_id?: string; status_url?: string }> {
-  const target = await writableTarget(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const wanted = requireSlugs(slugs);
   const { done, errors, ...job } =
     kind === 'plugin' ? await actOnPlugins(ctx, target, 'delete', wanted) : await deleteThemes(ctx, target, wanted);

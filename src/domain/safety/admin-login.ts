@@ -7,11 +7,10 @@ import { siteSays } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
+import { type LoadedSite, loadWritable, requireConnection, siteCallError } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { guardError } from './find-guard.js';
-import { writableSite } from './site-guard.js';
 
 /** How long the guard accepts an unused token. */
 const TOKEN_MS = 60_000;
@@ -29,7 +28,7 @@ export interface AdminLogin {
  * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` if only the site's own login is left
  */
 export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined): Promise<AdminLogin> {
-  const target = await writableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const asked = user ?? target.site.admin_username;
   const expires_at = isoTime(ctx.clock.now() + TOKEN_MS) ?? '';
   try {

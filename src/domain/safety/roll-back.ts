@@ -7,7 +7,7 @@ import type { GuardSnapshot } from '../../guard/guards.js';
 import type { ChangeRow, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/inventory.js';
-import { type LoadedSite, loadSite, requireNotOnTrial, siteCallError } from '../sites/load.js';
+import { type LoadedSite, loadNamed, loadSite, requireWritable, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
@@ -54,8 +54,7 @@ interface Goal {
 /** Identifies the change, or the site with type and slug; without `to_version` the version before the last update. */
 export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBack> {
   const goal = await goalOf(ctx, input);
-  requireNotOnTrial(goal.target);
-  requireAskable(goal.target);
+  requireWritable(goal.target);
   return ctx.locks.exclusive(goal.target.site.id, ctx.signal, (held) =>
     restoreGoal({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
   );
@@ -76,10 +75,9 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
       field: ref === undefined ? 'site_id_or_domain' : type === undefined ? 'type' : 'slug',
       advice: 'list-site-snapshots-v1 shows what can be put back.',
     });
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
+  const target = await loadNamed(ctx, ref);
   const version = input.to_version ?? null;
-  const change = await ctx.store.safeChanges.newest(site.id, UPDATE_TYPES.indexOf(type), slug, version);
+  const change = await ctx.store.safeChanges.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug, version);
   if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
   if (version === null) throw noChange();
   return { target, type, slug, version, snapshot: null, change: '' };
@@ -215,8 +213,8 @@ async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] |
 
 /** Copies kept by the guard of a site, newest first, and the updates they belong to. */
 export async function siteSnapshots(ctx: Ctx, ref: SiteRef) {
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
+  const target = await loadNamed(ctx, ref);
+  const { site } = target;
   requireAskable(target);
   const copies = target.site.on_trial === 1 ? null : await copiesOf(ctx, target);
   const changes = await ctx.store.safeChanges.ofSnapshots(

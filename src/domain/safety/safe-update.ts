@@ -5,8 +5,8 @@ import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import type { JobHandler, UpdateParams } from '../jobs/handlers.js';
-import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
-import { getSite, type SiteRef } from '../sites/resolve.js';
+import { type LoadedSite, loadWritable, requireWritable } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
 import { runOnOne } from '../sites/run-on-sites.js';
 import { inspectSite } from '../updates/after-update.js';
 import { applyInOrder } from '../updates/apply.js';
@@ -57,16 +57,14 @@ export interface SafeUpdateAnswer {
 export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
   const { types, specific_items, on_suspect, least_protection, paths, dry_run } = input;
   for (const [index, path] of paths.entries()) requirePath(path, index);
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
-  requireWritable(target);
+  const target = await loadWritable(ctx, ref);
   const params: SafeUpdateParams = {
     types: types.map((group) => TYPE_GROUPS.indexOf(group)),
     specific_items: [...new Set(specific_items)].sort(),
     safe: { on_suspect, least_protection, paths },
   };
   if (dry_run) return planInTime(ctx, target, params);
-  const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, site, params);
+  const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, target.site, params);
   const { interrupted: _, ...answer } = result;
   if (unfinished === undefined) return answer;
   const open = failed(target, 'site', '', unfinished.code, unfinished.message);

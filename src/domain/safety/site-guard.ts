@@ -6,8 +6,8 @@ import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, loadSite, requireConnection, requireNotOnTrial, siteCallError } from '../sites/load.js';
-import { getSite, type SiteRef } from '../sites/resolve.js';
+import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallError } from '../sites/load.js';
+import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
 import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
@@ -33,11 +33,10 @@ const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins manually, a
 
 /** Asks the guard now, and stores its answer. For an unreachable site, returns the stored state. */
 export async function siteGuard(ctx: Ctx, ref: SiteRef): Promise<GuardView> {
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
+  const target = await loadNamed(ctx, ref);
   requireAskable(target);
   if (target.site.on_trial === 0) await askGuard(ctx, target);
-  return storedGuard(ctx, site.id);
+  return storedGuard(ctx, target.site.id);
 }
 
 /** The stored state; the site is not contacted. */
@@ -111,7 +110,7 @@ export async function installGuard(
   asked: boolean | undefined,
   dryRun: boolean,
 ): Promise<InstallPlan> {
-  const target = await writableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const { version, php } = await ctx.guards.plugin();
   const before = await askGuard(ctx, target);
   const login = asked ?? before?.hello.login ?? (await storedGuard(ctx, target.site.id)).login_allowed ?? false;
@@ -192,18 +191,9 @@ async function runCode(
   }
 }
 
-/** A site that may be changed through its guard, or on which one may be installed. */
-export async function writableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
-  requireNotOnTrial(target);
-  requireAskable(target);
-  return target;
-}
-
 /** What a removal would delete. */
 export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
-  const target = await writableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const found = await askGuard(ctx, target);
   const copies = found === null ? [] : await found.guard.list({ signal: ctx.signal });
   return {
@@ -222,7 +212,7 @@ export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
 
 /** Has the guard remove itself and everything it keeps; one that does not respond is removed by the child plugin. */
 export async function removeGuard(ctx: Ctx, ref: SiteRef) {
-  const target = await writableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const { site } = target;
   const removed = await ctx.locks.exclusive(site.id, ctx.signal, async () => {
     const found = await askGuard(ctx, target);

@@ -6,6 +6,7 @@ import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { compareVersions } from '../updates/versions.js';
+import { getSite, type SiteRef } from './resolve.js';
 
 export interface LoadedSite {
   site: SiteRecord;
@@ -26,6 +27,19 @@ export async function loadSite(ctx: Ctx, id: number): Promise<LoadedSite> {
   const target = (await loadSites(ctx, [id])).get(id);
   if (target === undefined)
     throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  return target;
+}
+
+/** The site that a caller names. Throws as `getSite`. */
+export async function loadNamed(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
+  const site = await getSite(ctx, ref);
+  return loadSite(ctx, site.id);
+}
+
+/** The same, for a call that changes the site. Throws as `requireWritable`, too. */
+export async function loadWritable(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
+  const target = await loadNamed(ctx, ref);
+  requireWritable(target);
   return target;
 }
 

@@ -7,7 +7,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { type UpdateParams, updateHandler } from '../jobs/handlers.js';
 import type { QueuedAnswer } from '../jobs/jobs.js';
-import { type LoadedSite, loadSite, requireWritable } from '../sites/load.js';
+import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
@@ -216,14 +216,6 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
 }
 
-/** A site that is about to be updated by name: known, reachable, and recent enough. */
-async function updatableSite(ctx: Ctx, ref: SiteRef): Promise<LoadedSite> {
-  const site = await getSite(ctx, ref);
-  const target = await loadSite(ctx, site.id);
-  requireWritable(target);
-  return target;
-}
-
 /** The outcome of a single-site update. */
 export interface UpdateAnswer extends ApplyResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {
   target: LoadedSite;
@@ -251,7 +243,7 @@ export async function updateExtensions(
   kind: 'plugin' | 'theme',
   slugs: readonly string[],
 ): Promise<UpdateAnswer> {
-  const target = await updatableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const types = [UPDATE_TYPES.indexOf(kind)];
   const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
   const named = [...new Set(slugs)].sort();
@@ -285,7 +277,7 @@ export async function updateCore(
   ctx: Ctx,
   ref: SiteRef,
 ): Promise<{ target: LoadedSite; updated: boolean; old_version: string; new_version: string; errors: ApplyError[] }> {
-  const target = await updatableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const types = [UPDATE_TYPES.indexOf('core')];
   const [offer] = await ctx.store.updates.ofSite(target.site.id, types, true);
   const installed = target.site.wp_version;
@@ -304,7 +296,7 @@ export async function updateCore(
 }
 
 export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<UpdateAnswer> {
-  const target = await updatableSite(ctx, ref);
+  const target = await loadWritable(ctx, ref);
   const types = [UPDATE_TYPES.indexOf('translation')];
   const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
   if (offers.length === 0) return { target, updated: [], errors: [] };
