@@ -1,7 +1,7 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
 import { once } from '../src/core/once.js';
-import { list } from './common.js';
+import { continuedFields, list } from './common.js';
 import { siteHead, siteStatus } from './site.js';
 import { z } from './zod.js';
 
@@ -64,15 +64,6 @@ export const appliedEntry = once(() =>
   }),
 );
 
-export const appliedExtension = once(() =>
-  z.object({
-    slug: z.string(),
-    name: z.string(),
-    old_version: z.string(),
-    new_version: z.string(),
-  }),
-);
-
 /** A failed update; `type` is `site` and `slug` empty for errors of the whole site (operations §6). */
 export const updateError = once(() =>
   z.object({
@@ -99,6 +90,17 @@ export const applyError = once(() =>
   updateError().extend({
     change_id: z.string().optional(),
     evidence: z.array(z.string()).optional(),
+  }),
+);
+
+/** What became of the plugins or themes of one site. */
+export const updatedExtensions = once(() =>
+  z.object({
+    ...siteHead(),
+    updated: z.array(appliedEntry().pick({ slug: true, name: true, old_version: true, new_version: true })),
+    errors: z.array(applyError()),
+    total_updated: z.number().int(),
+    ...continuedFields(),
   }),
 );
 

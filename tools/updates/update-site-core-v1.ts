@@ -25,13 +25,5 @@ export default defineOperation({
       errors: z.array(updateError()).optional().describe('What is wrong with the site since.'),
     }),
 
-  async handle({ site_id_or_domain }, ctx) {
-    const { target, errors, ...result } = await updateCore(ctx, site_id_or_domain);
-    return {
-      site_id: target.site.id,
-      site_url: target.site.url,
-      ...result,
-      ...(errors.length === 0 ? {} : { errors }),
-    };
-  },
+  handle: ({ site_id_or_domain }, ctx) => updateCore(ctx, site_id_or_domain),
 });

@@ -1,7 +1,6 @@
-import { continuedFields, siteRef } from '../../schemas/common.js';
+import { siteRef } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
-import { siteHead } from '../../schemas/site.js';
-import { appliedExtension, applyError } from '../../schemas/update.js';
+import { updatedExtensions } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateExtensions } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -17,29 +16,7 @@ export default defineOperation({
 
   input: () => z.object({ site_id_or_domain: siteRef(), slugs: slugs().default([]).describe('Empty = all.') }),
 
-  output: () =>
-    z.object({
-      ...siteHead(),
-      updated: z.array(appliedExtension()),
-      errors: z.array(applyError()),
-      total_updated: z.number().int(),
-      ...continuedFields(),
-    }),
+  output: updatedExtensions,
 
-  async handle({ site_id_or_domain, slugs }, ctx) {
-    const { target, updated, errors, job_id, status_url } = await updateExtensions(
-      ctx,
-      site_id_or_domain,
-      'plugin',
-      slugs,
-    );
-    return {
-      site_id: target.site.id,
-      site_url: target.site.url,
-      updated,
-      errors,
-      total_updated: updated.length,
-      ...(job_id === undefined ? {} : { job_id, status_url }),
-    };
-  },
+  handle: ({ site_id_or_domain, slugs }, ctx) => updateExtensions(ctx, site_id_or_domain, 'plugin', slugs),
 });

@@ -25,15 +25,5 @@ export default defineOperation({
       ...continuedFields(),
     }),
 
-  async handle({ site_id_or_domain }, ctx) {
-    const { target, updated, errors, job_id, status_url } = await updateTranslations(ctx, site_id_or_domain);
-    return {
-      site_id: target.site.id,
-      site_url: target.site.url,
-      updated: updated.length > 0,
-      translations_updated: updated.length,
-      ...(errors.length === 0 ? {} : { errors }),
-      ...(job_id === undefined ? {} : { job_id, status_url }),
-    };
-  },
+  handle: ({ site_id_or_domain }, ctx) => updateTranslations(ctx, site_id_or_domain),
 });

@@ -166,7 +166,7 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
       if (verdict.failure.code === 'svc_site_offline') result.unseen.push(offer);
     } else {
       const { slug, name, current_version: old_version } = offer;
-      result.updated.push({ ...siteFields(target), type, slug, name, old_version, new_version: verdict.version });
+      result.updated.push({ ...siteFields(target.site), type, slug, name, old_version, new_version: verdict.version });
       const { aside } = verdict;
       if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
     }

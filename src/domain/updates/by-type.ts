@@ -64,7 +64,7 @@ export async function updateOfType(
   };
 }
 
-const NOTHING: Pick<UpdateAnswer, 'updated' | 'errors' | 'job_id' | 'status_url'> = { updated: [], errors: [] };
+const NOTHING: UpdateAnswer = { updated: [], errors: [] };
 
 const NO_UPDATE: SlugResult = {
   success: 0,

@@ -66,7 +66,7 @@ function appliedIn(
   if (type === undefined) return [];
   const { slug, name, current_version: old_version } = offer;
   const appliedAs = (new_version: string): Applied => {
-    return { ...siteFields(target), type, slug, name, old_version, new_version };
+    return { ...siteFields(target.site), type, slug, name, old_version, new_version };
   };
   if (type === 'plugin' || type === 'theme') {
     const shown = shownUpdate(offer, { before: installed[type], after: listOf(snapshot, type) });

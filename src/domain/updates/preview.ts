@@ -12,9 +12,9 @@ import { chooseSites } from '../sites/run-on-sites.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './filters.js';
 import type { ApplyError } from './results.js';
 import {
+  countsOf,
   notOffered,
   offerEntry,
-  type Summary,
   siteError,
   sitesWithUpdates,
   summaryOf,
@@ -26,16 +26,6 @@ import {
 /** Maximum number of updates listed; the counts cover all. */
 const LISTED = 200;
 
-export interface UpdatePreview {
-  dry_run: true;
-  queued: false;
-  /** `sites` counts those that the call covers, with or without updates. */
-  would_affect: { sites: number } & Summary;
-  would_update: ReturnType<typeof offerEntry>[];
-  errors: ApplyError[];
-  total_errors: number;
-}
-
 /** What `runUpdates` would do with the same arguments. */
 export async function previewUpdates(
   ctx: Ctx,
@@ -44,7 +34,7 @@ export async function previewUpdates(
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
   filters: UpdateFilters = {},
-): Promise<UpdatePreview> {
+) {
   const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const types = typeNumbers(groups);
@@ -59,8 +49,9 @@ export async function previewUpdates(
   const nowhere = await notOffered(ctx, selection.sites, types, [...wanted]);
   const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
   return {
-    dry_run: true,
+    dry_run: true as const,
     queued: false,
+    // `sites` counts those that the call covers, with or without updates.
     would_affect: { sites: usable.length, ...summaryOf(countsOf(offers)) },
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: all,
@@ -85,12 +76,6 @@ async function usableSites(ctx: Ctx, sites: readonly SiteRow[]): Promise<{ usabl
     }
   }
   return { usable, errors };
-}
-
-function countsOf(offers: readonly FleetOffer[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const { type } of offers) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return counts;
 }
 
 /** Updates in the order of the sites that the caller chose. */

@@ -1,38 +1,20 @@
 /** The results of a run of updates on one site: the types of updates, what was installed, and what failed. */
 
+import type { appliedEntry, applyError } from '../../../schemas/update.js';
+import type { z } from '../../../schemas/zod.js';
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import type { LoadedSite } from '../sites/load.js';
 
 /** By their numbers in storage. */
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof UPDATE_TYPES)[number];
 
-export interface Applied {
-  site_id: number;
-  site_url: string;
-  site_name: string;
-  type: UpdateType;
-  slug: string;
-  name: string;
-  old_version: string;
-  new_version: string;
-}
+export type Applied = z.output<ReturnType<typeof appliedEntry>>;
 
-export interface ApplyError {
-  site_id: number;
-  site_url: string;
-  site_name: string;
-  /** `site` for what concerns the whole site. */
-  type: UpdateType | 'site';
-  slug: string;
-  code: string;
-  message: string;
+export interface ApplyError extends z.output<ReturnType<typeof applyError>> {
   /** It was sent, and its outcome is still unknown. */
   unknown?: true;
-  /** Of an item that was updated safely: its record, and the findings on the site. */
-  change_id?: string;
-  evidence?: string[];
 }
 
 export interface ApplyResult {
@@ -47,17 +29,17 @@ export interface ApplyResult {
   unseen?: readonly FleetOffer[];
 }
 
-export function siteFields(target: LoadedSite): { site_id: number; site_url: string; site_name: string } {
-  return { site_id: target.site.id, site_url: target.site.url, site_name: target.site.name };
+export function siteFields({ id, url, name }: Pick<SiteRow, 'id' | 'url' | 'name'>) {
+  return { site_id: id, site_url: url, site_name: name };
 }
 
 /** The error entry of an item; '' as slug = of the whole site. */
 export function failed(
-  target: LoadedSite,
+  { site }: { site: SiteRow },
   type: UpdateType | 'site',
   slug: string,
   code: ErrorCode,
   message: string,
 ): ApplyError {
-  return { ...siteFields(target), type, slug, code, message };
+  return { ...siteFields(site), type, slug, code, message };
 }

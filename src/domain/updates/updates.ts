@@ -1,6 +1,8 @@
 /** Available updates across the fleet, and applying them. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import type { runSummary, updateSummary } from '../../../schemas/update.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -8,24 +10,24 @@ import type { Ctx } from '../context.js';
 import { type UpdateParams, updateHandler } from '../jobs/handlers.js';
 import type { QueuedAnswer } from '../jobs/jobs.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
-import { getSite, resolveSites, type SiteRef } from '../sites/resolve.js';
+import { getSite, type ResolveError, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './filters.js';
-import { type Applied, type ApplyError, type ApplyResult, failed, UPDATE_TYPES, type UpdateType } from './results.js';
+import {
+  type Applied,
+  type ApplyError,
+  type ApplyResult,
+  failed,
+  siteFields,
+  UPDATE_TYPES,
+  type UpdateType,
+} from './results.js';
 
 /** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
 export type TypeGroup = (typeof TYPE_GROUPS)[number];
-
-export interface Summary {
-  core: number;
-  plugins: number;
-  themes: number;
-  translations: number;
-  total: number;
-}
 
 export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
@@ -48,27 +50,21 @@ function fixesMember(fixes: string[] | undefined): { fixes?: string[] } {
   return fixes === undefined ? {} : { fixes };
 }
 
-export function summaryOf(counts: ReadonlyMap<number, number>): Summary {
+/** How many updates there are of each type, by its number. */
+export function countsOf(offers: readonly FleetOffer[]): Map<number, number> {
+  const counts = new Map<number, number>();
+  for (const { type } of offers) counts.set(type, (counts.get(type) ?? 0) + 1);
+  return counts;
+}
+
+export function summaryOf(counts: ReadonlyMap<number, number>): z.output<ReturnType<typeof updateSummary>> {
   const [core = 0, plugins = 0, themes = 0, translations = 0] = TYPE_GROUPS.map((_, number) => counts.get(number) ?? 0);
   return { core, plugins, themes, translations, total: core + plugins + themes + translations };
 }
 
 /** A site-level entry for an identifier that matched no usable site (operations §6). */
-export function unresolved(error: {
-  identifier: SiteRef;
-  site_id: number | null;
-  code: string;
-  message: string;
-}): ApplyError {
-  return {
-    site_id: error.site_id ?? 0,
-    site_url: String(error.identifier),
-    site_name: '',
-    type: 'site',
-    slug: '',
-    code: error.code,
-    message: error.message,
-  };
+export function unresolved({ identifier, site_id, code, message }: ResolveError): ApplyError {
+  return { site_id: site_id ?? 0, site_url: String(identifier), site_name: '', type: 'site', slug: '', code, message };
 }
 
 export async function listUpdates(
@@ -109,14 +105,10 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   const site = await getSite(ctx, ref);
   const offers = await ctx.store.updates.ofSites([site.id], typeNumbers(groups));
   const fixes = await fixesOf(ctx, offers);
-  const counts = new Map<number, number>();
-  for (const offer of offers) counts.set(offer.type, (counts.get(offer.type) ?? 0) + 1);
   return {
-    site_id: site.id,
-    site_url: site.url,
-    site_name: site.name,
+    ...siteFields(site),
     updates: offers.map((offer, at) => Object.assign(offerEntry(offer), fixesMember(fixes.get(at)))),
-    summary: summaryOf(counts),
+    summary: summaryOf(countsOf(offers)),
   };
 }
 
@@ -124,7 +116,7 @@ export interface RunAnswer extends Partial<ContinuedJob> {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
-  summary: { total_updated: number; total_errors: number; sites_updated: number };
+  summary: z.output<ReturnType<typeof runSummary>>;
 }
 
 /** Applies matching updates on many sites, now or as a job. Suspended sites are silently left out of "all sites". */
@@ -185,9 +177,7 @@ export async function notOffered(
   const only = sites.length === 1 ? first : undefined;
   const where = only === undefined ? 'on any of these sites' : 'there';
   return missing.map((slug) => ({
-    site_id: only?.id ?? 0,
-    site_url: only?.url ?? '',
-    site_name: only?.name ?? '',
+    ...siteFields(only ?? { id: 0, url: '', name: '' }),
     type: (types.length === 1 ? UPDATE_TYPES[types[0] ?? 0] : undefined) ?? 'site',
     slug,
     code: 'svc_no_updates',
@@ -196,15 +186,7 @@ export async function notOffered(
 }
 
 export function siteError(site: SiteRow, error: ServiceError): ApplyError {
-  return {
-    site_id: site.id,
-    site_url: site.url,
-    site_name: site.name,
-    type: 'site',
-    slug: '',
-    code: error.code,
-    message: error.message,
-  };
+  return failed({ site }, 'site', '', error.code, error.message);
 }
 
 /** The meaning of "all sites" for update-all: a site without updates counts but is not contacted (operations §6). */
@@ -216,10 +198,9 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
 }
 
-/** The outcome of a single-site update. */
-export interface UpdateAnswer extends ApplyResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {
-  target: LoadedSite;
-}
+/** The outcome of an update of one site, and the job on which it continues. */
+export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors'> &
+  Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>>;
 
 /**
  * Updates one site within the time of a direct call. If the work continues as a job, the site has the error
@@ -229,7 +210,6 @@ export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdatePara
   const { result, continued, unfinished } = await runOnOne(ctx, updateHandler, target.site, params);
   const open = unfinished === undefined ? [] : [failed(target, 'site', '', unfinished.code, unfinished.message)];
   return {
-    target,
     updated: result.updated,
     errors: [...result.errors, ...open],
     ...(continued === undefined ? {} : { job_id: continued.job_id, status_url: continued.status_url }),
@@ -237,13 +217,9 @@ export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdatePara
 }
 
 /** Updates plugins or themes of one site: all that have updates, or the named ones (operations §8.4 U7). */
-export async function updateExtensions(
-  ctx: Ctx,
-  ref: SiteRef,
-  kind: 'plugin' | 'theme',
-  slugs: readonly string[],
-): Promise<UpdateAnswer> {
+export async function updateExtensions(ctx: Ctx, ref: SiteRef, kind: 'plugin' | 'theme', slugs: readonly string[]) {
   const target = await loadWritable(ctx, ref);
+  const { id: site_id, url: site_url } = target.site;
   const types = [UPDATE_TYPES.indexOf(kind)];
   const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
   const named = [...new Set(slugs)].sort();
@@ -258,51 +234,57 @@ export async function updateExtensions(
     ),
   );
   const wanted = named.length === 0 ? offers.length : named.length - missing.length;
-  if (wanted === 0) return { target, updated: [], errors: notOffered };
-  const applied = await updateOne(ctx, target, { types, specific_items: named }).catch((error: unknown) =>
-    stillOpen(target, error),
+  if (wanted === 0) return { site_id, site_url, updated: [], errors: notOffered, total_updated: 0 };
+  const { updated, errors, ...job } = await updateOne(ctx, target, { types, specific_items: named }).catch(
+    (error: unknown) => stillOpen(target, error),
   );
-  return { ...applied, errors: [...applied.errors, ...notOffered] };
+  return { site_id, site_url, updated, errors: [...errors, ...notOffered], total_updated: updated.length, ...job };
 }
 
 /** Nothing of it is done yet: returned as an answer nevertheless, with an item in its errors. */
 function stillOpen(target: LoadedSite, error: unknown): UpdateAnswer {
   if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
   const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
-  return { target, updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
+  return { updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
 }
 
 /** Updates the core of one site, even if ignored: the request is explicit (operations §8.4 U6). */
-export async function updateCore(
-  ctx: Ctx,
-  ref: SiteRef,
-): Promise<{ target: LoadedSite; updated: boolean; old_version: string; new_version: string; errors: ApplyError[] }> {
+export async function updateCore(ctx: Ctx, ref: SiteRef) {
   const target = await loadWritable(ctx, ref);
+  const { id: site_id, url: site_url } = target.site;
+  const unchanged = (version: string) => {
+    return { site_id, site_url, updated: false, old_version: version, new_version: version };
+  };
   const types = [UPDATE_TYPES.indexOf('core')];
   const [offer] = await ctx.store.updates.ofSite(target.site.id, types, true);
   const installed = target.site.wp_version;
-  if (offer === undefined)
-    return { target, updated: false, old_version: installed, new_version: installed, errors: [] };
+  if (offer === undefined) return unchanged(installed);
   const { updated, errors } = await updateOne(ctx, target, { types, specific_items: [], even_ignored: true });
   const [done] = updated;
-  if (done !== undefined)
-    return { target, updated: true, old_version: done.old_version, new_version: done.new_version, errors };
-  if (errors.every(({ code }) => code === 'svc_no_updates')) {
-    // Updated elsewhere since the last sync: nothing was left to do here.
-    const now = (await ctx.store.sites.record(target.site.id))?.wp_version ?? installed;
-    return { target, updated: false, old_version: now, new_version: now, errors: [] };
+  if (done !== undefined) {
+    const { old_version, new_version } = done;
+    return { site_id, site_url, updated: true, old_version, new_version, ...errorsMember(errors) };
   }
-  throw updateFailed(errors, target.site.id);
+  // Updated elsewhere since the last sync: nothing was left to do here.
+  if (errors.every(({ code }) => code === 'svc_no_updates'))
+    return unchanged((await ctx.store.sites.record(site_id))?.wp_version ?? installed);
+  throw updateFailed(errors, site_id);
 }
 
-export async function updateTranslations(ctx: Ctx, ref: SiteRef): Promise<UpdateAnswer> {
+export async function updateTranslations(ctx: Ctx, ref: SiteRef) {
   const target = await loadWritable(ctx, ref);
+  const { id: site_id, url: site_url } = target.site;
   const types = [UPDATE_TYPES.indexOf('translation')];
-  const offers = await ctx.store.updates.ofSite(target.site.id, types, false);
-  if (offers.length === 0) return { target, updated: [], errors: [] };
-  const result = await updateOne(ctx, target, { types, specific_items: [] });
-  if (result.updated.length === 0 && result.errors.length > 0) throw updateFailed(result.errors, target.site.id);
-  return result;
+  const offers = await ctx.store.updates.ofSite(site_id, types, false);
+  if (offers.length === 0) return { site_id, site_url, updated: false, translations_updated: 0 };
+  const { updated, errors, ...job } = await updateOne(ctx, target, { types, specific_items: [] });
+  const count = updated.length;
+  if (count === 0 && errors.length > 0) throw updateFailed(errors, site_id);
+  return { site_id, site_url, updated: count > 0, translations_updated: count, ...errorsMember(errors), ...job };
+}
+
+function errorsMember(errors: ApplyError[]): { errors?: ApplyError[] } {
+  return errors.length === 0 ? {} : { errors };
 }
 
 /** Codes of an item that say more about the whole call than "it failed". */
