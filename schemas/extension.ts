@@ -1,7 +1,7 @@
 /** Schemas of plugins and themes. */
 
 import { once } from '../src/core/once.js';
-import { list } from './common.js';
+import { continuedFields, list, slugError } from './common.js';
 import { siteHead } from './site.js';
 import { z } from './zod.js';
 
@@ -27,12 +27,33 @@ export const slug = once(() =>
 
 export const slugs = once(() => list(slug()).describe('Exact slugs.'));
 
-export const abandonedItem = once(() =>
+/** What became of deleted plugins or themes, or would on a preview. */
+export const deletedExtensions = once(() =>
   z.object({
-    ...siteHead(),
-    slug: z.string(),
-    name: z.string(),
-    version: z.string(),
-    last_updated: z.string().describe('YYYY-MM-DD'),
+    dry_run: z.boolean().optional(),
+    site_id: z.number().int(),
+    deleted: z.array(z.string()).optional(),
+    errors: z.array(slugError()).optional(),
+    would_affect: z.array(extensionEntry()).optional(),
+    count: z.number().int().optional(),
+    warnings: z.array(z.string()).optional(),
+    ...continuedFields(),
+  }),
+);
+
+export const abandonedExtensions = once(() =>
+  z.object({
+    items: z.array(
+      z.object({
+        ...siteHead(),
+        slug: z.string(),
+        name: z.string(),
+        version: z.string(),
+        last_updated: z.string().describe('YYYY-MM-DD'),
+      }),
+    ),
+    total: z.number().int(),
+    checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
+    sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
   }),
 );

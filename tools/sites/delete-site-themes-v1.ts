@@ -1,5 +1,5 @@
-import { confirmation, continuedFields, siteRef, slugError } from '../../schemas/common.js';
-import { extensionEntry, slugs } from '../../schemas/extension.js';
+import { confirmation, siteRef } from '../../schemas/common.js';
+import { deletedExtensions, slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { deleteExtensions, previewDeletion } from '../../src/domain/extensions/deletion.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -15,17 +15,7 @@ export default defineOperation({
   input: () =>
     z.object({ site_id_or_domain: siteRef(), slugs: slugs().describe('From get-site-themes-v1.'), ...confirmation() }),
 
-  output: () =>
-    z.object({
-      dry_run: z.boolean().optional(),
-      site_id: z.number().int(),
-      deleted: z.array(z.string()).optional(),
-      errors: z.array(slugError()).optional(),
-      would_affect: z.array(extensionEntry()).optional(),
-      count: z.number().int().optional(),
-      warnings: z.array(z.string()).optional(),
-      ...continuedFields(),
-    }),
+  output: deletedExtensions,
 
   preview: ({ site_id_or_domain, slugs }, ctx) => previewDeletion(ctx, site_id_or_domain, 'theme', slugs),
 

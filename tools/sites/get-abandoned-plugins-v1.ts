@@ -1,5 +1,5 @@
 import { paging } from '../../schemas/common.js';
-import { abandonedItem } from '../../schemas/extension.js';
+import { abandonedExtensions } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
 import { listAbandoned } from '../../src/domain/sites/findings.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -13,13 +13,7 @@ export default defineOperation({
 
   input: () => z.object({ ...paging(50, 200) }),
 
-  output: () =>
-    z.object({
-      items: z.array(abandonedItem()),
-      total: z.number().int(),
-      checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
-      sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
-    }),
+  output: abandonedExtensions,
 
   handle: ({ page, per_page }, ctx) => listAbandoned(ctx, 'plugin', page, per_page),
 });
