@@ -1,17 +1,16 @@
 /** Changes plugins and themes on a site: checked, sent, read back, judged by what the site shows. */
 
+import type { slugError } from '../../../schemas/common.js';
+import type { z } from '../../../schemas/zod.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
-import { attempt, connectionBroke, readBack, readUntil, type Seen } from '../sites/attempt.js';
+import { attempt, connectionBroke, lookAfter, readUntil } from '../sites/attempt.js';
 import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
 import { closeOpen, keepOpen, SETTLED_LATER } from '../sites/open-changes.js';
 import { fetchSnapshot } from '../sites/sync.js';
-import { installedBySlug } from './inventory.js';
-
-const CHILD_AGENT = 2;
-const MUST_USE = 1;
+import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from './inventory.js';
 
 export type ExtensionAction = 'activate' | 'deactivate' | 'delete';
 
@@ -33,10 +32,7 @@ const NOT_DONE: Record<ExtensionAction, string> = {
   delete: 'The site still has it.',
 };
 
-export interface SlugError {
-  slug: string;
-  code: string;
-  message: string;
+export interface SlugError extends z.output<ReturnType<typeof slugError>> {
   /** It was sent, and its outcome is still unknown. */
   unknown?: true;
 }
@@ -50,7 +46,7 @@ export interface ActionResult {
 export interface ExtensionParams {
   kind: ExtensionKind;
   action: ExtensionAction;
-  slugs: string[];
+  slugs: readonly string[];
 }
 
 /**
@@ -58,61 +54,43 @@ export interface ExtensionParams {
  * after, because the child says SUCCESS to both (child protocol §6.2). Throws `svc_cancelled` if the call ended before
  * all outcomes were seen.
  */
-export function actOnExtensions(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<ActionResult> {
+export function actOnExtensions(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promise<ActionResult> {
   requireWritable(target);
-  return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, kind, action, slugs));
+  return ctx.locks.exclusive(target.site.id, ctx.signal, () => act(ctx, target, change));
 }
 
 /** The same after an interrupted run: what that run did counts as done, and is not sent again. */
-export function finishExtensions(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<ActionResult> {
+export function finishExtensions(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promise<ActionResult> {
   requireWritable(target);
+  const { slugs } = change;
   return ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
     const fresh = { ...target, site: { ...target.site, content_hash: '' } };
     // The site may still be at work on the interrupted call.
-    const { snapshot, silence } = await readUntil(ctx, fresh, (seen) =>
-      slugs.every((slug) => isDone(seen, kind, action, slug)),
-    );
+    const { snapshot, silence } = await readUntil(ctx, fresh, (seen) => isAllDone(seen, change));
     if (silence?.code === 'svc_cancelled') throw silence;
     if (silence !== null) {
       const unknown = notKnownYet(silence);
-      return reportOutcome(ctx, target, kind, action, slugs, new Map(slugs.map((slug) => [slug, unknown])));
+      return reportOutcome(ctx, target, change, new Map(slugs.map((slug) => [slug, unknown])));
     }
-    const before = slugs.filter((slug) => isDone(snapshot, kind, action, slug));
+    const before = slugs.filter((slug) => isDone(snapshot, change, slug));
     const left = slugs.filter((slug) => !before.includes(slug));
-    const { done, errors } = left.length === 0 ? { done: [], errors: [] } : await act(ctx, target, kind, action, left);
+    const { done, errors } =
+      left.length === 0 ? { done: [], errors: [] } : await act(ctx, target, { ...change, slugs: left });
     return { done: [...before, ...done], errors };
   });
 }
 
-async function act(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<ActionResult> {
-  const { known, failure: unseen } = await knownSlugs(ctx, target, kind, action, slugs);
+async function act(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promise<ActionResult> {
+  const { slugs } = change;
+  const { known, failure: unseen } = await knownSlugs(ctx, target, change);
   const failures = new Map<string, ServiceError>();
   for (const slug of slugs) {
     const row = known.get(slug);
-    const refusal = row === undefined && unseen !== null ? unseen : refuse(row, kind, action);
+    const refusal = row === undefined && unseen !== null ? unseen : refuse(row, change);
     if (refusal !== null) failures.set(slug, refusal);
   }
-  const sent = slugs.filter((slug) => !failures.has(slug));
-  const changes = await change(ctx, target, kind, action, sent);
-  const { done, errors } = await reportOutcome(ctx, target, kind, action, sent, changes);
+  const sent = { ...change, slugs: slugs.filter((slug) => !failures.has(slug)) };
+  const { done, errors } = await reportOutcome(ctx, target, sent, await sendAll(ctx, target, sent));
   const refused = [...failures].map(([slug, { code, message }]) => ({ slug, code, message }));
   const failed = new Map([...refused, ...errors].map((error) => [error.slug, error]));
   return { done, errors: slugs.flatMap((slug) => failed.get(slug) ?? []) };
@@ -122,9 +100,7 @@ async function act(
 async function reportOutcome(
   ctx: Ctx,
   { site }: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
+  { kind, action, slugs }: ExtensionParams,
   failures: Failures,
 ): Promise<ActionResult> {
   const done = slugs.filter((slug) => !failures.has(slug));
@@ -132,11 +108,7 @@ async function reportOutcome(
     return { slug, code, message, ...(data.unknown === true ? { unknown: true } : {}) };
   });
   for (const { slug, code } of errors)
-    ctx.events.emit({
-      name: `${kind}.${action}_failed`,
-      site_id: site.id,
-      facts: { slug, code: code as ErrorCode },
-    });
+    ctx.events.emit({ name: `${kind}.${action}_failed`, site_id: site.id, facts: { slug, code: code as ErrorCode } });
   for (const slug of done) ctx.events.emit({ name: `${kind}.${action}d`, site_id: site.id, facts: { slug } });
   const open = { context: kind, action: `${action}d` as const, name: '', old_version: '', new_version: '' };
   const unknown = errors.filter((error) => error.unknown === true);
@@ -169,9 +141,7 @@ function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
 async function knownSlugs(
   ctx: Ctx,
   target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
+  { kind, action, slugs }: ExtensionParams,
 ): Promise<{ known: Map<string, ExtensionRow>; failure: ServiceError | null }> {
   const read = () => installedBySlug(ctx, target.site.id, kind);
   const known = await read();
@@ -189,7 +159,7 @@ async function knownSlugs(
   return { known: await read(), failure: null };
 }
 
-function refuse(row: ExtensionRow | undefined, kind: ExtensionKind, action: ExtensionAction): ServiceError | null {
+function refuse(row: ExtensionRow | undefined, { kind, action }: ExtensionParams): ServiceError | null {
   const refused = (message: string) => new ServiceError(FAILURE[action], message);
   if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
   if ((row.flags & MUST_USE) !== 0)
@@ -207,19 +177,13 @@ type Failures = ReadonlyMap<string, ServiceError>;
  * One call for all slugs. If it died in the middle, for example of one plugin's fatal error, the following ones had no
  * turn: then each that is not done is sent alone.
  */
-async function change(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<Failures> {
-  if (slugs.length === 0) return new Map();
-  const { failures, died } = await send(ctx, target, kind, action, slugs);
-  if (!died || slugs.length === 1) return failures;
+async function sendAll(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promise<Failures> {
+  if (change.slugs.length === 0) return new Map();
+  const { failures, died } = await send(ctx, target, change);
+  if (!died || change.slugs.length === 1) return failures;
   const all = new Map<string, ServiceError>();
   for (const slug of failures.keys()) {
-    const alone = await send(ctx, target, kind, action, [slug]);
+    const alone = await send(ctx, target, { ...change, slugs: [slug] });
     for (const [name, failure] of alone.failures) all.set(name, failure);
   }
   return all;
@@ -228,10 +192,9 @@ async function change(
 async function send(
   ctx: Ctx,
   target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
+  change: ExtensionParams,
 ): Promise<{ failures: Failures; died: boolean }> {
+  const { kind, action, slugs } = change;
   try {
     const connection = requireConnection(target);
     const options = { signal: ctx.signal };
@@ -240,11 +203,10 @@ async function send(
         ? ctx.child.pluginAction(connection, action, slugs, options)
         : ctx.child.themeAction(connection, action === 'delete' ? 'delete' : 'activate', slugs, options),
     );
-    const allDone = (snapshot: Snapshot) => slugs.every((slug) => isDone(snapshot, kind, action, slug));
-    const seen = await lookAfter(ctx, target, call.answer, connectionBroke(call.failure), allDone);
+    const seen = await lookAfter(ctx, target, call, call.answer?.snapshot ?? null, (now) => isAllDone(now, change));
     if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
     const unread = listOf(seen.snapshot, kind) === undefined;
-    const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, kind, action, slug));
+    const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, change, slug));
     const unknown = connectionBroke(call.failure) || (unread && call.failure === null);
     const failures = open.map((slug) => {
       const failure = unread
@@ -259,24 +221,6 @@ async function send(
     if (failure.code === 'svc_cancelled') throw failure;
     return { failures: new Map(slugs.map((slug) => [slug, failure])), died: false };
   }
-}
-
-/**
- * The inventory in an answer may come from WordPress' cache before the change: it counts only if it shows the change.
- */
-async function lookAfter(
-  ctx: Ctx,
-  target: LoadedSite,
-  answer: ChildActionAnswer | null,
-  broke: boolean,
-  allDone: (snapshot: Snapshot) => boolean,
-): Promise<Seen> {
-  const came = answer?.snapshot ?? null;
-  if (came !== null) {
-    const seen = await readBack(ctx, target, came);
-    if (allDone(came)) return seen;
-  }
-  return readUntil(ctx, target, broke ? allDone : () => true);
 }
 
 function typed(ctx: Ctx, target: LoadedSite, action: ExtensionAction, error: unknown): ServiceError {
@@ -300,11 +244,11 @@ function notDone(answer: ChildActionAnswer | null, action: ExtensionAction, slug
 }
 
 /** Also false if the site did not report it. */
-function isDone(snapshot: Snapshot | null, kind: ExtensionKind, action: ExtensionAction, slug: string): boolean {
+function isDone(snapshot: Snapshot | null, { kind, action }: ExtensionParams, slug: string): boolean {
   const list = listOf(snapshot, kind);
   return list !== undefined && DONE[action](list.find((item) => item.slug === slug));
 }
 
-function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
-  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
+function isAllDone(snapshot: Snapshot, change: ExtensionParams): boolean {
+  return change.slugs.every((slug) => isDone(snapshot, change, slug));
 }

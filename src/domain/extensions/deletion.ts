@@ -6,11 +6,7 @@ import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import type { SlugError } from './act.js';
 import { actOnPlugins, deleteThemes, extensionEntry, requireSlugs } from './extensions.js';
-import { installedBySlug } from './inventory.js';
-
-const PARENT_ACTIVE = 4;
-const CHILD_AGENT = 2;
-const MUST_USE = 1;
+import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from './inventory.js';
 
 /** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {

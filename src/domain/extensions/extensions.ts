@@ -1,5 +1,7 @@
 /** Plugins and themes of one site: the stored inventory, and direct calls that change them. `act.ts` does the work. */
 
+import type { extensionEntry as extension } from '../../../schemas/extension.js';
+import type { z } from '../../../schemas/zod.js';
 import type { ExtensionKind } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
@@ -10,19 +12,9 @@ import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, runOnOne } from '../sites/run-on-sites.js';
 import type { ActionResult, ExtensionAction } from './act.js';
-import { installedExtensions } from './inventory.js';
+import { installedExtensions, MUST_USE } from './inventory.js';
 
-const MUST_USE = 1;
-
-export interface ExtensionEntry {
-  slug: string;
-  name: string;
-  version: string;
-  active: boolean;
-  update_version: string | null;
-  /** Only for a must-use plugin: it is always active, and can be neither deactivated nor deleted. */
-  must_use?: true;
-}
+type ExtensionEntry = z.output<ReturnType<typeof extension>>;
 
 export function extensionEntry(row: ExtensionRow): ExtensionEntry {
   return {

@@ -1,8 +1,13 @@
-/** The stored plugins and themes of a site. */
+/** The plugins and themes of a site: as stored, and as it reports them. */
 
-import type { ExtensionKind } from '../../child/child.js';
+import type { ExtensionKind, Snapshot } from '../../child/child.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { Ctx } from '../context.js';
+
+/** Bits of the flags of a stored plugin or theme. */
+export const MUST_USE = 1;
+export const CHILD_AGENT = 2;
+export const PARENT_ACTIVE = 4;
 
 const KIND_NUMBER: Record<ExtensionKind, number> = { plugin: 0, theme: 1 };
 
@@ -18,4 +23,9 @@ export async function installedBySlug(
   kind: ExtensionKind,
 ): Promise<Map<string, ExtensionRow>> {
   return new Map((await installedExtensions(ctx, siteId, kind)).map((row) => [row.slug, row]));
+}
+
+/** The plugins or themes that a site reported; undefined if it did not. */
+export function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
+  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
 }

@@ -215,8 +215,8 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
 export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {
   type: 'extension',
   failure: 'svc_operation_failed',
-  run: (ctx, target, { kind, action, slugs }) => actOnExtensions(ctx, target, kind, action, slugs),
-  resume: (ctx, target, { kind, action, slugs }) => finishExtensions(ctx, target, kind, action, slugs),
+  run: actOnExtensions,
+  resume: finishExtensions,
   outcomeOf({ done, errors }) {
     const [first] = errors;
     const items = [

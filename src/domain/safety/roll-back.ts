@@ -6,7 +6,7 @@ import { GuardFailure } from '../../guard/failure.js';
 import type { GuardSnapshot } from '../../guard/guards.js';
 import type { ChangeRow, Protection } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
-import { installedExtensions } from '../extensions/inventory.js';
+import { installedExtensions, listOf } from '../extensions/inventory.js';
 import { type LoadedSite, loadNamed, loadSite, requireWritable, siteCallError } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
@@ -172,9 +172,9 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   const result = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
   const message = typeof result === 'object' ? result.failed : null;
   const inventory = await syncAfterRestore(ctx, target);
-  const list = type === 'plugin' ? inventory?.plugins : inventory?.themes;
   const now =
-    list?.find((one) => one.slug === slug)?.version ?? (message === null ? item.old_version : item.new_version);
+    listOf(inventory, type)?.find((one) => one.slug === slug)?.version ??
+    (message === null ? item.old_version : item.new_version);
   if (message !== null || now !== item.old_version)
     throw new ServiceError(
       'svc_update_failed',

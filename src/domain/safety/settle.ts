@@ -5,6 +5,7 @@ import type { Snapshot } from '../../child/child.js';
 import type { ErrorCode } from '../../core/errors.js';
 import type { ChangeOutcome } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
+import { listOf } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from '../updates/results.js';
 import type { Finding } from './compare-health.js';
@@ -254,8 +255,8 @@ function isUnclear({ applied, error }: SafeItem): boolean {
 /** The version that the site reports; null if it does not report one. */
 function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
   if (item.type === 'core') return inventory?.wp_version ?? null;
-  const list = item.type === 'plugin' ? inventory?.plugins : item.type === 'theme' ? inventory?.themes : undefined;
-  return list?.find(({ slug }) => slug === item.slug)?.version ?? null;
+  if (item.type === 'translation') return null;
+  return listOf(inventory, item.type)?.find(({ slug }) => slug === item.slug)?.version ?? null;
 }
 
 export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome, evidence: Evidence): Promise<void> {

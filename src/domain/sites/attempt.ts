@@ -138,3 +138,26 @@ export async function readUntil(
 function mayComeBack(silence: ServiceError | null): boolean {
   return inMaintenance(silence) || connectionBroke(silence?.cause);
 }
+
+/**
+ * The site after a change. An inventory returned with the answer may come from WordPress' cache before the change, so
+ * it counts only if it shows the change; otherwise the site is asked.
+ * @param patience as of `readUntil`, for a site that does not show the change
+ */
+export async function lookAfter(
+  ctx: Ctx,
+  target: LoadedSite,
+  call: Attempt<unknown>,
+  came: Snapshot | null,
+  changed: (snapshot: Snapshot) => boolean,
+  patience: { waitMs?: number; progress?: () => Promise<UpdateProgress> } = {},
+): Promise<Seen> {
+  if (came !== null) {
+    const seen = await readBack(ctx, target, came);
+    if (changed(came)) return seen;
+  }
+  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is read again.
+  return connectionBroke(call.failure)
+    ? readUntil(ctx, target, changed, patience.waitMs, patience.progress)
+    : readUntil(ctx, target, () => true, undefined, patience.progress);
+}

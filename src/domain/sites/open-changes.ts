@@ -9,6 +9,7 @@ import type { NewEvent } from '../../core/events.js';
 import type { OpenChange, OpenChangeRow } from '../../store/sites/open-changes.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import { type Ctx, originOf } from '../context.js';
+import { listOf } from '../extensions/inventory.js';
 import { outcomeOfItems } from '../jobs/outcomes.js';
 
 /** Ends the message about such a change. */
@@ -62,7 +63,7 @@ function shownVersion(change: OpenChange, snapshot: Snapshot): string | null | u
     if (offers === undefined) return undefined;
     return offers.some((offer) => offer.slug === slug && offer.new_version === new_version) ? null : new_version;
   }
-  const list = context === 'plugin' ? snapshot.plugins : snapshot.themes;
+  const list = listOf(snapshot, context);
   if (list === undefined) return undefined;
   const item = list.find((one) => one.slug === slug);
   if (action === 'updated') return differing(item?.version ?? renamed(list, slug)?.version ?? old_version, old_version);

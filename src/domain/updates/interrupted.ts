@@ -3,7 +3,7 @@
 import type { Snapshot } from '../../child/child.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { installedBySlug } from '../extensions/inventory.js';
+import { installedBySlug, listOf } from '../extensions/inventory.js';
 import { readUntil } from '../sites/attempt.js';
 import type { LoadedSite } from '../sites/load.js';
 import { SETTLED_LATER } from '../sites/open-changes.js';
@@ -11,7 +11,7 @@ import { inspectSite } from './after-update.js';
 import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './judge.js';
 import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from './results.js';
-import { listOf, shows } from './send.js';
+import { shows } from './send.js';
 
 /**
  * After an interrupted run: which of these updates it applied, even if the site was still at work. They are as stored

@@ -4,16 +4,8 @@ import type { ExtensionKind, Snapshot } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { installedBySlug } from '../extensions/inventory.js';
-import {
-  type Attempt,
-  attempt,
-  connectionBroke,
-  readBack,
-  readUntil,
-  type Seen,
-  type UpdateProgress,
-} from '../sites/attempt.js';
+import { installedBySlug, listOf } from '../extensions/inventory.js';
+import { attempt, lookAfter, type Seen, type UpdateProgress } from '../sites/attempt.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
 import type { UpdateType } from './results.js';
@@ -134,28 +126,6 @@ const UNREAD: Seen = {
   silence: new ServiceError('svc_site_offline', 'The site is not well after the update.'),
 };
 
-/**
- * The site after a call. An inventory returned with the answer may come from WordPress' cache before the update, so it
- * counts only if it shows the change; otherwise the site is asked.
- */
-async function lookAfter<T>(
-  ctx: Ctx,
-  target: LoadedSite,
-  call: Attempt<T>,
-  came: Snapshot | null,
-  changed: (snapshot: Snapshot) => boolean,
-  { waitMs, progress }: Partial<Sending> = {},
-): Promise<Seen> {
-  if (came !== null) {
-    const seen = await readBack(ctx, target, came);
-    if (changed(came)) return seen;
-  }
-  // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is read again.
-  return connectionBroke(call.failure)
-    ? readUntil(ctx, target, changed, waitMs, progress)
-    : readUntil(ctx, target, () => true, undefined, progress);
-}
-
 async function applyCore(
   ctx: Ctx,
   target: LoadedSite,
@@ -200,9 +170,4 @@ export function shows(type: UpdateType, offers: readonly FleetOffer[]): (snapsho
     const versions = new Map(listOf(snapshot, type)?.map((item) => [item.slug, item.version]));
     return offers.every((offer) => versions.get(offer.slug) !== offer.current_version);
   };
-}
-
-/** The plugins or themes of a snapshot; undefined if it has no such list. */
-export function listOf(snapshot: Snapshot | null, kind: ExtensionKind) {
-  return kind === 'plugin' ? snapshot?.plugins : snapshot?.themes;
 }
