@@ -1,7 +1,8 @@
 /** The queue: adding a job, and reading its status. `chunk.ts` runs jobs, `src/scheduler/job-runner.ts` starts it. */
 
 import { randomUUID } from 'node:crypto';
-import { JOB_TYPES, type JobType } from '../../../schemas/job.js';
+import { JOB_TYPES, type JobType, type jobStatus as jobStatusSchema } from '../../../schemas/job.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
 import type { JobItem } from '../../store/jobs/rows.js';
@@ -100,33 +101,7 @@ export function isJobId(text: string): boolean {
   return JOB_ID.test(text);
 }
 
-export interface JobView {
-  job_id: string;
-  type: JobType;
-  status: 'queued' | 'processing' | 'completed' | 'failed';
-  progress: number;
-  processed: number;
-  total: number;
-  succeeded: number;
-  failed: number;
-  started_at: string | null;
-  completed_at: string | null;
-  errors: { site_id: number; code: string; message: string }[];
-  job_timed_out: boolean;
-  job_error_code?: string;
-  job_error_message?: string;
-  summary?: { total_updated: number; total_errors: number; sites_updated: number };
-  items?: JobItemView[];
-  items_total?: number;
-  page?: number;
-  per_page?: number;
-}
-
-export interface JobItemView {
-  site_id: number;
-  slug: string;
-  [fact: string]: unknown;
-}
+type JobView = z.output<ReturnType<typeof jobStatusSchema>>;
 
 /** Message of a job that was ended by its time limit. */
 export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';

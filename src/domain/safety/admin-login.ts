@@ -15,19 +15,11 @@ import { guardError } from './find-guard.js';
 /** How long the guard accepts an unused token. */
 const TOKEN_MS = 60_000;
 
-export interface AdminLogin {
-  /** A secret: whoever opens it first is logged in. */
-  url: string;
-  /** Not later than the guard's own expiry. */
-  expires_at: string;
-  user: string;
-}
-
 /**
  * A URL that logs in as this administrator of the site; by default as the one who connected it.
  * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` if only the site's own login is left
  */
-export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined): Promise<AdminLogin> {
+export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined) {
   const target = await loadWritable(ctx, ref);
   const asked = user ?? target.site.admin_username;
   const expires_at = isoTime(ctx.clock.now() + TOKEN_MS) ?? '';

@@ -1,6 +1,8 @@
 /** Rolls one item back to an earlier version on request, and lists the copies available for that. */
 
+import type { rolledBack } from '../../../schemas/safety.js';
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardSnapshot } from '../../guard/guards.js';
@@ -28,18 +30,7 @@ export interface RollBackInput {
   to_version?: string | undefined;
 }
 
-export interface RolledBack {
-  site_id: number;
-  site_url: string;
-  type: string;
-  slug: string;
-  old_version: string;
-  version: string;
-  protection: Protection;
-  /** Whether the site worked afterwards; the findings if not. */
-  well: boolean;
-  findings: string[];
-}
+type RolledBack = z.output<ReturnType<typeof rolledBack>>;
 
 interface Goal {
   target: LoadedSite;

@@ -1,5 +1,7 @@
 /** The operation that updates one site safely, with any level of protection: plans, or updates. */
 
+import type { safeUpdate } from '../../../schemas/safety.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Protection } from '../../store/safety/changes.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
@@ -19,7 +21,6 @@ import { isWeaker, protectionOf } from './protect.js';
 import { holdBack } from './quarantine.js';
 import { type Apply, entry, runSafely, unprotected } from './run.js';
 import type { SuspectPolicy } from './safe-run.js';
-import type { Suspect } from './settle.js';
 
 export interface SafeUpdateInput {
   types: readonly TypeGroup[];
@@ -30,22 +31,8 @@ export interface SafeUpdateInput {
   dry_run: boolean;
 }
 
-export interface SafeUpdateAnswer {
-  site_id: number;
-  site_url: string;
-  dry_run: boolean;
-  planned: {
-    type: string;
-    slug: string;
-    name: string;
-    old_version: string;
-    new_version: string;
-    protection: Protection;
-  }[];
-  updated: (Applied & { protection: Protection })[];
-  suspects: Suspect[];
+export interface SafeUpdateAnswer extends z.output<ReturnType<typeof safeUpdate>> {
   errors: ApplyError[];
-  notices: string[];
 }
 
 /**

@@ -1,7 +1,9 @@
 /** The guard of one site: its known state, its installation through the child plugin, and its removal. */
 
 import { randomBytes } from 'node:crypto';
+import type { guardInstall, siteGuard as guardSchema } from '../../../schemas/safety.js';
 import { siteWord } from '../../../schemas/site-text.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
@@ -14,20 +16,7 @@ import { installCode, printedWord, removeCode, withLogin } from './guard-code.js
 import { syncAfterRestore } from './sync-after-restore.js';
 
 /** What a site reports about its guard; null members: unknown. */
-export interface GuardView {
-  site_id: number;
-  /** null = never checked. */
-  installed: boolean | null;
-  version: string | null;
-  can_protect: boolean | null;
-  problems: string[];
-  multisite: boolean | null;
-  free_bytes: number | null;
-  login_allowed: boolean | null;
-  armed: { snapshot_id: string; slug: string; until: string }[];
-  answered_at: string | null;
-  looked_at: string | null;
-}
+type GuardView = z.output<ReturnType<typeof guardSchema>>;
 
 const BY_HAND = 'Copy sitefleet-guard.php into wp-content/mu-plugins manually, as docs/guard.md describes.';
 
@@ -88,17 +77,7 @@ function renewalOf({ guard }: GuardHello, ours: string): string[] {
   return [`Its version ${siteWord(guard)} is older than ${ours}: install-site-guard-v1 renews it.`];
 }
 
-export interface InstallPlan {
-  site_id: number;
-  dry_run: boolean;
-  installed: boolean;
-  version: string;
-  previous_version: string | null;
-  /** Whether logins by token are allowed afterwards. */
-  login_allowed: boolean;
-  how: string;
-  warnings: string[];
-}
+type InstallPlan = z.output<ReturnType<typeof guardInstall>>;
 
 /**
  * Has the child plugin write the guard, then greets it. A newer version replaces an older one.

@@ -1,16 +1,12 @@
 /** Adds requested details to listed sites: tags, the reason of their status, last sync, PHP version. */
 
-import type { SiteExtra } from '../../../schemas/site-extras.js';
+import type { SiteExtra, siteExtras } from '../../../schemas/site-extras.js';
+import type { z } from '../../../schemas/zod.js';
 import type { Ctx } from '../context.js';
 import { columnsOf, reasonCell } from '../fleet/search-cells.js';
 import { isoTime } from './times.js';
 
-interface Extras {
-  tags?: { id: number; name: string }[];
-  status_reason?: string | null;
-  last_sync?: string | null;
-  php_version?: string | null;
-}
+type Extras = z.output<z.ZodObject<ReturnType<typeof siteExtras>>>;
 
 /** The same sites, each with the requested details; two round trips for any number of them. */
 export async function withExtras<T extends { id: number }>(

@@ -1,5 +1,7 @@
 /** Resolves the sites that a caller names: in one round trip, without duplicates, with access checked. */
 
+import type { siteError } from '../../../schemas/common.js';
+import type { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
@@ -8,13 +10,7 @@ import { urlReference } from './urls.js';
 export type SiteRef = number | string;
 
 /** A member of a selection that matched no usable site. */
-export interface ResolveError {
-  identifier: SiteRef;
-  site_id: number | null;
-  code: string;
-  message: string;
-  [extra: string]: unknown;
-}
+export type ResolveError = z.output<ReturnType<typeof siteError>>;
 
 export interface Selection {
   /** Distinct sites in the given order ("all": URL order). */

@@ -1,5 +1,7 @@
 /** Reads and changes site records. */
 
+import type { site as siteSchema } from '../../../schemas/site.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
 import { cursorAfter, type Place, placeOf, type SortKey } from '../common/cursor.js';
@@ -14,26 +16,7 @@ import { isoTime } from './times.js';
 export { isoTime };
 
 /** A site as returned by get-site, add-site and update-site. */
-export interface SiteView {
-  id: number;
-  url: string;
-  name: string;
-  status: SiteRow['status'];
-  client_id: number | null;
-  wp_version: string;
-  php_version: string;
-  last_sync: string | null;
-  admin_username: string;
-  child_version: string;
-  notes: string;
-  /** Why the site is not connected; null if it is. */
-  status_reason: string | null;
-  /** Since when it is not connected; null = unknown, or connected. */
-  status_since: string | null;
-  last_check: { reachable: boolean | null; http_status: number | null; checked_at: string | null };
-  tags: { id: number; name: string }[];
-  stats?: { plugin_updates: number; theme_updates: number; wp_update_available: boolean; health_score: number | null };
-}
+export type SiteView = z.output<ReturnType<typeof siteSchema>>;
 
 /** A site as the operations return it, with why it is not connected. */
 export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
@@ -131,7 +114,7 @@ export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
 }
 
 /** Counts exclude ignored updates, as list-updates does (operations §5.3). */
-export async function siteWithStats(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
+export async function siteWithStats(ctx: Ctx, site: TaggedSite) {
   const { offers } = await ctx.store.inventory.read(site.id);
   const open = offers.filter((offer) => offer.ignored === 0);
   return {

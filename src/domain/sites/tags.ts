@@ -1,5 +1,7 @@
 /** Tags: groups of sites (operations §8.3). */
 
+import type { tag as tagSchema } from '../../../schemas/tag.js';
+import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { TagFilter, TagRow, TagWrite } from '../../store/sites/tags.js';
 import { siteItem } from '../clients/records.js';
@@ -8,14 +10,7 @@ import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
 import { listSites } from './sites.js';
 
-export interface TagView {
-  id: number;
-  name: string;
-  color: string | null;
-  sites_count: number;
-  created_at: string;
-  updated_at: string;
-}
+type TagView = z.output<ReturnType<typeof tagSchema>>;
 
 export interface TagInput {
   name?: string | undefined;
