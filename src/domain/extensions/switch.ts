@@ -5,7 +5,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { isCalled } from '../fleet/names.js';
 import { extensionHandler } from '../jobs/handlers.js';
-import type { ResolveError, Selection, SiteRef } from '../sites/resolve.js';
+import type { Selection, SiteRef } from '../sites/resolve.js';
 import { chooseSites, errorEntries, runOrQueue } from '../sites/run-on-sites.js';
 import { requireOwners } from '../updates/filters.js';
 
@@ -48,15 +48,10 @@ export async function switchPlugin(ctx: Ctx, query: SwitchQuery) {
   const answer = await runOrQueue(ctx, extensionHandler, selection, params);
   if (answer.queued) return { ...answer, plugin };
   const switched = answer.done.filter(({ result }) => result.errors.length === 0);
-  const refused: ResolveError[] = answer.done.flatMap(({ target: { site }, result }) =>
-    result.errors.map(({ code, message }) => ({
-      identifier: selection.identifiers.get(site.id) ?? site.id,
-      site_id: site.id,
-      code,
-      message,
-    })),
+  const refused = answer.done.flatMap(({ target: { site }, result }) =>
+    result.errors.map((error) => ({ site, error })),
   );
-  const errors = [...errorEntries(selection, answer.failures), ...refused];
+  const errors = errorEntries(selection, [...answer.failures, ...refused]);
   const { job_id, status_url } = answer.continued ?? {};
   return {
     queued: false,

@@ -31,7 +31,7 @@ import { finishInterrupted } from '../updates/interrupted.js';
 import { outcomeOfUpdates } from '../updates/outcome.js';
 import { type ApplyResult, failed } from '../updates/results.js';
 import { isCancelled } from '../updates/send.js';
-import { LONGEST, saidOfItem } from './outcomes.js';
+import { outcomeOfItems } from './outcomes.js';
 
 /** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
 export interface JobHandler<P, R> {
@@ -142,23 +142,19 @@ export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   },
 };
 
-export const suspendHandler: JobHandler<NoParams, void> = {
-  type: 'suspend',
-  failure: 'svc_suspend_failed',
-  async run(ctx, { site }) {
-    const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: true });
-    if (changed.length > 0) ctx.events.emit({ name: 'site.suspended', site_id: site.id, facts: {} });
-  },
-};
+function suspension(type: 'suspend' | 'unsuspend'): JobHandler<NoParams, void> {
+  return {
+    type,
+    failure: 'svc_suspend_failed',
+    async run(ctx, { site }) {
+      const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: type === 'suspend' });
+      if (changed.length > 0) ctx.events.emit({ name: `site.${type}ed`, site_id: site.id, facts: {} });
+    },
+  };
+}
 
-export const unsuspendHandler: JobHandler<NoParams, void> = {
-  type: 'unsuspend',
-  failure: 'svc_suspend_failed',
-  async run(ctx, { site }) {
-    const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: false });
-    if (changed.length > 0) ctx.events.emit({ name: 'site.unsuspended', site_id: site.id, facts: {} });
-  },
-};
+export const suspendHandler = suspension('suspend');
+export const unsuspendHandler = suspension('unsuspend');
 
 /** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
 async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
@@ -217,25 +213,14 @@ export const extensionHandler: JobHandler<ExtensionParams, ActionResult> = {
   failure: 'svc_operation_failed',
   run: actOnExtensions,
   resume: finishExtensions,
-  outcomeOf({ done, errors }) {
-    const [first] = errors;
-    const items = [
+  outcomeOf: ({ done, errors }) =>
+    outcomeOfItems([
       ...done.map((slug) => ({ done: true, facts: { slug } })),
       ...errors.map(({ slug, code, message, unknown }) => ({
         done: unknown === true ? null : false,
         facts: { slug, code, message },
       })),
-    ];
-    return {
-      failed: done.length === 0 && first !== undefined,
-      code: (first?.code ?? '') as ErrorCode | '',
-      message: errors
-        .map(({ slug, message }) => saidOfItem({ slug, message }))
-        .join('; ')
-        .slice(0, LONGEST),
-      items,
-    };
-  },
+    ]),
 };
 
 /** The handler of each job type. A type without one is a compile error. */

@@ -1,27 +1,11 @@
 /** The list of running and ended jobs, including those of the tools. */
 
-import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Origin } from '../../core/events.js';
 import type { ListedJob } from '../../store/jobs/jobs.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 
-export interface JobEntry {
-  job_id: string;
-  type: JobType | ToolJobType;
-  status: 'queued' | 'processing' | 'completed' | 'failed';
-  processed: number;
-  total: number;
-  succeeded: number;
-  failed: number;
-  /** Who queued it; null = the service itself. */
-  by: string | null;
-  queued_at: string | null;
-  started_at: string | null;
-  completed_at: string | null;
-}
-
-function entryOf(job: ListedJob): JobEntry {
+function entryOf(job: ListedJob) {
   const origin = job.origin === '' ? null : (JSON.parse(job.origin) as Origin);
   return {
     job_id: job.id,
@@ -31,6 +15,7 @@ function entryOf(job: ListedJob): JobEntry {
     total: job.total,
     succeeded: job.succeeded,
     failed: job.failed,
+    // Who queued it; null = the service itself.
     by: origin === null ? null : origin.name,
     queued_at: isoTime(job.created_at),
     started_at: isoTime(job.started_at),

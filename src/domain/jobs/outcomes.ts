@@ -22,7 +22,7 @@ export function outcomeOfItems(items: readonly JobItem[]): SiteOutcome {
 }
 
 /** Of the message of a site in a job, in characters. */
-export const LONGEST = 2000;
+const LONGEST = 2000;
 
 /** One item that was done is a success of the site (operations §7.2). */
 function isFailed(code: string, items: readonly JobItem[]): boolean {
@@ -38,7 +38,7 @@ function saidOf(items: readonly JobItem[]): Pick<SiteOutcome, 'code' | 'message'
 }
 
 /** A failed item in one sentence: of what type it is where it has one, its slug, and why; of the site as a whole only why. */
-export function saidOfItem({ type, slug, message }: Readonly<Record<string, unknown>>): string {
+function saidOfItem({ type, slug, message }: Readonly<Record<string, unknown>>): string {
   return type === 'site'
     ? String(message)
     : `${type === undefined ? '' : `${type}: `}${siteWord(String(slug))}: ${message}`;

@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { type QueuedAnswer, queueJob, statusUrl } from '../jobs/jobs.js';
 import { type LoadedSite, loadSites, siteCallError } from './load.js';
-import { type ResolveError, resolveSites, type Selection, type SiteRef } from './resolve.js';
+import { type ResolveError, resolveSites, type Selection, type SiteRef, selectionOf } from './resolve.js';
 
 export interface SitesResult<R> {
   done: { target: LoadedSite; result: R }[];
@@ -148,8 +148,7 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: S
         },
       );
     }
-    const sites = await options.whenEmpty(ctx);
-    return { sites, identifiers: new Map(sites.map((site) => [site.id, site.id])), errors: [] };
+    return selectionOf(await options.whenEmpty(ctx));
   }
   const selection = await resolveSites(ctx, refs);
   if (options.failWhenNothingResolves === true && selection.sites.length === 0) {
@@ -277,7 +276,7 @@ export async function runOnOne<P extends object, R>(
 /** Error entries of a multi-site answer: references that resolved to no site, then sites on which the work failed. */
 export function errorEntries(
   selection: Selection,
-  failures: readonly { site: SiteRow; error: ServiceError }[],
+  failures: readonly { site: SiteRow; error: { code: string; message: string } }[],
 ): ResolveError[] {
   return [
     ...selection.errors,
