@@ -16,7 +16,7 @@ import { UPDATE_TYPES } from '../updates/results.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { ailments } from './probe.js';
 import { protectionOf } from './protect.js';
-import type { SafeItem, SafeRun } from './safe-run.js';
+import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { emitRolledBack } from './settle.js';
 import { syncAfterRestore } from './sync-after-restore.js';
 import { putBack } from './undo.js';
@@ -121,6 +121,7 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
       },
     );
   const item: SafeItem = {
+    ...UNTRIED,
     change: goal.change,
     type,
     slug,
@@ -129,12 +130,6 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
     new_version: installed.version,
     protection,
     snapshot: copy?.id ?? null,
-    faults_since: null,
-    updated_at: null,
-    applied: null,
-    error: null,
-    unanswered: false,
-    restoring: false,
   };
   return restoreItem(ctx, goal, item, open?.guard ?? null);
 }

@@ -19,12 +19,13 @@ import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
 import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
 import { holdBack } from './quarantine.js';
-import { note, type SafeItem, type SafeRun, type SuspectPolicy } from './safe-run.js';
+import { note, type SafeItem, type SafeRun, type SuspectPolicy, UNTRIED } from './safe-run.js';
 import {
   close,
   failure,
   joined,
   lookAfter,
+  NOTHING,
   type Settled,
   type Suspect,
   settleAll,
@@ -98,7 +99,7 @@ export async function runSafely(
     one.active === 1 ? [one.slug] : [],
   );
   const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
-  let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+  let result = NOTHING;
   try {
     // A second round is for items that were rolled back without being at fault.
     for (let round = inOrder(wanted), again = false; round.length > 0; again = true) {
@@ -130,7 +131,7 @@ async function runRound(
   apply: Apply,
   settings: SafeSettings,
 ): Promise<Settled> {
-  let result: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+  let result = NOTHING;
   for (const [index, offer] of offers.entries()) {
     const part = await updateOne(run, offer, apply, settings);
     if (part === null) continue;
@@ -155,10 +156,10 @@ async function updateOne(
   const type = UPDATE_TYPES[offer.type] ?? 'plugin';
   const protection = await protectionOf(ctx, run.guard, offer);
   const least = type === 'plugin' || type === 'theme' ? settings.least.extensions : settings.least.core;
-  if (isWeaker(protection, least)) return only(unprotected(target, offer, protection));
+  if (isWeaker(protection, least)) return { ...NOTHING, errors: [unprotected(target, offer, protection)] };
   const item = await beginItem(run, offer, type, protection);
   const refusal = protection === 'guard' ? await protectedOrNot(run, item) : null;
-  if (refusal !== null) return only(refusal);
+  if (refusal !== null) return { ...NOTHING, errors: [refusal] };
   item.updated_at = ctx.clock.now();
   await note(run, item, { step: 'update', updated_at: item.updated_at });
   run.open.push(item);
@@ -198,6 +199,7 @@ async function beginItem(
 ): Promise<SafeItem> {
   const { ctx, target } = run;
   const item: SafeItem = {
+    ...UNTRIED,
     change: `change_${randomUUID()}`,
     type,
     slug: offer.slug,
@@ -205,13 +207,6 @@ async function beginItem(
     old_version: offer.current_version,
     new_version: offer.new_version,
     protection,
-    snapshot: null,
-    faults_since: null,
-    updated_at: null,
-    applied: null,
-    error: null,
-    unanswered: false,
-    restoring: false,
   };
   const row = {
     id: item.change,
@@ -239,7 +234,7 @@ async function protectedOrNot(run: SafeRun, item: SafeItem): Promise<ApplyError 
   } catch (error) {
     if (!(error instanceof ServiceError) || run.ctx.signal.aborted || error.code === 'svc_cancelled') throw error;
     await disarm(run, item);
-    await close(run, item, 'not_updated', { seen: [error.message], by: null, well_after_ms: null, suspect: [] });
+    await close(run, item, 'not_updated', [error.message]);
     return failure(run, item, error.code, error.message, []);
   }
 }
@@ -258,10 +253,6 @@ function innocentOffers(offers: readonly FleetOffer[], items: readonly SafeItem[
   return inOrder(
     offers.filter((offer) => items.some(({ type, slug }) => slug === offer.slug && type === UPDATE_TYPES[offer.type])),
   );
-}
-
-function only(error: ApplyError): Settled {
-  return { updated: [], errors: [error], suspects: [], innocent: [], well: true };
 }
 
 function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError {

@@ -41,6 +41,17 @@ export interface SafeItem {
   restoring: boolean;
 }
 
+/** An item with which nothing was done yet. */
+export const UNTRIED = {
+  snapshot: null,
+  faults_since: null,
+  updated_at: null,
+  applied: null,
+  error: null,
+  unanswered: false,
+  restoring: false,
+} as const satisfies Partial<SafeItem>;
+
 export interface SafeRun {
   id: string;
   ctx: Ctx;
@@ -73,6 +84,7 @@ export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promis
 /** An item from its stored row. */
 export function itemOf(row: ChangeRow): SafeItem {
   return {
+    ...UNTRIED,
     change: row.id,
     type: UPDATE_TYPES[row.type] ?? 'plugin',
     slug: row.slug,
@@ -83,8 +95,6 @@ export function itemOf(row: ChangeRow): SafeItem {
     snapshot: row.snapshot,
     faults_since: row.armed_until === null ? null : row.armed_until - ARMED_SECONDS,
     updated_at: row.updated_at,
-    applied: null,
-    error: null,
     unanswered: row.step === 'update' || row.step === 'restore',
     restoring: row.step === 'restore',
   };

@@ -33,7 +33,8 @@ export interface Settled {
   well: boolean;
 }
 
-const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+/** Nothing was settled, and nothing speaks against the site. */
+export const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
 
 /** The quick check after one item. */
 export async function lookAfter(run: SafeRun, item: SafeItem): Promise<Verdict> {
@@ -72,12 +73,12 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
   const old = siteWord(item.old_version);
   if (result === 'done') {
     const message = `${error.message} What it had left was not ${old}: Sitefleet put that back.`;
-    await close(run, item, 'rolled_back', { seen: [message], by: 'sitefleet', well_after_ms: null, suspect: [] });
+    await close(run, item, 'rolled_back', [message], { by: 'sitefleet' });
     return { ...NOTHING, errors: [{ ...error, code: 'svc_update_failed', message, change_id: item.change }] };
   }
   const message =
     `${error.message} ${old} could not be put back: a person has to look at it. ${siteSays(result.failed)}`.trim();
-  await close(run, item, 'broken', { seen: [message], by: null, well_after_ms: null, suspect: [] });
+  await close(run, item, 'broken', [message]);
   return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
 }
 
@@ -126,13 +127,7 @@ async function putRight(
   for (const one of undone.items) {
     if (one === at) continue;
     if (undone.guilty === null) result.errors.push(await rolledBack(run, one, undone, seen));
-    else
-      await close(run, one, 'rolled_back', {
-        seen: [WITHOUT_FAULT],
-        by: 'sitefleet',
-        well_after_ms: null,
-        suspect: [],
-      });
+    else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet' });
     result.innocent.push(...(undone.guilty === null ? [] : [one]));
   }
   if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
@@ -166,8 +161,7 @@ async function rolledBack(
       : `Sitefleet had ${siteWord(item.old_version)} installed again, but the site reports ${siteWord(reported ?? 'none')}`;
   const state =
     well === null ? 'the site is not well all the same.' : `the site was well again ${seconds(well)} after the update.`;
-  const evidence = { seen: [...seen], by, well_after_ms: well, suspect: [] } satisfies Evidence;
-  await close(run, item, 'rolled_back', evidence);
+  await close(run, item, 'rolled_back', seen, { by, well_after_ms: well });
   const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
 }
@@ -183,7 +177,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
         ? 'There is nothing that could put it back.'
         : '';
   const sentences = [...seen, ...reasons];
-  await close(run, item, 'broken', { seen: sentences, by: null, well_after_ms: null, suspect: [] });
+  await close(run, item, 'broken', sentences);
   run.ctx.events.emit({
     name: 'update.broke_site',
     site_id: run.target.site.id,
@@ -209,7 +203,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // If several were being restored, it is unknown which one was at fault.
       if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
-      await close(run, item, 'rolled_back', { seen: [STOPPED], by: 'sitefleet', well_after_ms: null, suspect: [] });
+      await close(run, item, 'rolled_back', [STOPPED], { by: 'sitefleet' });
       continue;
     }
     // Unclear until now: the site reports by now that the new version is not installed.
@@ -228,12 +222,8 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
     const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
     const updated = now !== null && now !== item.old_version;
     const findings = updated ? suspect.map(({ what }) => what) : [];
-    await close(run, item, updated ? 'kept' : 'not_updated', {
-      seen: item.error === null ? [] : [item.error.message],
-      by: null,
-      well_after_ms: null,
-      suspect: findings,
-    });
+    const seen = item.error === null ? [] : [item.error.message];
+    await close(run, item, updated ? 'kept' : 'not_updated', seen, { suspect: findings });
     if (item.applied !== null) result.updated.push(item.applied);
     if (item.error !== null) result.errors.push({ ...item.error, change_id: item.change });
     if (findings.length > 0) result.suspects.push({ change_id: item.change, slug: item.slug, findings });
@@ -259,7 +249,15 @@ function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
   return listOf(inventory, item.type)?.find(({ slug }) => slug === item.slug)?.version ?? null;
 }
 
-export async function close(run: SafeRun, item: SafeItem, outcome: ChangeOutcome, evidence: Evidence): Promise<void> {
+/** Records how an item ended. */
+export async function close(
+  run: SafeRun,
+  item: SafeItem,
+  outcome: ChangeOutcome,
+  seen: readonly string[],
+  known: Partial<Evidence> = {},
+): Promise<void> {
+  const evidence: Evidence = { seen: [...seen], by: null, well_after_ms: null, suspect: [], ...known };
   await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
   if (outcome === 'rolled_back') emitRolledBack(run.ctx, run.target, item, evidence.by);
 }

@@ -49,12 +49,7 @@ async function settleRun(
   for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
   for (const item of unsent) {
     await disarm(run, item);
-    await close(run, item, 'not_updated', {
-      seen: ['The update was not sent: Sitefleet was stopped before.'],
-      by: null,
-      well_after_ms: null,
-      suspect: [],
-    });
+    await close(run, item, 'not_updated', ['The update was not sent: Sitefleet was stopped before.']);
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await settleAll(run);

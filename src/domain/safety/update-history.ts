@@ -2,37 +2,14 @@
  * The history of protected updates of a site, step by step, including running ones, and the known state of its guard.
  */
 
-import type { ChangeOutcome, ChangeRow, ChangeStep, Protection } from '../../store/safety/changes.js';
+import type { ChangeRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import type { Evidence } from './safe-run.js';
 import { storedGuard } from './site-guard.js';
 
-export interface SafeChangeView {
-  change_id: string;
-  run_id: string;
-  type: UpdateType;
-  slug: string;
-  name: string;
-  old_version: string;
-  new_version: string;
-  protection: Protection;
-  /** The current step; for an item that has ended, the last one. */
-  step: ChangeStep;
-  /** null = it is in progress. */
-  outcome: ChangeOutcome | null;
-  seen: string[];
-  suspect: string[];
-  /** Who restored the old version. */
-  put_back_by: 'sitefleet' | 'guard' | null;
-  well_after_ms: number | null;
-  started_at: string | null;
-  updated_at: string | null;
-  settled_at: string | null;
-}
-
-function viewOf(row: ChangeRow): SafeChangeView {
+function viewOf(row: ChangeRow) {
   const evidence = row.evidence === null ? null : (JSON.parse(row.evidence) as Evidence);
   return {
     change_id: row.id,
@@ -43,7 +20,9 @@ function viewOf(row: ChangeRow): SafeChangeView {
     old_version: row.old_version,
     new_version: row.new_version,
     protection: row.protection,
+    // The current step; for an item that has ended, the last one.
     step: row.step,
+    // null = it is in progress.
     outcome: row.outcome,
     seen: evidence?.seen ?? [],
     suspect: evidence?.suspect ?? [],
