@@ -1,7 +1,7 @@
 import { continuedFields, siteRef, slugError } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { z } from '../../schemas/zod.js';
-import { actOnPlugins, requireSlugs } from '../../src/domain/extensions/extensions.js';
+import { actNow, requireSlugs } from '../../src/domain/extensions/extensions.js';
 import { loadNamed } from '../../src/domain/sites/load.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -25,7 +25,7 @@ export default defineOperation({
   async handle({ site_id_or_domain, slugs }, ctx) {
     const wanted = requireSlugs(slugs);
     const target = await loadNamed(ctx, site_id_or_domain);
-    const { done, ...answer } = await actOnPlugins(ctx, target, 'activate', wanted);
+    const { done, ...answer } = await actNow(ctx, target, { kind: 'plugin', action: 'activate', slugs: wanted });
     return { site_id: target.site.id, activated: done, ...answer };
   },
 });

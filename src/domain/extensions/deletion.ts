@@ -4,8 +4,7 @@ import type { ExtensionKind } from '../../child/child.js';
 import type { Ctx } from '../context.js';
 import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import type { SlugError } from './act.js';
-import { actOnPlugins, deleteThemes, extensionEntry, requireSlugs } from './extensions.js';
+import { actNow, extensionEntry, requireSlugs } from './extensions.js';
 import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from './inventory.js';
 
 /** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
@@ -37,15 +36,10 @@ export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKin
   };
 }
 
-export async function deleteExtensions(
-  ctx: Ctx,
-  ref: SiteRef,
-  kind: ExtensionKind,
-  slugs: readonly string[],
-): Promise<{ site_id: number; deleted: string[]; errors: SlugError[]; job_id?: string; status_url?: string }> {
+/** Deletes them. The child refuses the active theme and its parent. */
+export async function deleteExtensions(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {
   const target = await loadWritable(ctx, ref);
   const wanted = requireSlugs(slugs);
-  const { done, errors, ...job } =
-    kind === 'plugin' ? await actOnPlugins(ctx, target, 'delete', wanted) : await deleteThemes(ctx, target, wanted);
-  return { site_id: target.site.id, deleted: done, errors, ...job };
+  const { done, ...answer } = await actNow(ctx, target, { kind, action: 'delete', slugs: wanted });
+  return { site_id: target.site.id, deleted: done, ...answer };
 }

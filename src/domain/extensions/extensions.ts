@@ -11,7 +11,7 @@ import { extensionHandler } from '../jobs/handlers.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { type ContinuedJob, runOnOne } from '../sites/run-on-sites.js';
-import type { ActionResult, ExtensionAction } from './act.js';
+import type { ActionResult, ExtensionParams } from './act.js';
 import { installedExtensions, MUST_USE } from './inventory.js';
 
 type ExtensionEntry = z.output<ReturnType<typeof extension>>;
@@ -46,41 +46,20 @@ export function requireSlugs(slugs: readonly string[], field = 'slugs'): string[
 /** The outcome of a call on plugins or themes. With a job, the rest continues as that job. */
 export interface ActionAnswer extends ActionResult, Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>> {}
 
-/** Changes plugins in one call to the child, each verified; one failure does not affect the rest. */
-export function actOnPlugins(
-  ctx: Ctx,
-  target: LoadedSite,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<ActionAnswer> {
-  return actNow(ctx, target, 'plugin', action, slugs);
-}
-
-/** Deletes themes; the active theme and its parent are refused by the child. */
-export function deleteThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<ActionAnswer> {
-  return actNow(ctx, target, 'theme', 'delete', slugs);
-}
-
 /**
- * Runs within the time of a direct call; if that runs out, each slug has an error that names the job on which the work
- * continues.
+ * Changes plugins or themes in one call to the child, each verified; one failure does not affect the rest. If the time
+ * of a direct call runs out, each slug has an error that names the job on which the work continues.
  */
-async function actNow(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  action: ExtensionAction,
-  slugs: readonly string[],
-): Promise<ActionAnswer> {
+export async function actNow(ctx: Ctx, target: LoadedSite, change: ExtensionParams): Promise<ActionAnswer> {
   requireWritable(target);
   try {
-    const { result } = await runOnOne(ctx, extensionHandler, target.site, { kind, action, slugs: [...slugs] });
+    const { result } = await runOnOne(ctx, extensionHandler, target.site, change);
     return result;
   } catch (error) {
     if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
     const { code, message } = error;
     const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
-    return { done: [], errors: slugs.map((slug) => ({ slug, code, message })), job_id, status_url };
+    return { done: [], errors: change.slugs.map((slug) => ({ slug, code, message })), job_id, status_url };
   }
 }
 
@@ -95,7 +74,15 @@ export async function activateTheme(
 ): Promise<{ activated: string; previous_theme: string }> {
   const previous =
     (await installedExtensions(ctx, target.site.id, 'theme')).find((row) => row.active === 1)?.slug ?? '';
-  const { errors, done: _done, ...job } = await actNow(ctx, target, 'theme', 'activate', [slug]);
+  const {
+    errors,
+    done: _done,
+    ...job
+  } = await actNow(ctx, target, {
+    kind: 'theme',
+    action: 'activate',
+    slugs: [slug],
+  });
   const [error] = errors;
   if (error !== undefined) {
     const refused = error.code === 'svc_activation_failed';

@@ -5,7 +5,7 @@
 import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
-import { type ActionAnswer, activateTheme, actOnPlugins, deleteThemes } from '../../domain/extensions/extensions.js';
+import { type ActionAnswer, activateTheme, actNow } from '../../domain/extensions/extensions.js';
 import { installedBySlug } from '../../domain/extensions/inventory.js';
 import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
@@ -39,7 +39,7 @@ export async function changePlugins(
   slugs: readonly string[],
 ): Promise<Outcome> {
   const before = await installedBySlug(ctx, target.site.id, 'plugin');
-  const result = await actOnPlugins(ctx, target, action, slugs);
+  const result = await actNow(ctx, target, { kind: 'plugin', action, slugs });
   const outcome = await judged(ctx, target, 'plugin', before, result);
   requireSome(outcome, `svc_rest_${action}_plugins_action`, 'svc_rest_invalid_plugins_slugs');
   return outcome;
@@ -51,7 +51,7 @@ export async function changePlugins(
  */
 export async function removeThemes(ctx: Ctx, target: LoadedSite, slugs: readonly string[]): Promise<Outcome> {
   const before = await installedBySlug(ctx, target.site.id, 'theme');
-  const result = await deleteThemes(ctx, target, slugs);
+  const result = await actNow(ctx, target, { kind: 'theme', action: 'delete', slugs });
   const outcome = await judged(ctx, target, 'theme', before, result);
   requireSome(outcome, 'svc_rest_delete_themes_action', 'svc_rest_invalid_themes_slugs');
   return outcome;
