@@ -17,6 +17,9 @@ export const JOB_TYPES = [
 ] as const;
 export type JobType = (typeof JOB_TYPES)[number];
 
+/** How the id of such a job begins. */
+export const JOB_ID = new RegExp(`^(${JOB_TYPES.join('|')})_`);
+
 /** Tools that work on all sites in the background; their status is read where they are started. */
 export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconnect_all_sites'] as const;
 export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];

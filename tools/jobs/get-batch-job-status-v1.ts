@@ -1,5 +1,5 @@
 import { paging } from '../../schemas/common.js';
-import { JOB_TYPES, jobStatus as status } from '../../schemas/job.js';
+import { JOB_ID, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { jobStatus } from '../../src/domain/jobs/jobs.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -16,7 +16,7 @@ export default defineOperation({
       job_id: z
         .string()
         .max(64)
-        .regex(new RegExp(`^(${JOB_TYPES.join('|')})_`), 'must be the job_id of a queued answer, such as sync_…')
+        .regex(JOB_ID, 'must be the job_id of a queued answer, such as sync_…')
         .describe('From a queued answer.'),
       ...paging(50, 200),
     }),

@@ -1,7 +1,7 @@
 /** The queue: adding a job, and reading its status. `chunk.ts` runs jobs, `src/scheduler/job-runner.ts` starts it. */
 
 import { randomUUID } from 'node:crypto';
-import { JOB_TYPES, type JobType, type jobStatus as jobStatusSchema } from '../../../schemas/job.js';
+import type { JobType, jobStatus as jobStatusSchema } from '../../../schemas/job.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError, storageFailure } from '../../core/errors.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
@@ -93,12 +93,6 @@ function fittingDelay(
   const pauses = Math.max(0, Math.ceil(sites / chunk) - 1);
   if (pauses * delayMs <= timeoutMs / 2) return { delay_ms: delayMs, shortened: false };
   return { delay_ms: Math.floor(timeoutMs / 2 / pauses), shortened: true };
-}
-
-const JOB_ID = new RegExp(`^(${JOB_TYPES.join('|')})_`);
-
-export function isJobId(text: string): boolean {
-  return JOB_ID.test(text);
 }
 
 type JobView = z.output<ReturnType<typeof jobStatusSchema>>;

@@ -1,10 +1,10 @@
 /** Routes of jobs: list, status (the `status_url` of every queued answer, operations §7.3) and cancellation. */
 
-import { jobStatus as jobStatusShape } from '../../../schemas/job.js';
+import { JOB_ID, jobStatus as jobStatusShape } from '../../../schemas/job.js';
 import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import { once } from '../../core/once.js';
-import { cancelJob, isJobId, jobStatus } from '../../domain/jobs/jobs.js';
+import { cancelJob, jobStatus } from '../../domain/jobs/jobs.js';
 import { listJobs } from '../../domain/jobs/list.js';
 import { flag, paging } from '../params.js';
 import { type Route, type RouteAnswer, route } from '../route.js';
@@ -82,7 +82,7 @@ export const jobs: readonly Route[] = [
 ];
 
 function requireJobId(id: string): void {
-  if (isJobId(id)) return;
+  if (JOB_ID.test(id)) return;
   throw new ServiceError('svc_invalid_job_id', 'This is not the id of a job.', {
     field: 'job_id',
     advice: 'Use the job_id of a queued answer.',
