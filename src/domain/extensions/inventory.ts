@@ -9,7 +9,8 @@ export const MUST_USE = 1;
 export const CHILD_AGENT = 2;
 export const PARENT_ACTIVE = 4;
 
-const KIND_NUMBER: Record<ExtensionKind, number> = { plugin: 0, theme: 1 };
+/** As stored. */
+export const KIND_NUMBER: Record<ExtensionKind, number> = { plugin: 0, theme: 1 };
 
 /** As of the last sync, in the child's order. */
 export function installedExtensions(ctx: Ctx, siteId: number, kind: ExtensionKind): Promise<ExtensionRow[]> {

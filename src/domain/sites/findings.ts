@@ -1,10 +1,11 @@
 /** Findings of the last sync about a site: abandoned extensions, security issues. */
 
 import { siteWord } from '../../../schemas/site-text.js';
+import type { ExtensionKind } from '../../child/child.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
-import { installedExtensions } from '../extensions/inventory.js';
+import { installedExtensions, KIND_NUMBER } from '../extensions/inventory.js';
 import { abandonedAfterDays } from '../settings/effects.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { isoTime } from './sites.js';
@@ -24,16 +25,14 @@ function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
   return Math.floor(day.getTime() / 1000);
 }
 
-export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: number, perPage: number) {
-  const { items, total } = await ctx.store.findings.abandoned(
-    {
-      kind: kind === 'plugin' ? 0 : 1,
-      before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
-      denied: ctx.actor.denied_sites,
-    },
-    page,
-    perPage,
-  );
+/** What counts as abandoned now, of those that the caller may see. */
+async function abandonedFilter(ctx: Ctx, kind: ExtensionKind) {
+  const before = abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx));
+  return { kind: KIND_NUMBER[kind], before, denied: ctx.actor.denied_sites };
+}
+
+export async function listAbandoned(ctx: Ctx, kind: ExtensionKind, page: number, perPage: number) {
+  const { items, total } = await ctx.store.findings.abandoned(await abandonedFilter(ctx, kind), page, perPage);
   const looks = await ctx.store.findings.abandonedLooks({ denied: ctx.actor.denied_sites });
   return {
     items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })),
@@ -44,13 +43,8 @@ export async function listAbandoned(ctx: Ctx, kind: 'plugin' | 'theme', page: nu
 }
 
 /** Abandoned items of a site, with their inventory data. */
-export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: 'plugin' | 'theme') {
-  const filter = {
-    kind: kind === 'plugin' ? 0 : 1,
-    before: abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx)),
-    site_id: site.id,
-    denied: ctx.actor.denied_sites,
-  };
+export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: ExtensionKind) {
+  const filter = { ...(await abandonedFilter(ctx, kind)), site_id: site.id };
   const [{ items }, rows] = await Promise.all([
     ctx.store.findings.abandoned(filter, 1, MAX_ABANDONED),
     installedExtensions(ctx, site.id, kind),
@@ -117,11 +111,7 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
  * `valid` = the last check found a good certificate. Null: never checked, no check has seen a certificate, or the site
  * has none because its address is not https (operations §5.11).
  */
-async function certificateState(
-  ctx: Ctx,
-  siteId: number,
-  url: string,
-): Promise<{ valid: boolean | null; expires: string | null; checked_at: string | null }> {
+async function certificateState(ctx: Ctx, siteId: number, url: string) {
   const certificate = await ctx.store.findings.certificate(siteId);
   const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   const checked_at = isoTime(certificate?.last_check ?? null);

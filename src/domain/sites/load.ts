@@ -6,7 +6,7 @@ import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { compareVersions } from '../updates/versions.js';
-import { getSite, type SiteRef } from './resolve.js';
+import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
 
 export interface LoadedSite {
   site: SiteRecord;
@@ -25,8 +25,7 @@ export async function loadSites(ctx: Ctx, ids: readonly number[]): Promise<Map<n
 
 export async function loadSite(ctx: Ctx, id: number): Promise<LoadedSite> {
   const target = (await loadSites(ctx, [id])).get(id);
-  if (target === undefined)
-    throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  if (target === undefined) throw removedMeanwhile(id);
   return target;
 }
 

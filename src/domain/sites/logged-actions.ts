@@ -22,12 +22,10 @@ type Describe<K extends EventName> = (facts: EventFacts[K]) => LoggedAction;
 type UpdateType = 'core' | 'plugin' | 'theme' | 'translation';
 const NAMES: Partial<Record<UpdateType, { name: string }>> = { core: { name: 'WordPress' } };
 
+/** Also for an update that failed: its `code` says why. */
 const updated =
   (context: UpdateType) =>
-  (facts: EventFacts['plugin.updated']): LoggedAction => ({ context, action: 'updated', ...NAMES[context], ...facts });
-const notUpdated =
-  (context: UpdateType) =>
-  (facts: { slug: string; code: string }): LoggedAction => ({
+  (facts: EventFacts['plugin.updated'] | { slug: string; code: string }): LoggedAction => ({
     context,
     action: 'updated',
     ...NAMES[context],
@@ -129,10 +127,10 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   'plugin.updated': updated('plugin'),
   'theme.updated': updated('theme'),
   'translation.updated': updated('translation'),
-  'core.update_failed': notUpdated('core'),
-  'plugin.update_failed': notUpdated('plugin'),
-  'theme.update_failed': notUpdated('theme'),
-  'translation.update_failed': notUpdated('translation'),
+  'core.update_failed': updated('core'),
+  'plugin.update_failed': updated('plugin'),
+  'theme.update_failed': updated('theme'),
+  'translation.update_failed': updated('translation'),
   'core.rolled_back': rolledBack('core'),
   'plugin.rolled_back': rolledBack('plugin'),
   'theme.rolled_back': rolledBack('theme'),

@@ -137,6 +137,11 @@ function notFound(ref: SiteRef, field: string): Refusal {
   return new Refusal('svc_site_not_found', message, field, 'Find the right id or domain with list-sites-v1.');
 }
 
+/** The error for a site that was deleted between two steps of a call. */
+export function removedMeanwhile(id: number): ServiceError {
+  return new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+}
+
 function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refusal {
   const message = `${field}: ${quote(ref)} names ${found.length} sites.`;
   const advice = 'Name the site by its id, or by its full URL with the scheme.';

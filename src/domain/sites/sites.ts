@@ -9,7 +9,7 @@ import { isStorageError } from '../common/storage-errors.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { presentHealthScore } from './health.js';
-import { getSite, type SiteRef } from './resolve.js';
+import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
 import { lastVisit, type StatusReason, statusReasons } from './status.js';
 import { isoTime } from './times.js';
 
@@ -108,8 +108,7 @@ export async function getRecord(ctx: Ctx, ref: SiteRef): Promise<TaggedSite> {
 
 export async function loadRecord(ctx: Ctx, id: number): Promise<TaggedSite> {
   const record = await ctx.store.sites.record(id);
-  if (record === undefined)
-    throw new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  if (record === undefined) throw removedMeanwhile(id);
   return record;
 }
 
@@ -171,10 +170,7 @@ export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): P
   const removed = await withStorageError('svc_deletion_failed', 'The site was not removed. Nothing changed.', () =>
     ctx.store.sites.remove(site.id),
   );
-  if (!removed)
-    throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`, {
-      data: { site_id: site.id },
-    });
+  if (!removed) throw removedMeanwhile(site.id);
   ctx.events.emit({ name: 'site.deleted', site_id: site.id, facts: { url: site.url } });
 }
 

@@ -17,11 +17,11 @@ const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const MAX_URL = 2048;
 
 /** The form in which a new site is stored. Throws `svc_invalid_url` naming the problem. */
-export function storedUrl(text: string, field = 'url'): StoredUrl {
+export function storedUrl(text: string): StoredUrl {
   const trimmed = text.trim();
   const wrong = (what: string) =>
-    new ServiceError('svc_invalid_url', `${field} ${what}.`, {
-      field,
+    new ServiceError('svc_invalid_url', `url ${what}.`, {
+      field: 'url',
       advice: 'Send the full address of the site, such as https://example.com/.',
     });
   if (trimmed.length > MAX_URL) throw wrong(`is longer than ${MAX_URL} characters`);
