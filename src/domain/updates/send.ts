@@ -72,30 +72,21 @@ async function applyExtensions(
   for (const entry of judged.verdicts) {
     if (judged.silence !== null) break;
     if (!('unexplained' in entry.verdict) || entry.verdict.unexplained !== true) continue;
-    const alone = await sendAlone(ctx, target, kind, entry.offer, sending);
-    entry.verdict = alone.verdict;
+    const { offer } = entry;
+    const alone = await sendExtensions(ctx, target, kind, [offer], sending).catch((error: unknown) =>
+      failedAlone(offer, updateError(ctx, target, kind, error)),
+    );
+    entry.verdict = alone.verdicts[0]?.verdict ?? { open: true };
     judged.silence = alone.silence;
   }
   return judged;
 }
 
-/** Never throws: the outcome of the bulk call is known by now. */
-async function sendAlone(
-  ctx: Ctx,
-  target: LoadedSite,
-  kind: ExtensionKind,
-  offer: FleetOffer,
-  sending: Sending,
-): Promise<{ verdict: Verdict; silence: ServiceError | null }> {
-  try {
-    const { verdicts, silence } = await sendExtensions(ctx, target, kind, [offer], sending);
-    return { verdict: verdicts[0]?.verdict ?? { open: true }, silence };
-  } catch (error) {
-    const failure = updateError(ctx, target, kind, error);
-    return isCancelled(failure)
-      ? { verdict: { open: true }, silence: failure }
-      : { verdict: { failure }, silence: null };
-  }
+/** Not thrown: the outcome of the bulk call is known by now. */
+function failedAlone(offer: FleetOffer, failure: ServiceError): Judged {
+  return isCancelled(failure)
+    ? { verdicts: [], silence: failure }
+    : { verdicts: [{ offer, verdict: { failure } }], silence: null };
 }
 
 async function sendExtensions(
