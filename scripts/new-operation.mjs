@@ -93,7 +93,7 @@ export default defineOperation({
   id: 'svc/${name}-v1',
   title: '${title}',
   about: '${title}: say what it does, and when to use it.',
-${destroys ? `  instructions: 'Preview with dry_run, then confirm.',\n` : ''}${run}  effect: '${effect}',
+${run}  effect: '${effect}',
 ${reads ? '' : '  idempotent: false,\n'}  input: () => z.object({${destroys ? ' ...confirmation ' : ''}}),
   output: () => z.object({ total: z.number().int() }),
 ${destroys ? preview : ''}  async handle(input, ctx) {

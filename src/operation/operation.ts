@@ -26,7 +26,7 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   title: string;
   /** Description for users and models: what it does, when to use it, what it costs. */
   about: string;
-  /** Advice for automated callers; '' when none (operations §2). */
+  /** Advice for automated callers; default: for a deletion to preview it, otherwise none (operations §2). */
   instructions?: string;
   /** Works on many sites: reports progress, may be queued. */
   multi?: true;
@@ -135,7 +135,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     id: definition.id,
     title: definition.title,
     about: definition.about,
-    instructions: definition.instructions ?? '',
+    instructions: definition.instructions ?? (definition.effect === 'destroy' ? PREVIEW_FIRST : ''),
     run,
     methods: acceptedMethods(run, definition.effect, idempotent),
     effect: definition.effect,
@@ -168,6 +168,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     },
   };
 }
+
+const PREVIEW_FIRST = 'Preview with dry_run, then confirm.';
 
 /** The method of the user's document, plus GET for reads and DELETE for idempotent deletions. */
 function acceptedMethods(run: 'GET' | 'POST', effect: Effect, idempotent: boolean): RunMethod[] {

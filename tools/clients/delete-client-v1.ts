@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/delete-client-v1',
   title: 'Delete a client',
   about: 'Deletes a client; its sites stay.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
   input: () => z.object({ client_id_or_email: clientRef(), ...confirmation() }),

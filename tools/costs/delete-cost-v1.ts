@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/delete-cost-v1',
   title: 'Delete a cost',
   about: 'Deletes the record of a cost.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 

@@ -7,7 +7,6 @@ export default defineOperation({
   id: 'svc/remove-site-guard-v1',
   title: 'Remove the guard of a site',
   about: 'Removes the guard and the copies it keeps from a site.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/delete-site-plugins-v1',
   title: 'Delete plugins',
   about: 'Deletes plugins and verifies each.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/delete-site-themes-v1',
   title: 'Delete themes',
   about: 'Deletes themes and verifies each. The active one and its parent are refused.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 

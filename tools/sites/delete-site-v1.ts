@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/delete-site-v1',
   title: 'Remove a site record',
   about: 'Removes a site and its history here for good. The site itself keeps running.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 

@@ -8,7 +8,6 @@ export default defineOperation({
   id: 'svc/delete-tag-v1',
   title: 'Delete a tag',
   about: 'Deletes a tag; its sites stay.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: true,
   input: () => z.object({ tag_id: tagRef(), ...confirmation() }),

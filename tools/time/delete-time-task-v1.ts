@@ -9,7 +9,6 @@ export default defineOperation({
   id: 'svc/delete-time-task-v1',
   title: 'Delete a task',
   about: 'Deletes a task with its time.',
-  instructions: 'Preview with dry_run, then confirm.',
   effect: 'destroy',
   idempotent: false,
 
