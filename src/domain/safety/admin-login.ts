@@ -7,7 +7,7 @@ import { siteSays } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { Ctx } from '../context.js';
-import { type LoadedSite, loadWritable, requireConnection, siteCallError } from '../sites/load.js';
+import { type LoadedSite, loadWritable, requireConnection } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { guardError } from './find-guard.js';
@@ -28,7 +28,7 @@ export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefine
     ctx.events.emit({ name: 'site.admin_login', site_id: target.site.id, facts: { user: asked } });
     return { url, expires_at, user: asked };
   } catch (error) {
-    if (!(error instanceof GuardFailure)) throw siteCallError(error, target.site.id, 'svc_guard_unavailable');
+    if (!(error instanceof GuardFailure)) throw guardError(error, target.site.id);
     throw refused(error, target, user === undefined ? undefined : 'user');
   }
 }

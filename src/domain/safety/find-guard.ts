@@ -65,15 +65,15 @@ export async function askGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard 
     await ctx.store.guards.answered(target.site.id, JSON.stringify(hello), ctx.clock.now());
     return { guard, hello };
   } catch (error) {
-    if (!(error instanceof GuardFailure)) throw siteCallError(error, target.site.id, 'svc_guard_unavailable');
-    if (error.code !== 'no_guard') throw guardError(error, target.site.id);
+    if (!(error instanceof GuardFailure) || error.code !== 'no_guard') throw guardError(error, target.site.id);
     await ctx.store.guards.silent(target.site.id, ctx.clock.now(), false);
     return null;
   }
 }
 
-/** Converts a refusal of the guard to a known error code. */
-export function guardError(error: GuardFailure, siteId: number): ServiceError {
+/** Converts a failed call of the guard, or its refusal, to a known error code. */
+export function guardError(error: unknown, siteId: number): ServiceError {
+  if (!(error instanceof GuardFailure)) return siteCallError(error, siteId, 'svc_guard_unavailable');
   const clock = error.code === 'clock';
   const said = siteSays(error.message);
   return new ServiceError(

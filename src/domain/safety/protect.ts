@@ -28,7 +28,7 @@ export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: Fle
   const type = UPDATE_TYPES[offer.type];
   if (type !== 'plugin' && type !== 'theme') return 'none';
   if (guard !== null) return 'guard';
-  return (await isArchived(ctx, packageAddress(type, offer.slug, offer.current_version))) ? 'reinstall' : 'none';
+  return archiveProtection(ctx, type, offer.slug, offer.current_version);
 }
 
 /** The URL of this version's package at wordpress.org. */
@@ -37,9 +37,15 @@ export function packageAddress(type: 'plugin' | 'theme', slug: string, version: 
   return `${ARCHIVE}${type}/${encodeURIComponent(name)}.${encodeURIComponent(version)}.zip`;
 }
 
-async function isArchived(ctx: Ctx, url: string): Promise<boolean> {
+/** The protection of an item without a guard: whether wordpress.org has the package of this version. */
+export async function archiveProtection(
+  ctx: Ctx,
+  type: 'plugin' | 'theme',
+  slug: string,
+  version: string,
+): Promise<Protection> {
   const { http_status } = await ctx.probe.http({
-    url,
+    url: packageAddress(type, slug, version),
     method: 'HEAD',
     http_user: null,
     http_pass: null,
@@ -49,7 +55,7 @@ async function isArchived(ctx: Ctx, url: string): Promise<boolean> {
     maxBytes: 0,
     signal: ctx.signal,
   });
-  return http_status === 200;
+  return http_status === 200 ? 'reinstall' : 'none';
 }
 
 /**

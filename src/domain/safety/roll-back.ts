@@ -4,18 +4,17 @@ import type { rolledBack } from '../../../schemas/safety.js';
 import { siteSays, siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
-import { GuardFailure } from '../../guard/failure.js';
 import type { GuardSnapshot } from '../../guard/guards.js';
-import type { ChangeRow, Protection } from '../../store/safety/changes.js';
+import type { ChangeRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions, listOf } from '../extensions/inventory.js';
-import { type LoadedSite, loadNamed, loadSite, requireWritable, siteCallError } from '../sites/load.js';
+import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { ailments } from './probe.js';
-import { protectionOf } from './protect.js';
+import { archiveProtection } from './protect.js';
 import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { emitRolledBack } from './settle.js';
 import { syncAfterRestore } from './sync-after-restore.js';
@@ -110,7 +109,7 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
     goal.snapshot === null ? isVersion(one, goal) : one.id === goal.snapshot || isVersion(one, goal),
   );
   const version = goal.version ?? copy?.version ?? '';
-  const protection = copy === undefined ? await archived(ctx, goal, version) : 'guard';
+  const protection = copy === undefined ? await archiveProtection(ctx, type, slug, version) : 'guard';
   if (protection === 'none')
     throw new ServiceError(
       'svc_snapshot_not_found',
@@ -136,20 +135,6 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
 
 function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean {
   return copy.kind === type && copy.slug === slug && copy.version === version;
-}
-
-async function archived(ctx: Ctx, { type, slug }: Goal, version: string): Promise<Protection> {
-  const offer = {
-    site_id: 0,
-    site_url: '',
-    site_name: '',
-    type: UPDATE_TYPES.indexOf(type),
-    slug,
-    name: '',
-    current_version: version,
-    new_version: '',
-  };
-  return protectionOf(ctx, null, offer);
 }
 
 async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
@@ -188,13 +173,9 @@ const EMPTY = { at: 0, pages: {}, child: null };
 async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] | null> {
   const found = await askGuard(ctx, target);
   if (found === null) return null;
-  try {
-    return await found.guard.list({ signal: ctx.signal });
-  } catch (error) {
-    throw error instanceof GuardFailure
-      ? guardError(error, target.site.id)
-      : siteCallError(error, target.site.id, 'svc_guard_unavailable');
-  }
+  return found.guard.list({ signal: ctx.signal }).catch((error: unknown) => {
+    throw guardError(error, target.site.id);
+  });
 }
 
 /** Copies kept by the guard of a site, newest first, and the updates they belong to. */

@@ -5,7 +5,6 @@ import type { guardInstall, siteGuard as guardSchema } from '../../../schemas/sa
 import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
-import { GuardFailure } from '../../guard/failure.js';
 import type { GuardHello } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallError } from '../sites/load.js';
@@ -199,9 +198,7 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
       try {
         if (await found.guard.uninstall({ signal: ctx.signal })) return true;
       } catch (error) {
-        throw error instanceof GuardFailure
-          ? guardError(error, site.id)
-          : siteCallError(error, site.id, 'svc_guard_unavailable');
+        throw guardError(error, site.id);
       }
     }
     return (await runCode(ctx, target, removeCode(), 'svc_guard_unavailable')) === 'done';
