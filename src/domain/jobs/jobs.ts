@@ -33,22 +33,18 @@ export async function queueJob(
 ): Promise<QueuedAnswer> {
   const { config } = ctx;
   const now = ctx.clock.now();
-  const pace = fittingDelay(selection.sites.length, config.job_chunk, config.job_delay_ms, config.job_timeout_ms);
+  const delay_ms = fittingDelay(selection.sites.length, config.job_chunk, config.job_delay_ms, config.job_timeout_ms);
   const job = {
     id: `${type}_${randomUUID()}`,
     type,
     params,
     origin: originOf(ctx),
     sites: selection.sites.map((site) => site.id),
-    refused: selection.errors.map((error) => ({
-      site_id: error.site_id ?? 0,
-      code: error.code,
-      message: error.message,
-    })),
+    refused: selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message })),
     begun: options.begun ?? false,
     ...(options.before === undefined ? {} : { before: options.before }),
     chunk: config.job_chunk,
-    delay_ms: pace.delay_ms,
+    delay_ms,
     timeout_ms: config.job_timeout_ms,
     next_run_at: now,
   };
@@ -70,11 +66,11 @@ export async function queueJob(
     sites_queued: job.sites.length,
     errors: selection.errors,
     total_errors: selection.errors.length,
-    ...(pace.shortened
-      ? {
-          notice: `The pause between chunks was shortened to ${pace.delay_ms} ms, so that the job can finish within its time limit.`,
-        }
-      : {}),
+    ...(delay_ms === config.job_delay_ms
+      ? {}
+      : {
+          notice: `The pause between chunks was shortened to ${delay_ms} ms, so that the job can finish within its time limit.`,
+        }),
   };
 }
 
@@ -84,15 +80,9 @@ export function statusUrl(ctx: Pick<Ctx, 'base_url'>, id: string): string {
 }
 
 /** The pause between chunks, shortened if pauses alone would take more than half of the job's time limit. */
-function fittingDelay(
-  sites: number,
-  chunk: number,
-  delayMs: number,
-  timeoutMs: number,
-): { delay_ms: number; shortened: boolean } {
+function fittingDelay(sites: number, chunk: number, delayMs: number, timeoutMs: number): number {
   const pauses = Math.max(0, Math.ceil(sites / chunk) - 1);
-  if (pauses * delayMs <= timeoutMs / 2) return { delay_ms: delayMs, shortened: false };
-  return { delay_ms: Math.floor(timeoutMs / 2 / pauses), shortened: true };
+  return pauses * delayMs <= timeoutMs / 2 ? delayMs : Math.floor(timeoutMs / 2 / pauses);
 }
 
 type JobView = z.output<ReturnType<typeof jobStatusSchema>>;
