@@ -198,27 +198,16 @@ async function beginItem(
   protection: Protection,
 ): Promise<SafeItem> {
   const { ctx, target } = run;
-  const item: SafeItem = {
-    ...UNTRIED,
-    change: `change_${randomUUID()}`,
-    type,
-    slug: offer.slug,
-    name: offer.name,
-    old_version: offer.current_version,
-    new_version: offer.new_version,
-    protection,
-  };
+  const { slug, name, current_version: old_version, new_version } = offer;
+  const known = { slug, name, old_version, new_version, protection };
+  const item: SafeItem = { ...UNTRIED, change: `change_${randomUUID()}`, type, ...known };
   const row = {
     id: item.change,
     run_id: run.id,
     site_id: target.site.id,
     position: await ctx.store.safeChanges.count(run.id),
     type: offer.type,
-    slug: item.slug,
-    name: item.name,
-    old_version: item.old_version,
-    new_version: item.new_version,
-    protection,
+    ...known,
     step: 'snapshot' as const,
     started_at: ctx.clock.now(),
   };
