@@ -47,14 +47,10 @@ function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string
 export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
   const { items, total } = await ctx.store.updates.ignored(ctx.actor.denied_sites, page, perPage);
   return {
-    ignored: items.map((row) => ({
-      site_id: row.site_id,
-      site_url: row.site_url,
-      site_name: row.site_name,
-      type: (UPDATE_TYPES[row.type] ?? 'plugin') as IgnorableType,
-      slug: row.slug,
-      name: row.name,
-      ignored_version: row.versions,
+    ignored: items.map(({ type, versions, ...row }) => ({
+      ...row,
+      type: (UPDATE_TYPES[type] ?? 'plugin') as IgnorableType,
+      ignored_version: versions,
     })),
     total,
   };
