@@ -7,32 +7,19 @@ import { costChange } from './cost.js';
 export const costId = () => id().describe('From list-costs-v1.');
 
 export const costWrite = once(() => {
-  const {
-    name,
-    price,
-    type,
-    license_type,
-    cost_status,
-    renewal_type,
-    last_renewal,
-    sites,
-    groups,
-    clients,
-    note,
-    url,
-  } = costChange().required().shape;
+  const cost = costChange().required().shape;
   return {
-    name: name.describe('What is paid for.'),
-    price: price.describe('Decimal, such as 12.50.'),
-    type: type.describe('lifetime is paid once.'),
-    renewal_type: renewal_type.describe('How often a subscription renews.'),
-    license_type: license_type.describe('single_site: the price is per covered site; multi_site: for all.'),
-    cost_status: cost_status.describe('Only active ones count in totals.'),
-    last_renewal: last_renewal.describe('YYYY-MM-DD.'),
-    sites: sites.describe('Ids of covered sites; replaces.'),
-    groups: groups.describe('Ids of covered tags; replaces.'),
-    clients: clients.describe('Ids of covered clients; replaces.'),
-    url: url.describe('Where it is managed.'),
-    note: note.describe('Free text.'),
+    name: cost.name.describe('What is paid for.'),
+    price: cost.price.describe('Decimal, such as 12.50.'),
+    type: cost.type.describe('lifetime is paid once.'),
+    renewal_type: cost.renewal_type.describe('How often a subscription renews.'),
+    license_type: cost.license_type.describe('single_site: the price is per covered site; multi_site: for all.'),
+    cost_status: cost.cost_status.describe('Only active ones count in totals.'),
+    last_renewal: cost.last_renewal.describe('YYYY-MM-DD.'),
+    sites: cost.sites.describe('Ids of covered sites; replaces.'),
+    groups: cost.groups.describe('Ids of covered tags; replaces.'),
+    clients: cost.clients.describe('Ids of covered clients; replaces.'),
+    url: cost.url.describe('Where it is managed.'),
+    note: cost.note.describe('Free text.'),
   };
 });

@@ -1,6 +1,6 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { applyError, runSummary, updatePreview } from '../../schemas/update.js';
+import { applyError, runSummary, updatePreview, updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
@@ -27,14 +27,7 @@ export default defineOperation({
   output: () =>
     z.object({
       ...queuedFields(),
-      updated: z
-        .object({
-          core: z.number().int(),
-          plugins: z.number().int(),
-          themes: z.number().int(),
-          translations: z.number().int(),
-        })
-        .optional(),
+      updated: updateSummary().omit({ total: true }).optional(),
       errors: z.array(applyError()),
       summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
