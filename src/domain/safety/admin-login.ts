@@ -3,7 +3,6 @@
  * plugin's login link is not used: it keeps working for anyone who finds it in a history or a log.
  */
 
-import { siteSays } from '../../../schemas/site-text.js';
 import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { Ctx } from '../context.js';
@@ -33,44 +32,40 @@ export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefine
   }
 }
 
-const ADVICE: Readonly<Record<string, string>> = {
-  no_guard: 'Install the guard with allow_login, or log in on the page of the site.',
-  login_not_allowed:
-    'Install the guard again with allow_login, if the owner of the site agrees; or log in on its page.',
-  bad_request:
-    'Install the guard again with allow_login: this version knows no logins. Or log in on the page of the site.',
-  not_found: 'Name an administrator of the site, or log in on its page.',
-};
-const MESSAGES: Readonly<Record<string, string>> = {
-  no_guard: 'No guard answers on this site.',
-  login_not_allowed: 'The owner of this site has not allowed logins by token.',
-  bad_request: 'The guard of this site knows no logins by token.',
-  not_found: 'The site has no administrator of this name.',
+/** Refusals that leave only the site's own login. */
+const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = {
+  no_guard: {
+    message: 'No guard answers on this site.',
+    advice: 'Install the guard with allow_login, or log in on the page of the site.',
+  },
+  login_not_allowed: {
+    message: 'The owner of this site has not allowed logins by token.',
+    advice: 'Install the guard again with allow_login, if the owner of the site agrees; or log in on its page.',
+  },
+  bad_request: {
+    message: 'The guard of this site knows no logins by token.',
+    advice:
+      'Install the guard again with allow_login: this version knows no logins. Or log in on the page of the site.',
+  },
+  not_found: {
+    message: 'The site has no administrator of this name.',
+    advice: 'Name an administrator of the site, or log in on its page.',
+  },
 };
 
 function refused(failure: GuardFailure, { site }: LoadedSite, field: string | undefined): ServiceError {
   const { code } = failure;
-  const known = MESSAGES[code];
-  if (known === undefined) {
-    const error = guardError(failure, site.id);
-    return withLoginPage(error.message, error.advice ?? siteSays(failure.message), error.data, site.url);
-  }
-  const named = code === 'not_found' ? field : undefined;
-  return withLoginPage(known, ADVICE[code] ?? '', { site_id: site.id, reason: code }, site.url, named);
-}
-
-function withLoginPage(
-  message: string,
-  advice: string,
-  data: Record<string, unknown>,
-  url: string,
-  field?: string,
-): ServiceError {
+  const known = REFUSALS[code];
+  const {
+    message,
+    advice = '',
+    data,
+  } = known === undefined ? guardError(failure, site.id) : { ...known, data: { site_id: site.id, reason: code } };
   // WordPress redirects from there to its login page, even if a plugin has moved it.
-  const login_page = new URL('wp-admin/', url).href;
+  const login_page = new URL('wp-admin/', site.url).href;
   return new ServiceError('svc_guard_refused', message, {
     advice,
     data: { ...data, login_page },
-    ...(field === undefined ? {} : { field }),
+    ...(code === 'not_found' && field !== undefined ? { field } : {}),
   });
 }
