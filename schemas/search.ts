@@ -39,7 +39,7 @@ export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] 
 export type Group = (typeof GROUPS)[number];
 
 /** A list whose single member may be sent without brackets. Filters only ever narrow, so this widens nothing. */
-function listOrOne<T extends z.ZodTypeAny>(item: T) {
+export function listOrOne<T extends z.ZodTypeAny>(item: T) {
   return z.preprocess((value) => (typeof value === 'string' && value !== '' ? [value] : value), list(item));
 }
 
