@@ -1,4 +1,5 @@
 import { timestamp } from '../../schemas/common.js';
+import { updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { fleetBrief } from '../../src/domain/fleet/brief.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -31,13 +32,7 @@ export default defineOperation({
           next: z.string().describe('The tool that shows all, and its arguments.'),
         }),
       ),
-      updates_on_offer: z.object({
-        core: count(),
-        plugins: count(),
-        themes: count(),
-        translations: count(),
-        next: z.string(),
-      }),
+      updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
       not_known: z.array(z.string()).describe('What could not be judged, of how many sites.'),
     }),

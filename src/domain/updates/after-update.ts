@@ -6,7 +6,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { checksAfterUpdate } from '../settings/effects.js';
 import { inMaintenance, patienceMs, sinceThen, statusOf } from '../sites/attempt.js';
-import { checkSite } from '../sites/check.js';
+import { type CheckResult, checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from './results.js';
 
@@ -41,12 +41,7 @@ export async function inspectSite(
   return wrong === null || known ? [] : [failed(target, 'site', '', OFFLINE, wrong)];
 }
 
-interface FrontPage {
-  reachable: boolean;
-  /** 0 = no response. */
-  http_status: number;
-  maintenance: boolean;
-}
+type FrontPage = Pick<CheckResult, 'reachable' | 'http_status' | 'maintenance'>;
 
 /** How long to wait before a bad front page is checked once more: caches are rebuilt after an update. */
 const SECOND_LOOK_MS = 2000;
