@@ -32,7 +32,7 @@ const NOT_DONE: Record<ExtensionAction, string> = {
   delete: 'The site still has it.',
 };
 
-export interface SlugError extends z.output<ReturnType<typeof slugError>> {
+interface SlugError extends z.output<ReturnType<typeof slugError>> {
   /** It was sent, and its outcome is still unknown. */
   unknown?: true;
 }

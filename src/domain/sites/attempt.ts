@@ -71,7 +71,7 @@ export function patienceMs(ctx: Ctx): number {
  * Stores the inventory that was returned with an answer; otherwise asks the site for it.
  * @param patient wait for a slow site; otherwise the time limit of a sync applies
  */
-export async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
+async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
   try {
     const timeMs = patient ? patienceMs(ctx) : ctx.config.site_timeout_ms;
