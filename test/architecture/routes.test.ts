@@ -4,7 +4,7 @@
 
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { STATUS } from '../../src/core/errors.js';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { jsonSchema } from '../../src/operation/contract.js';
@@ -54,7 +54,6 @@ beforeAll(async () => {
     tokens[scope] = made.token;
   }
 });
-afterAll(() => app.close());
 
 interface Reply {
   status: number;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import type { RequestInfo } from '../../src/http/request-info.js';
@@ -10,7 +10,6 @@ beforeEach(async () => {
   surfaces = await startSurfaces();
   await addUser(surfaces, 'admin');
 });
-afterEach(() => surfaces.close());
 
 function info(authorization: string | undefined, change: Partial<RequestInfo> = {}): RequestInfo {
   return {
@@ -469,7 +468,6 @@ describe('the address of a request', () => {
     expect(((await listed.json()) as { _links: { collection: { href: string }[] } })._links.collection[0]?.href).toBe(
       'https://localhost/abilities',
     );
-    await shell.close();
   });
 });
 

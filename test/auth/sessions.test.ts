@@ -4,7 +4,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { brotliCompressSync } from 'node:zlib';
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { hashToken } from '../../src/store/vault/vault.js';
 import { cheapHash } from '../support/cheap-hash.js';
@@ -30,7 +30,6 @@ beforeAll(async () => {
   await app.connect(0);
   http = await app.service.http();
 });
-afterAll(() => app.close());
 
 const hashed = cheapHash(PASSWORD);
 
@@ -164,29 +163,25 @@ describe('PUT /session/password', () => {
     const post = await ask('POST /session/password', { ...fromPage(session), body });
     expect([post.status, post.headers.get('allow')]).toEqual([405, 'PUT']);
     const readOnly = await testApp({ sites: 1, config: { read_only: true } });
-    try {
-      const { store } = readOnly.service;
-      const now = readOnly.clock.now();
-      await store.users.add({ name: 'ada', password_hash: hashed, rights: ['read'], now });
-      const link = (await store.loginLinks.add('ada', now, now + HOUR)) ?? '';
-      const closed = await readOnly.service.http();
-      const json = { 'Content-Type': 'application/json' };
-      const opened = await closed.request(`${URL_}/session`, {
-        method: 'POST',
-        headers: json,
-        body: JSON.stringify({ link }),
-      });
-      const { csrf } = (await opened.json()) as { csrf: string };
-      const headers = { ...json, ...fromPage({ cookie: cookiePair(opened.headers.get('set-cookie')), csrf }).headers };
-      const reply = await closed.request(`${URL_}/session/password`, {
-        method: 'PUT',
-        headers,
-        body: JSON.stringify(body),
-      });
-      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([403, 'svc_permission_denied']);
-    } finally {
-      await readOnly.close();
-    }
+    const { store } = readOnly.service;
+    const now = readOnly.clock.now();
+    await store.users.add({ name: 'ada', password_hash: hashed, rights: ['read'], now });
+    const link = (await store.loginLinks.add('ada', now, now + HOUR)) ?? '';
+    const closed = await readOnly.service.http();
+    const json = { 'Content-Type': 'application/json' };
+    const opened = await closed.request(`${URL_}/session`, {
+      method: 'POST',
+      headers: json,
+      body: JSON.stringify({ link }),
+    });
+    const { csrf } = (await opened.json()) as { csrf: string };
+    const headers = { ...json, ...fromPage({ cookie: cookiePair(opened.headers.get('set-cookie')), csrf }).headers };
+    const reply = await closed.request(`${URL_}/session/password`, {
+      method: 'PUT',
+      headers,
+      body: JSON.stringify(body),
+    });
+    expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([403, 'svc_permission_denied']);
   });
 });
 
@@ -225,20 +220,16 @@ describe('the cookie', () => {
   it('is not taken over plain HTTP from another machine', async () => {
     const body = { username: await newUser(), password: PASSWORD };
     const exposed = await testApp({ sites: 1, config: { host: '0.0.0.0', trust_proxy: true } });
-    try {
-      const outside = await exposed.service.http();
-      const reply = await outside.request('http://fleet.example/session', {
-        method: 'POST',
-        headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'http' },
-        body: JSON.stringify(body),
-      });
-      expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([
-        400,
-        'svc_rest_authentication_bad_request',
-      ]);
-    } finally {
-      await exposed.close();
-    }
+    const outside = await exposed.service.http();
+    const reply = await outside.request('http://fleet.example/session', {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', 'X-Forwarded-For': '192.0.2.7', 'X-Forwarded-Proto': 'http' },
+      body: JSON.stringify(body),
+    });
+    expect([reply.status, ((await reply.json()) as { code: string }).code]).toEqual([
+      400,
+      'svc_rest_authentication_bad_request',
+    ]);
   });
 });
 
@@ -388,28 +379,24 @@ describe('a change with the cookie', () => {
 
   it('is refused for a page that may call with keys, where the operator allows its origin', async () => {
     const allowing = await testApp({ sites: 1, config: { cors_origins: ['http://app.example'] } });
-    try {
-      const name = 'ada';
-      const { store } = allowing.service;
-      await store.users.add({ name, password_hash: hashed, rights: ['read', 'write'], now: 1 });
-      const shared = await allowing.service.http();
-      const send = (path: string, method: string, headers: Record<string, string>, body: unknown) =>
-        shared.request(`${URL_}${path}`, {
-          method,
-          headers: { 'Content-Type': 'application/json', ...headers },
-          body: JSON.stringify(body),
-        });
-      const credentials = { username: name, password: PASSWORD };
-      const entered = await send('/session', 'POST', { Origin: URL_ }, credentials);
-      const { csrf } = (await entered.json()) as { csrf: string };
-      const Cookie = cookiePair(entered.headers.get('set-cookie'));
-      const foreign = { Origin: 'http://app.example', Cookie, 'X-Sitefleet-CSRF': csrf };
-      expect((await send('/v2/tags/add', 'POST', foreign, { name: 'x' })).status).toBe(403);
-      expect((await send('/session', 'POST', { Origin: 'http://app.example' }, credentials)).status).toBe(403);
-      expect((await send('/v2/tags/add', 'POST', { ...foreign, Origin: URL_ }, { name: 'x' })).status).toBe(200);
-    } finally {
-      await allowing.close();
-    }
+    const name = 'ada';
+    const { store } = allowing.service;
+    await store.users.add({ name, password_hash: hashed, rights: ['read', 'write'], now: 1 });
+    const shared = await allowing.service.http();
+    const send = (path: string, method: string, headers: Record<string, string>, body: unknown) =>
+      shared.request(`${URL_}${path}`, {
+        method,
+        headers: { 'Content-Type': 'application/json', ...headers },
+        body: JSON.stringify(body),
+      });
+    const credentials = { username: name, password: PASSWORD };
+    const entered = await send('/session', 'POST', { Origin: URL_ }, credentials);
+    const { csrf } = (await entered.json()) as { csrf: string };
+    const Cookie = cookiePair(entered.headers.get('set-cookie'));
+    const foreign = { Origin: 'http://app.example', Cookie, 'X-Sitefleet-CSRF': csrf };
+    expect((await send('/v2/tags/add', 'POST', foreign, { name: 'x' })).status).toBe(403);
+    expect((await send('/session', 'POST', { Origin: 'http://app.example' }, credentials)).status).toBe(403);
+    expect((await send('/v2/tags/add', 'POST', { ...foreign, Origin: URL_ }, { name: 'x' })).status).toBe(200);
   });
 
   it('needs the right, as with a key', async () => {
@@ -629,15 +616,11 @@ describe('the page', () => {
 
   it('says so where it was not built', async () => {
     const bare = await testApp({ sites: 1, pageFolder: join(pageFolder, 'nowhere') });
-    try {
-      const bareHttp = await bare.service.http();
-      const reply = await bareHttp.request(`${URL_}/`, html);
-      expect([reply.status, await reply.text()]).toEqual([
-        404,
-        'The page was not built with this copy of Sitefleet: run "npm run build". The interfaces work.\n',
-      ]);
-    } finally {
-      await bare.close();
-    }
+    const bareHttp = await bare.service.http();
+    const reply = await bareHttp.request(`${URL_}/`, html);
+    expect([reply.status, await reply.text()]).toEqual([
+      404,
+      'The page was not built with this copy of Sitefleet: run "npm run build". The interfaces work.\n',
+    ]);
   });
 });

@@ -3,7 +3,7 @@
  * the right code.
  */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const SITES = 100;
@@ -39,7 +39,6 @@ beforeAll(async () => {
     }
   }
 }, 60_000);
-afterAll(() => app.close());
 
 interface Item {
   site_id: number;

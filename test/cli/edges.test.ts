@@ -8,7 +8,7 @@ import { chmodSync, existsSync, mkdirSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join, resolve } from 'node:path';
 import { PassThrough, Writable } from 'node:stream';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { assertWritable } from '../../src/cli/file-access.js';
 import { localActor } from '../../src/cli/local-actor.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
@@ -24,10 +24,6 @@ beforeAll(async () => {
   programs = await commands();
   modules = await commands(resolve('dist', 'src'));
 }, 60_000);
-afterAll(async () => {
-  await programs?.close();
-  await modules?.close();
-});
 const environment = (name: string, more: Record<string, string> = {}) => ({
   XDG_DATA_HOME: join(folder, name),
   SITEFLEET_LOG_LEVEL: 'warn',
@@ -145,7 +141,6 @@ describe('stdio', () => {
   beforeAll(async () => {
     app = await testApp({ sites: 1, jobs: false });
   });
-  afterAll(() => app.close());
 
   async function session(stdout: Writable) {
     const stdin = new PassThrough();
@@ -280,20 +275,16 @@ describe('the bare address', () => {
     const pageFolder = tempFolder('page');
     writeFileSync(join(pageFolder, 'index.html'), '<!doctype html><title>Sitefleet</title>');
     const app = await testApp({ sites: 1, jobs: false, pageFolder });
-    try {
-      const http = await app.service.http();
-      const ask = (accept: string) => http.request('http://127.0.0.1:8787/', { headers: { accept } });
-      const page = await ask('text/html,application/xhtml+xml,*/*;q=0.8');
-      expect([page.status, await page.text()]).toEqual([200, '<!doctype html><title>Sitefleet</title>']);
-      expect((await http.request('http://127.0.0.1:8787/docs')).status).toBe(200);
-      const answer = await ask('*/*');
-      expect(answer.status).toBe(200);
-      const ways = (await answer.json()) as Record<string, string>;
-      expect(ways).toMatchObject({ name: 'sitefleet', v2: 'http://127.0.0.1:8787/v2' });
-      expect((await http.request(String(ways.openapi))).status).toBe(200);
-      expect((await http.request('http://127.0.0.1:8787/', { method: 'POST' })).status).toBe(404);
-    } finally {
-      await app.close();
-    }
+    const http = await app.service.http();
+    const ask = (accept: string) => http.request('http://127.0.0.1:8787/', { headers: { accept } });
+    const page = await ask('text/html,application/xhtml+xml,*/*;q=0.8');
+    expect([page.status, await page.text()]).toEqual([200, '<!doctype html><title>Sitefleet</title>']);
+    expect((await http.request('http://127.0.0.1:8787/docs')).status).toBe(200);
+    const answer = await ask('*/*');
+    expect(answer.status).toBe(200);
+    const ways = (await answer.json()) as Record<string, string>;
+    expect(ways).toMatchObject({ name: 'sitefleet', v2: 'http://127.0.0.1:8787/v2' });
+    expect((await http.request(String(ways.openapi))).status).toBe(200);
+    expect((await http.request('http://127.0.0.1:8787/', { method: 'POST' })).status).toBe(404);
   });
 });

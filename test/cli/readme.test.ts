@@ -8,7 +8,7 @@ import { join, resolve } from 'node:path';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { describeConfig } from '../../src/config/config.js';
 import { DEFAULT_TOOLSETS, TOOLSETS } from '../../src/core/toolsets.js';
 import { operations } from '../../tools/index.js';
@@ -76,7 +76,6 @@ describe('calls', () => {
     run = await commands();
     server = (await run.serve({ SITEFLEET_LOG_LEVEL: 'error' })).said;
   }, 60_000);
-  afterAll(() => run?.close());
   const here = (url: string) => url.replace('http://127.0.0.1:8787', server.url);
   const withKey = (text: string) => text.replace(/<API_KEY>|\$\{input:\w+\}/, server.api_key ?? '');
 

@@ -20,7 +20,6 @@ beforeEach(() => {
   file = join(folder, 'secret.key');
 });
 afterEach(async () => {
-  await app?.close();
   app = undefined;
 });
 

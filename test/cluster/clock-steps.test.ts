@@ -1,7 +1,7 @@
 /** A clock set forward or back, as by a time service or on resume: nothing stops, and nothing lives longer. */
 
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { createLeases } from '../../src/cluster/leases.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { reapJobs, runNextChunk } from '../../src/domain/jobs/chunk.js';
@@ -46,7 +46,6 @@ describe('an API key, over REST', () => {
   beforeEach(async () => {
     app = await restApp({ sites: 1, config: { rest_rate_limit: 5 } });
   });
-  afterEach(() => app.close());
 
   async function newKey(): Promise<{ id: number; get(): Promise<number> }> {
     const { token, key } = await app.service.store.keys.add({
@@ -91,7 +90,6 @@ describe('a queued job', () => {
     app = await testApp({ sites: 6, jobs: false, config: { batch_threshold: 1, job_chunk: 2, job_delay_ms: PAUSE } });
     for (let i = 0; i < 6; i++) await app.connect(i);
   });
-  afterEach(() => app.close());
 
   const ctx = (): Ctx =>
     app.service.ctx({
@@ -135,7 +133,6 @@ describe('a monitor', () => {
       },
     });
   });
-  afterEach(() => bench.close());
 
   it.each(CASES)('is looked at in every interval: %s', async (_name, offset, by) => {
     bench.clock.move(offset);

@@ -5,7 +5,7 @@
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type ProcessLocation, processId, processLocation } from '../../src/cluster/process-id.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
@@ -31,11 +31,6 @@ beforeAll(async () => {
   });
   for (let i = 0; i < SITES; i++) await app.connect(i);
 }, 60_000);
-
-afterAll(async () => {
-  await workers.close();
-  await app.close();
-});
 
 const start = async (location: ProcessLocation | undefined, under: readonly string[]) =>
   workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, location }, under);

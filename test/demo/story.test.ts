@@ -1,7 +1,7 @@
 /** `sitefleet demo` as a new user sees it: what it shows, and the update that breaks its site. */
 
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { startFleet } from '../../src/demo/fleet.js';
 import { DAY_MS, pastOf, pastUpdates } from '../../src/demo/history.js';
 import { type Commands, commands, type DemoSaid } from '../support/processes/commands.js';
@@ -43,7 +43,6 @@ describe('sitefleet demo', () => {
     programs = await commands();
     said = (await programs.demo(12)).said;
   }, 60_000);
-  afterAll(() => programs.close());
 
   const operation = async (name: string, input?: object) => {
     const headers = { authorization: basic(said.user ?? '', said.password ?? ''), 'content-type': 'application/json' };

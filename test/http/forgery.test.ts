@@ -61,7 +61,6 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
     await browser.close();
     evil.close();
     await listener.close(0);
-    await app.close();
   });
 
   // Another site, and another port of the same one.

@@ -4,7 +4,7 @@
  */
 
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
@@ -20,7 +20,6 @@ beforeAll(async () => {
   token = (await keys.add({ scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 })).token;
   http = await app.service.http();
 });
-afterAll(() => app.close());
 
 interface Reply {
   status: number;

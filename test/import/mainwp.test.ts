@@ -128,7 +128,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await old.close();
-  await app.close();
   rmSync(folder, { recursive: true, force: true });
   rmSync(old.folder, { recursive: true, force: true });
 });

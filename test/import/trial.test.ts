@@ -52,7 +52,6 @@ beforeAll(async () => {
 
 afterAll(async () => {
   await old.close();
-  await mcp.close();
   rmSync(folder, { recursive: true, force: true });
   rmSync(old.folder, { recursive: true, force: true });
 });

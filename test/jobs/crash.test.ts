@@ -1,7 +1,7 @@
 /** Jobs survive `kill -9` at any moment: no site is lost, none is counted twice, nothing is applied twice. */
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
@@ -28,11 +28,6 @@ beforeAll(async () => {
     app.fleet.site(i).faults.latencyMs = 15;
   }
 }, 60_000);
-
-afterAll(async () => {
-  await workers.close();
-  await app.close();
-});
 
 async function startWorker() {
   return workers.start({ config: app.service.config, sharedKey: await testKey });

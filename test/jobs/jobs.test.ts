@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
@@ -8,7 +8,6 @@ beforeEach(async () => {
   app = await testApp({ sites: 8, config: { batch_threshold: 2, job_chunk: 3 }, jobs: false });
   for (let i = 0; i < 8; i++) await app.connect(i);
 });
-afterEach(() => app.close());
 
 const ctx = (signal = new AbortController().signal) => app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
 
@@ -182,7 +181,6 @@ describe('queued jobs without a pause', () => {
     });
     for (let i = 0; i < 8; i++) await quick.connect(i);
   });
-  afterEach(() => quick.close());
 
   const quickCtx = (signal: AbortSignal) => quick.service.ctx({ actor: ADMIN, request_id: 'test', signal });
   const status = (job_id: string) => quick.call('get-batch-job-status', { job_id });

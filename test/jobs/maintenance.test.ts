@@ -1,6 +1,6 @@
 /** Scheduled work of the service, driven by the clock. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
 import { ADMIN, type TestApp, testApp } from '../support/harness.js';
@@ -12,7 +12,6 @@ beforeEach(async () => {
   app = await testApp({ sites: 12 });
   for (let i = 0; i < 12; i++) await app.connect(i);
 });
-afterEach(() => app.close());
 
 const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 
@@ -33,22 +32,18 @@ describe('the daily sync', () => {
 describe('a slow site in the daily sync', () => {
   it('has the time of the run, not that of a direct call', async () => {
     const other = await testApp({ sites: 3, config: { direct_call_ms: 300 } });
-    try {
-      for (const site of [0, 1, 2]) await other.connect(site);
-      other.fleet.site(1).faults.latencyMs = 900;
-      other.fleet.site(2).faults.offline = true;
-      other.clock.move(DAY);
-      const signal = new AbortController().signal;
-      expect(await syncDueSites(other.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
-        '2 synced, 1 failed',
-      );
-      expect(await other.call('get-site', { site_id_or_domain: 2 })).toMatchObject({
-        status: 'connected',
-        last_sync: '2026-11-21T12:00:00Z',
-      });
-    } finally {
-      await other.close();
-    }
+    for (const site of [0, 1, 2]) await other.connect(site);
+    other.fleet.site(1).faults.latencyMs = 900;
+    other.fleet.site(2).faults.offline = true;
+    other.clock.move(DAY);
+    const signal = new AbortController().signal;
+    expect(await syncDueSites(other.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
+      '2 synced, 1 failed',
+    );
+    expect(await other.call('get-site', { site_id_or_domain: 2 })).toMatchObject({
+      status: 'connected',
+      last_sync: '2026-11-21T12:00:00Z',
+    });
   });
 });
 
@@ -117,30 +112,22 @@ describe('abandoned items', () => {
   it('are looked up after a run of syncs, not while it shares their calls', async () => {
     const other = await testApp({ sites: 2 });
     const looks = () => other.fleet.site(0).calls.filter(({ function: name }) => name === 'check_abandoned').length;
-    try {
-      for (const site of [0, 1]) await other.connect(site);
-      await other.service.start();
-      other.fleet.site(1).faults.latencyMs = 400;
-      await other.call('sync-sites', {});
-      expect(looks()).toBe(0);
-      await expect
-        .poll(() => other.call('get-abandoned-plugins'), { timeout: 20_000 })
-        .toMatchObject({ sites_not_checked: 0 });
-      expect(looks()).toBeGreaterThan(0);
-    } finally {
-      await other.close();
-    }
+    for (const site of [0, 1]) await other.connect(site);
+    await other.service.start();
+    other.fleet.site(1).faults.latencyMs = 400;
+    await other.call('sync-sites', {});
+    expect(looks()).toBe(0);
+    await expect
+      .poll(() => other.call('get-abandoned-plugins'), { timeout: 20_000 })
+      .toMatchObject({ sites_not_checked: 0 });
+    expect(looks()).toBeGreaterThan(0);
   });
 
   it('of a new site are looked up when it is connected, where the schedule runs', async () => {
     const other = await testApp({ sites: 1 });
-    try {
-      await other.service.start();
-      await other.connect(0);
-      await expect.poll(() => other.call('get-abandoned-plugins')).toMatchObject({ sites_not_checked: 0 });
-    } finally {
-      await other.close();
-    }
+    await other.service.start();
+    await other.connect(0);
+    await expect.poll(() => other.call('get-abandoned-plugins')).toMatchObject({ sites_not_checked: 0 });
   });
 });
 

@@ -1,6 +1,6 @@
 /** When a process that only reads has to run the schedule, and with it an engine. */
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
@@ -13,7 +13,6 @@ let app: TestApp;
 beforeEach(async () => {
   app = await testApp({ sites: 3, jobs: false, config: { batch_threshold: 1 } });
 });
-afterEach(() => app.close());
 
 const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 const needed = () => app.service.isScheduleNeeded();

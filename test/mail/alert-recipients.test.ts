@@ -1,7 +1,7 @@
 /** Alerts to webhooks and chats, over HTTP to a receiver on loopback, set up through REST. */
 
 import { createHmac } from 'node:crypto';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { ALERT_KIND_NAMES, webhookBody } from '../../schemas/alerts.js';
 import { deliverAlerts } from '../../src/domain/alerts/deliveries.js';
 import { sampleAlert } from '../../src/domain/alerts/samples.js';
@@ -22,10 +22,6 @@ beforeEach(async () => {
   app = await restApp({ sites: 2, jobs: false });
   site = await app.connect(0);
   await app.db.run("UPDATE site SET name = 'Shop' WHERE id = ?", [site]);
-});
-afterEach(async () => {
-  await app.close();
-  await box.close();
 });
 
 const ctx = (of: RestApp = app) =>
@@ -162,27 +158,17 @@ describe('a webhook', () => {
 
   test('on a private address is refused, unless the setting allows it', async () => {
     const strict = await restApp({ sites: 1, config: { allow_private_sites: false } });
-    try {
-      for (const url of [
-        box.url,
-        'http://localhost/x',
-        'http://[::1]/',
-        'http://10.0.0.1/',
-        'http://169.254.169.254/',
-      ]) {
-        const reply = await strict.rest('POST /alerts/recipients/add', { body: { type: 'webhook', name: 'x', url } });
-        expect([url, reply.status, reply.body.data.field]).toEqual([url, 400, 'url']);
-        expect(reply.body.data.params.url).toContain('private or local');
-      }
-      // A recipient stored while it was allowed is not called either.
-      const fields = { name: 'x', kinds: '[]', site_ids: '[]', quiet_from: null, quiet_to: null, enabled: 1 } as const;
-      await strict.service.store.alertRecipients.add('slack', fields, { url: box.url }, 0);
-      const { body } = await strict.rest('POST /alerts/recipients/1/test');
-      expect(body.data).toMatchObject({ delivered: false, error: expect.stringContaining('private or local') });
-      expect(box.received).toEqual([]);
-    } finally {
-      await strict.close();
+    for (const url of [box.url, 'http://localhost/x', 'http://[::1]/', 'http://10.0.0.1/', 'http://169.254.169.254/']) {
+      const reply = await strict.rest('POST /alerts/recipients/add', { body: { type: 'webhook', name: 'x', url } });
+      expect([url, reply.status, reply.body.data.field]).toEqual([url, 400, 'url']);
+      expect(reply.body.data.params.url).toContain('private or local');
     }
+    // A recipient stored while it was allowed is not called either.
+    const fields = { name: 'x', kinds: '[]', site_ids: '[]', quiet_from: null, quiet_to: null, enabled: 1 } as const;
+    await strict.service.store.alertRecipients.add('slack', fields, { url: box.url }, 0);
+    const { body } = await strict.rest('POST /alerts/recipients/1/test');
+    expect(body.data).toMatchObject({ delivered: false, error: expect.stringContaining('private or local') });
+    expect(box.received).toEqual([]);
   });
 });
 

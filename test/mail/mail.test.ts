@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { reportHealth } from '../../src/domain/jobs/maintenance.js';
 import { deleteExpired } from '../../src/domain/jobs/retention.js';
 import { dailyDigest } from '../../src/domain/mail/digest.js';
@@ -19,10 +19,6 @@ beforeEach(async () => {
   box = await mailbox();
   app = await testApp({ sites: 2, config: { smtp_url: box.url } });
   site = await app.connect(0);
-});
-afterEach(async () => {
-  await app.close();
-  await box.close();
 });
 
 const MINUTE = 60_000;
@@ -199,27 +195,23 @@ describe('an alert', () => {
 
   test('leads to the site and to the page, and shows bad and good news by colour, in dark mode, too', async () => {
     const published = await testApp({ sites: 1, config: { smtp_url: box.url, base_url: 'https://fleet.example' } });
-    try {
-      const id = await published.connect(0);
-      await editMail(ctx(published), 'uptime', { recipients: ['ada@example.com'] });
-      for (const kind of ['monitor.down', 'monitor.up', 'monitor.flapping'])
-        await published.service.store.alerts.add([alert(kind, {}, { site_id: id, at: published.clock.now() })]);
-      // An invalid address does not become a link.
-      const bad = { site_id: null, at: published.clock.now() };
-      await published.service.store.alerts.add([alert('monitor.down', { url: 'javascript:alert(1)//' }, bad)]);
-      await sendMail(ctx(published));
-      const [down, up, flapping, hostile] = box.mails;
-      const colour = (html = '') => /border-top:4px solid (#\w+)/.exec(html)?.[1];
-      expect([down, up, flapping].map((mail) => colour(mail?.html))).toEqual(['#dc2626', '#16a34a', '#d97706']);
-      for (const link of [published.fleet.site(0).url, 'https://fleet.example/']) {
-        expect(down?.html).toContain(`href="${link}"`);
-        expect(down?.text).toContain(`: ${link}`);
-      }
-      expect(down?.html).toContain('prefers-color-scheme:dark');
-      expect(hostile?.html).not.toMatch(/href="javascript/);
-    } finally {
-      await published.close();
+    const id = await published.connect(0);
+    await editMail(ctx(published), 'uptime', { recipients: ['ada@example.com'] });
+    for (const kind of ['monitor.down', 'monitor.up', 'monitor.flapping'])
+      await published.service.store.alerts.add([alert(kind, {}, { site_id: id, at: published.clock.now() })]);
+    // An invalid address does not become a link.
+    const bad = { site_id: null, at: published.clock.now() };
+    await published.service.store.alerts.add([alert('monitor.down', { url: 'javascript:alert(1)//' }, bad)]);
+    await sendMail(ctx(published));
+    const [down, up, flapping, hostile] = box.mails;
+    const colour = (html = '') => /border-top:4px solid (#\w+)/.exec(html)?.[1];
+    expect([down, up, flapping].map((mail) => colour(mail?.html))).toEqual(['#dc2626', '#16a34a', '#d97706']);
+    for (const link of [published.fleet.site(0).url, 'https://fleet.example/']) {
+      expect(down?.html).toContain(`href="${link}"`);
+      expect(down?.text).toContain(`: ${link}`);
     }
+    expect(down?.html).toContain('prefers-color-scheme:dark');
+    expect(hostile?.html).not.toMatch(/href="javascript/);
   });
 
   test('many at once become one mail', async () => {
@@ -370,7 +362,6 @@ describe('sending', () => {
     expect(await sendMail(ctx(quiet))).toBe('no mail server is set');
     expect(await dailyDigest(ctx(quiet))).toBe('no mail server is set');
     expect(await quiet.db.all('SELECT * FROM mail')).toEqual([]);
-    await quiet.close();
   });
 });
 

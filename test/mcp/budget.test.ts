@@ -1,6 +1,6 @@
 /** The token cost of MCP in a conversation: the catalogue, and every answer. And what never reaches a model. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
 import { TOOLSETS } from '../../src/config/types.js';
 import { systemClock } from '../../src/core/clock.js';
@@ -158,7 +158,6 @@ describe('large answers', () => {
   beforeAll(async () => {
     mcp = await mcpApp({ sites: 60, connected: 60, config: { mcp_max_tokens: MAX } });
   });
-  afterAll(() => mcp.close());
 
   const call = async (name: string, args: Record<string, unknown> = {}) => {
     const result = (await mcp.core.registry.callTool(name, args, caller)) as never;
@@ -228,7 +227,6 @@ describe('large answers', () => {
         (await driver.call(name, name.includes('list') ? { per_page: 100 } : {})).structuredContent,
       ).toHaveProperty('truncated');
     expect((await driver.call('svc-get-site-v1', { site_id_or_domain: 1 })).structuredContent).toMatchObject({ id: 1 });
-    await driver.close();
   });
 
   it('a list without pages is cut, and names the tool that has pages', async () => {

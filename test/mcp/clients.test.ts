@@ -1,6 +1,6 @@
 /** The official clients of both generations over HTTP and stdio: every client feature, in four combinations. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../tools/index.js';
 import { connect, type Driver, LOCAL, type McpApp, mcpApp, type Target, textOf, WAYS } from '../support/mcp-clients.js';
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
   await mcp.app.call('add-client', { name: 'Acme', client_email: 'office@acme.example' });
   await mcp.app.call('add-tag', { name: 'shops' });
 });
-afterAll(() => mcp.close());
 
 const open: Driver[] = [];
 afterEach(async () => {
@@ -310,8 +309,6 @@ describe('toolsets', () => {
     expect(await driver.complete({ type: 'ref/resource', uri: 'svc://sites/{id}' }, 'id', '')).toEqual([]);
     expect(own.app.service.operations).toHaveLength(operations.length);
     expect(await own.app.call('count-sites')).toEqual({ total: 0 });
-    await driver.close();
-    await own.close();
   });
 });
 
@@ -325,7 +322,6 @@ describe('a server that stops', () => {
     await own.restart(25_000);
     expect(performance.now() - began).toBeLessThan(20_000);
     await Promise.all([modern.close(), legacy.close().catch(() => undefined)]);
-    await own.close();
   });
 });
 

@@ -1,6 +1,6 @@
 /** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { createClock } from '../../src/core/clock.js';
 import { ConfirmationTokens } from '../../src/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/mcp/core.js';
@@ -46,7 +46,6 @@ describe('by default, as the interface says', () => {
   beforeAll(async () => {
     mcp = await withApp('confirm');
   });
-  afterAll(() => mcp.close());
 
   it.each(WAYS)('confirm: true is enough, and nothing less (%s over %s)', async (era, transport) => {
     const id = WAYS.findIndex((way) => way[0] === era && way[1] === transport) + 1;
@@ -72,7 +71,6 @@ describe('ask, the default', () => {
   beforeAll(async () => {
     mcp = await mcpApp({ sites: 10, connected: 10 });
   });
-  afterAll(() => mcp.close());
 
   it.each(WAYS)(
     'a deletion is asked about where the client can ask, and confirmed without (%s over %s)',
@@ -139,42 +137,38 @@ describe('a change whose empty list means several sites', () => {
 
   it.each(WAYS)('is asked about with what it would do, and only then done (%s over %s)', async (...way) => {
     const mcp = await withPolicy('ask');
-    try {
-      const asked: string[] = [];
-      let action: 'accept' | 'decline' = 'decline';
-      const answer: Answerer = async ({ message }) => {
-        asked.push(message);
-        return { action, content: { confirm: true } };
-      };
-      const driver = await clientOf(mcp, way, { answer });
-      const before = await offersOf(mcp);
-      expect(before).toBeGreaterThan(3);
-      // An optional input that is null counts as absent, and does not bypass the question.
-      for (const args of [{}, { site_ids_or_domains: [] }, { site_ids_or_domains: [], types: null }])
-        expect(textOf(await driver.call(UPDATES, args))).toContain('The user declined. Nothing changed.');
-      expect(textOf(await driver.call(ALL, {}))).toContain('The user declined. Nothing changed.');
-      expect(await offersOf(mcp)).toBe(before);
-      expect(asked).toHaveLength(4);
-      expect(asked[3]).toMatch(
-        /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
-      );
-      expect(asked[3]).toContain(`total: ${before}`);
-      // Previews, calls on a named site and reads need no confirmation.
-      const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
-      expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
-      expect(preview?.would_update).toHaveLength(before);
-      expect(preview).not.toHaveProperty('confirmation_token');
-      const one = await driver.call(UPDATES, { site_ids_or_domains: [1], types: ['translations'] });
-      expect(one.isError).toBeUndefined();
-      expect((await driver.call('svc-sync-sites-v1', {})).structuredContent).toMatchObject({ total_synced: 3 });
-      expect(asked).toHaveLength(4);
-      action = 'accept';
-      expect((await driver.call(ALL, {})).structuredContent).toMatchObject({ queued: false, errors: [] });
-      expect(asked).toHaveLength(5);
-      expect(await offersOf(mcp)).toBe(0);
-    } finally {
-      await mcp.close();
-    }
+    const asked: string[] = [];
+    let action: 'accept' | 'decline' = 'decline';
+    const answer: Answerer = async ({ message }) => {
+      asked.push(message);
+      return { action, content: { confirm: true } };
+    };
+    const driver = await clientOf(mcp, way, { answer });
+    const before = await offersOf(mcp);
+    expect(before).toBeGreaterThan(3);
+    // An optional input that is null counts as absent, and does not bypass the question.
+    for (const args of [{}, { site_ids_or_domains: [] }, { site_ids_or_domains: [], types: null }])
+      expect(textOf(await driver.call(UPDATES, args))).toContain('The user declined. Nothing changed.');
+    expect(textOf(await driver.call(ALL, {}))).toContain('The user declined. Nothing changed.');
+    expect(await offersOf(mcp)).toBe(before);
+    expect(asked).toHaveLength(4);
+    expect(asked[3]).toMatch(
+      /^Apply every available update\? No site was named, which means all 3 sites concerned\.\n/,
+    );
+    expect(asked[3]).toContain(`total: ${before}`);
+    // Previews, calls on a named site and reads need no confirmation.
+    const preview = (await driver.call(ALL, { dry_run: true })).structuredContent;
+    expect(preview).toMatchObject({ dry_run: true, queued: false, would_affect: { sites: 3, total: before } });
+    expect(preview?.would_update).toHaveLength(before);
+    expect(preview).not.toHaveProperty('confirmation_token');
+    const one = await driver.call(UPDATES, { site_ids_or_domains: [1], types: ['translations'] });
+    expect(one.isError).toBeUndefined();
+    expect((await driver.call('svc-sync-sites-v1', {})).structuredContent).toMatchObject({ total_synced: 3 });
+    expect(asked).toHaveLength(4);
+    action = 'accept';
+    expect((await driver.call(ALL, {})).structuredContent).toMatchObject({ queued: false, errors: [] });
+    expect(asked).toHaveLength(5);
+    expect(await offersOf(mcp)).toBe(0);
   });
 
   it.each(['ask', 'confirm'] as const)('runs as documented where no person can be asked: %s', async (policy) => {
@@ -182,7 +176,6 @@ describe('a change whose empty list means several sites', () => {
     const driver = await clientOf(mcp, ['2025-11-25', 'http'], policy === 'confirm' ? { answer: yes } : {});
     expect((await driver.call(ALL)).structuredContent).toMatchObject({ queued: false, errors: [] });
     expect(await offersOf(mcp)).toBe(0);
-    await mcp.close();
   });
 
   it.each(['preview', 'elicit'] as const)(
@@ -216,7 +209,6 @@ describe('a change whose empty list means several sites', () => {
     const driver = await clientOf(mcp, ['2025-11-25', 'stdio'], { answer });
     expect((await driver.call(ALL)).structuredContent).toMatchObject({ queued: false, errors: [] });
     expect(await offersOf(mcp)).toBe(0);
-    await mcp.close();
   });
 
   it('is not done when the client gives up before its user answers', async () => {
@@ -229,7 +221,6 @@ describe('a change whose empty list means several sites', () => {
     reply({ action: 'accept', content: { confirm: true } });
     await driver.call('svc-list-sites-v1');
     expect(await offersOf(mcp)).toBe(before);
-    await mcp.close();
   });
 
   it('previews what it would leave out, and reconnects nothing that was not agreed to', async () => {
@@ -254,7 +245,6 @@ describe('a change whose empty list means several sites', () => {
     expect((await driver.call('svc-reconnect-sites-v1')).isError).toBe(true);
     expect(asked[0]).toMatch(/^Reconnect several sites\? No site was named, which means all 2 sites/);
     expect(await mcp.app.call('count-sites', { status: 'disconnected' })).toEqual({ total: 2 });
-    await mcp.close();
   });
 });
 
@@ -263,7 +253,6 @@ describe('with a preview', () => {
   beforeAll(async () => {
     mcp = await withApp('preview');
   });
-  afterAll(() => mcp.close());
 
   const tokenOf = async (driver: Driver, name: string, args: Record<string, unknown>) => {
     const preview = await driver.call(name, { ...args, dry_run: true });
@@ -374,7 +363,6 @@ describe('with a person asked', () => {
   beforeAll(async () => {
     mcp = await withApp('elicit');
   });
-  afterAll(() => mcp.close());
 
   it.each(WAYS)('accept, decline, an unticked box and a closed question (%s over %s)', async (era, transport) => {
     const id = WAYS.findIndex((way) => way[0] === era && way[1] === transport) + 1;

@@ -35,7 +35,6 @@ afterEach(async () => {
 });
 afterAll(async () => {
   await listener.close(100);
-  await surfaces.close();
 });
 
 async function connect(actor: Actor = local, from: Surfaces = surfaces): Promise<Client> {
@@ -107,7 +106,6 @@ describe('tools/list', () => {
     const other = await startSurfaces(change);
     const { tools } = await (await connect({ ...local, rights }, other)).listTools();
     expect(tools.map((tool) => tool.name)).toEqual(names);
-    await other.close();
   });
 
   it('greets with a name, a version and instructions', async () => {
@@ -183,7 +181,6 @@ describe('tools/call', () => {
     const other = await startSurfaces({ toolsets: ['sites'] });
     const off = await call(await connect(local, other), 'svc/delete-thing-v1', { tag_id: 1, confirm: true });
     expect(textOf(off)).toContain('SITEFLEET_TOOLSETS');
-    await other.close();
   });
 
   it('reports progress, not more often than ten times a second, and the end always', async () => {

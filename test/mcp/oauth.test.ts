@@ -37,7 +37,6 @@ beforeAll(async () => {
   });
 });
 afterAll(async () => {
-  await mcp.close();
   jwks.close();
 });
 
@@ -100,7 +99,6 @@ describe('metadata', () => {
       const response = await fetch(new URL(path, plain.url));
       expect([response.status, await response.json()]).toMatchObject([404, { code: 'rest_no_route' }]);
     }
-    await plain.close();
   });
 
   it('is kept by caches only where it does not depend on the name that was called', async () => {
@@ -110,7 +108,6 @@ describe('metadata', () => {
     const reflected = await (await plain.service.http()).request(`http://evil.example${path}`);
     expect(reflected.headers.get('cache-control')).toBe('no-store');
     expect((await fetch(new URL(path, mcp.url))).headers.get('cache-control')).toBe('public, max-age=300');
-    await plain.close();
   });
 });
 
@@ -205,7 +202,6 @@ describe('challenges', () => {
     });
     const response = await fetch(broken.url, { method: 'POST', headers: { authorization: `Bearer ${await token()}` } });
     expect([response.status, response.headers.get('www-authenticate')]).toEqual([500, null]);
-    await broken.close();
   });
 });
 
@@ -267,7 +263,6 @@ describe('a valid token', () => {
   it('API keys and logins go on working beside it', async () => {
     const driver = await connect(['2026-07-28', 'http'], mcp.target);
     expect(await driver.listTools()).toHaveLength(ALL);
-    await driver.close();
   });
 
   it.each([

@@ -23,7 +23,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const stream of streams.splice(0)) await stream.cancel().catch(() => undefined);
-  await surfaces.close();
 });
 
 async function newKey(): Promise<string> {

@@ -4,7 +4,7 @@
 
 import { Tiktoken } from 'js-tiktoken/lite';
 import ranks from 'js-tiktoken/ranks/o200k_base';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from '../../src/mcp/token-estimate.js';
 import { operations } from '../../tools/index.js';
 import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
@@ -78,7 +78,6 @@ describe('what the product sends', () => {
     await mcp.app.call('add-client', { name: 'Acme', client_email: 'office@acme.example', selected_sites: [1, 2] });
     await mcp.app.call('add-tag', { name: 'shops' });
   });
-  afterAll(() => mcp.close());
 
   it('answers of reading tools', async () => {
     const caller = { actor: LOCAL, request_id: 'r', signal: new AbortController().signal };

@@ -38,7 +38,6 @@ beforeAll(async () => {
   mcp = await mcpApp({ sites: 1, connected: 1 });
   await mcp.app.call('add-tag', { name: 'shops' });
 });
-afterAll(() => mcp.close());
 
 describe.each(HTTP)('over HTTP, %s', (...way) => {
   const connect = (query: string, more: Partial<Target> = {}) =>
@@ -76,7 +75,6 @@ describe.each(HTTP)('over HTTP, %s', (...way) => {
     await expect(driver.read('svc://sites')).rejects.toThrow();
     expect(await driver.resources()).toEqual(['svc://tags']);
     expect(await mcp.app.call('list-tags')).toMatchObject({ total: 1 });
-    await driver.close();
   });
 
   it.each(['?toolsets=tags,monitor', '?toolsets=', '?readonly=maybe'])('refuses %s', async (query) => {
@@ -125,7 +123,6 @@ describe('the lean list', () => {
     const shown = tools.map(({ outputSchema: _, ...tool }) => tool);
     expect(JSON.stringify(shown).length / 3.5).toBeLessThan(2500);
     for (const { annotations } of tools) expect(Object.values(annotations ?? {})).toHaveLength(4);
-    await driver.close();
   });
 
   it('reaches every other operation with its own schema and effect', async () => {
@@ -142,7 +139,6 @@ describe('the lean list', () => {
     const all = await driver.call('search-operations');
     expect(all.structuredContent).toMatchObject({ total: operations.length });
     expect(textOf(all).length / 3.5).toBeLessThan(3000);
-    await driver.close();
   });
 
   it('finds by words of people', async () => {
@@ -153,7 +149,6 @@ describe('the lean list', () => {
     expect(await first('delete client')).toBe('svc-delete-client-v1');
     expect(await first('sync')).toBe('svc-sync-sites-v1');
     expect(await first('zzzz')).toBeUndefined();
-    await driver.close();
   });
 
   it('runs what it found, keeps confirmations, and passes errors on', async () => {
@@ -177,7 +172,6 @@ describe('the lean list', () => {
     }
     expect(textOf(await driver.call('search-operations', { limit: 99 }))).toContain('Field: limit');
     expect(textOf(await driver.call('search-operations', { q: 'x' }))).toContain('Field: q');
-    await driver.close();
   });
 
   it.each(HTTP)('asks a person before it destroys through run-operation, %s', async (...way) => {
@@ -198,7 +192,6 @@ describe('the lean list', () => {
       expect(await own.app.call('list-tags')).toMatchObject({ total: action === 'accept' ? 0 : 1 });
     }
     expect(questions).toHaveLength(2);
-    await own.close();
   });
 
   it('is bounded by the rest of the choice', async () => {
@@ -210,14 +203,12 @@ describe('the lean list', () => {
     expect((await find(driver, '')).map(({ operation }) => operation)).toEqual(namesOf(['tags'], true));
     const refused = await driver.call('run-operation', { operation: 'svc-add-tag-v1', input: { name: 'x' } });
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('read-only')]);
-    await driver.close();
   });
 
   it('is not there for those who did not choose it', async () => {
     const driver = await openClient(['2026-07-28', 'http'], mcp.target);
     for (const name of ['run-operation', 'search-operations'])
       expect(textOf(await driver.call(name, { operation: 'svc-list-tags-v1' }))).toContain('There is no tool');
-    await driver.close();
   });
 });
 
@@ -231,8 +222,6 @@ describe('single tools', () => {
     expect((await driver.listTools()).map(({ name }) => name)).toEqual(['svc-list-tags-v1', 'svc-add-tag-v1']);
     for (const name of ['svc-delete-tag-v1', 'svc-list-sites-v1'])
       expect(textOf(await driver.call(name))).toContain('SITEFLEET_TOOLS_');
-    await driver.close();
-    await own.close();
   });
 
   it.each([
@@ -267,7 +256,6 @@ describe('toolsets that are shown only where they are named', () => {
     const driver = await at(all, '');
     const refused = await driver.call('svc-list-costs-v1');
     expect([refused.isError, textOf(refused)]).toEqual([true, expect.stringContaining('toolsets=default,costs')]);
-    await driver.close();
   });
 
   it('are shown to a connection that names them, alone or beside the others', async () => {
@@ -284,7 +272,6 @@ describe('toolsets that are shown only where they are named', () => {
     expect(found?.operation).toBe('svc-list-costs-v1');
     const ran = await driver.call('run-operation', { operation: 'svc-list-costs-v1', input: {} });
     expect(ran.structuredContent).toMatchObject({ costs: [], total: 0 });
-    await driver.close();
   });
 
   it('stay within what the operator named', async () => {
@@ -293,7 +280,6 @@ describe('toolsets that are shown only where they are named', () => {
     const driver = await at(bounded, '?toolsets=lean');
     const ran = await driver.call('run-operation', { operation: 'svc-list-time-tasks-v1' });
     expect([ran.isError, textOf(ran)]).toEqual([true, expect.stringContaining('SITEFLEET_TOOLSETS')]);
-    await driver.close();
   });
 });
 
@@ -309,7 +295,6 @@ describe('the next call in an answer', () => {
     expect(called(preview)).toBe(`Next, once the user agreed: svc-delete-tag-v1 {"tag_id":${id},"confirm":true}`);
     const last = await driver.call('svc-list-tags-v1', { per_page: 1, page: 2 });
     expect(called(last)).not.toContain('Next');
-    await driver.close();
   });
 
   it('is run by its name over a lean connection', async () => {
@@ -318,6 +303,5 @@ describe('the next call in an answer', () => {
     const [, text = ''] = /^Next page: run-operation (.*)$/.exec(called(page)) ?? [];
     const next = await driver.call('run-operation', JSON.parse(text));
     expect(next.structuredContent).toMatchObject({ page: 2, per_page: 1 });
-    await driver.close();
   });
 });

@@ -1,6 +1,6 @@
 /** Certificates and domains over a week and over their lifetime: who is notified of what, and how often. */
 
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { enterDomain } from '../../src/domain/monitoring/domains.js';
 import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
@@ -11,7 +11,6 @@ const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
 let app: MonitoringApp;
-afterEach(() => app.close());
 
 function seen(change: Partial<CertificateFacts> = {}): CertificateAnswer {
   return {

@@ -8,6 +8,7 @@ import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
+import { closing } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 import { type HandClock, handClock, testConfig } from '../support/harness.js';
 import { fillMigrated } from '../support/migrated.js';
@@ -66,7 +67,8 @@ export async function monitoringApp(
   });
   service.events.subscribe((event) => events.push(event));
   const controller = new AbortController();
-  return {
+  let closed: Promise<void> | undefined;
+  return closing({
     service,
     clock,
     get db() {
@@ -96,8 +98,11 @@ export async function monitoringApp(
         Object.entries(values).map(([key, value]) => ({ key: `monitoring.${key}`, value })),
         clock.now(),
       ),
-    close: () => service.stop(),
-  };
+    close: () => {
+      closed ??= service.stop();
+      return closed;
+    },
+  });
 }
 
 const TIMING = { dns_ms: 1, connect_ms: 2, tls_ms: 3, first_byte_ms: 4 };

@@ -1,4 +1,4 @@
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { checkMonitor } from '../../src/domain/monitoring/edit.js';
 import { judge } from '../../src/domain/monitoring/judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitoring/settings.js';
@@ -99,7 +99,6 @@ describe('a run', () => {
   let app: MonitoringApp;
   let reply: (probe: HttpProbe, tries: number) => HttpAnswer | Promise<HttpAnswer>;
   let asked: HttpProbe[];
-  afterEach(() => app.close());
 
   async function start(n: number, settings: Record<string, unknown> = {}): Promise<number[]> {
     asked = [];

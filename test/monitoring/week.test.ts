@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpAnswer } from '../../src/probe/probe.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { shortOrLong } from '../robustness/soak.js';
@@ -159,9 +159,6 @@ describe(`a week of ${SITES} monitors`, () => {
     }
     events.push(...app.events.map(({ name }) => name));
   }, 300_000);
-  afterAll(async () => {
-    await app?.close();
-  });
 
   it.each(Object.entries(TROUBLES).map(([site, trouble]) => ({ site, ...trouble })))(
     'site $site: $what',

@@ -1,6 +1,6 @@
 /** Typical mistakes in inputs: each is refused by name, with the next step, and changes nothing. */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp } from './checked-app.js';
 
 describe('the shape of the input', () => {
@@ -13,7 +13,6 @@ describe('the shape of the input', () => {
     before = await app.content();
   });
   afterEach(async () => expect(await app.content()).toBe(before));
-  afterAll(() => app.close());
 
   const many = Array.from({ length: 5001 }, (_, i) => i + 1);
   it.each<[string, string, unknown, string, RegExp]>([
@@ -144,7 +143,6 @@ describe('connecting what cannot be connected', () => {
   beforeEach(async () => {
     app = await checkedApp({ sites: 3, config: { site_timeout_ms: 400 } });
   });
-  afterEach(() => app.close());
 
   async function refused(change: object = {}) {
     const site = app.site(0);
@@ -221,7 +219,6 @@ describe('connecting what cannot be connected', () => {
     const error = await refused();
     expect(error).toMatchObject({ code: 'svc_site_add_failed', status: 500 });
     expect(error.data).toMatchObject({ child_code: 'REG_ERROR2' });
-    await other.close();
   });
 
   it('a private address, when those are not allowed', async () => {
@@ -238,7 +235,6 @@ describe('connecting what cannot be connected', () => {
       expect(error.advice).toMatch(/SITEFLEET_ALLOW_PRIVATE_SITES/);
     }
     expect(strict.fleet.stats().requests).toBe(0);
-    await strict.close();
   });
 });
 
@@ -247,7 +243,6 @@ describe('a reference that fits several sites', () => {
   beforeAll(async () => {
     app = await checkedApp({ sites: 1 });
   });
-  afterAll(() => app.close());
 
   it('is refused unless one is named exactly', async () => {
     const [first, second] = await app.twins();

@@ -1,6 +1,6 @@
 /** Every documented code of every operation (operations §8, §9), each produced once. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { ErrorCode } from '../../src/core/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../support/harness.js';
@@ -56,7 +56,6 @@ beforeAll(async () => {
   await app.call('sync-sites', { site_ids_or_domains: [GOOD, OUTDATED, BROKEN] });
   await app.twins();
 });
-afterAll(() => app.close());
 
 describe('naming a site', () => {
   it.each(having(single, 'svc_site_not_found'))('%s', async (name) => {
@@ -244,7 +243,6 @@ describe('what the site does', () => {
     note('check-site', error.code);
     expect(codesOf(await strict.call('check-sites'))).toEqual(['svc_check_failed']);
     note('check-sites', 'svc_check_failed');
-    await strict.close();
   });
 
   it('writes on plugins and themes', async () => {
@@ -351,7 +349,6 @@ describe('modules that are off', () => {
     const error = await bare.fail(name, await wellFormed(bare, name));
     expect(error).toMatchObject({ code: 'svc_module_not_available', status: 501 });
     note(name, error.code);
-    await bare.close();
   });
 });
 
@@ -365,7 +362,6 @@ describe('storage that fails', () => {
     note(name, error.code);
     expect(small.fleet.stats().requests).toBe(calls);
     expect(await small.cell('SELECT count(*) FROM job')).toBe(0);
-    await small.close();
   });
 
   it('marks', async () => {

@@ -3,7 +3,7 @@
  * protocol §6.2, §6.3).
  */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { type CheckedApp, checkedApp, codesOf, offers, ordinary } from './checked-app.js';
 
@@ -21,7 +21,6 @@ beforeEach(async () => {
   }
   await app.connect(0);
 });
-afterEach(() => app.close());
 
 const slugs = (count: number) =>
   ordinary(site)

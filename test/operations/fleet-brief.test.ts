@@ -1,6 +1,6 @@
 /** The brief of the fleet: order, counts, reasons, unknown data, and its size for any fleet. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const HOUR = 3_600_000;
@@ -11,7 +11,6 @@ let app: CheckedApp;
 beforeEach(async () => {
   app = await checkedApp({ sites: 1 });
 });
-afterEach(() => app.close());
 
 const run = (sql: string, ...args: (string | number | null)[]) => app.db.run(sql, args);
 const iso = (ms: number) => new Date(ms).toISOString();

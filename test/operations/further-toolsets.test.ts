@@ -1,6 +1,6 @@
 /** Reports, content, costs and time for assistants: the same records as over REST, in fewer words. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from '../rest/client.js';
 import { ADMIN } from '../support/harness.js';
 
@@ -20,7 +20,6 @@ beforeAll(async () => {
     [at],
   );
 });
-afterAll(() => app.close());
 
 describe('reports', () => {
   it('of one site tell what happened in the last whole month, and link to the page of the same', async () => {

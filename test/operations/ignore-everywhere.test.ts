@@ -1,6 +1,6 @@
 /** Ignoring an update on every site: permanently, until a time, or for one version. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { timetable } from '../../src/scheduler/timetable.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
@@ -17,7 +17,6 @@ beforeEach(async () => {
   }
   await app.connect(0);
 });
-afterEach(() => app.close());
 
 const slugs = async () => {
   const { updates } = await app.call('list-updates', { per_page: 200 });

@@ -1,6 +1,6 @@
 /** Incidents of all sites, and acknowledging one: the same over operations, REST and in the brief. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from '../rest/client.js';
 import { ADMIN, type Answer } from '../support/harness.js';
 
@@ -22,7 +22,6 @@ beforeAll(async () => {
     ).lastId;
   incidents = [await add(1, 100, 2), await add(1, 3, null), await add(2, 5, null)];
 });
-afterAll(() => app.close());
 
 const idsOf = ({ incidents }: Answer) => incidents.map(({ id }: { id: number }) => id);
 

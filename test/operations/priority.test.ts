@@ -1,6 +1,6 @@
 /** Calls of a queued job yield to calls that a user waits for: an update during a queued sync of many sites. */
 
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { beforeEach, expect, it } from 'vitest';
 import type { PacedChildSites } from '../../src/child/http.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   app = await checkedApp({ sites: SITES, jobs: true, config: { batch_threshold: 2, job_chunk: SITES } });
   await app.connectAll(SITES);
 });
-afterEach(() => app.close());
 
 it.each([
   ['of other sites', QUEUED],

@@ -1,6 +1,6 @@
 /** Large selections: the seven operations that queue, and the status of what they queued (operations §6, §7). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
@@ -20,7 +20,6 @@ beforeEach(async () => {
   await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
   await app.call('sync-sites', { site_ids_or_domains: [3] });
 });
-afterEach(() => app.close());
 
 const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 async function drain() {

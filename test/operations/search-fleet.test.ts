@@ -1,6 +1,6 @@
 /** The fleet search: every filter against a plain computation over a random fleet. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const SITES = 160;
@@ -283,7 +283,6 @@ describe('search-fleet', () => {
     for (const name of ['blue', 'green', 'staging']) await app.call('add-tag', { name });
     for (const site of fleet) await store(app, site);
   });
-  afterAll(() => app.close());
 
   it('finds what a plain look at every site finds, for any mix of filters', async () => {
     const source = random(SEED + 1);

@@ -1,6 +1,6 @@
 /** Results of the last sync of a site (operations §5.7, §5.10, §5.11). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
 import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
@@ -12,7 +12,6 @@ describe('what a check found', () => {
     app = await checkedApp({ sites: 2 });
     await app.connectAll(2);
   });
-  afterEach(() => app.close());
 
   it('security findings and the certificate', async () => {
     const site = app.site(0);

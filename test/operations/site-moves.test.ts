@@ -1,6 +1,6 @@
 /** State changes of sites, one by one and several at once (operations §5.2, §6). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, codesOf } from './checked-app.js';
 
 describe('moves between the states', () => {
@@ -9,7 +9,6 @@ describe('moves between the states', () => {
     app = await checkedApp({ sites: 3 });
     await app.connectAll(3);
   });
-  afterEach(() => app.close());
   const status = async (id: number) => (await app.call('get-site', { site_id_or_domain: id })).status;
 
   it('can be repeated, with the same answer', async () => {

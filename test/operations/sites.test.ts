@@ -1,6 +1,6 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
@@ -21,7 +21,6 @@ describe('the main job', () => {
     expect(after.plugins).toContainEqual(
       expect.objectContaining({ slug: offer.slug, version: '2.0', update_version: null }),
     );
-    await app.close();
   });
 });
 
@@ -30,7 +29,6 @@ describe('add-site and get-site', () => {
   beforeEach(async () => {
     app = await checkedApp({ sites: 3 });
   });
-  afterEach(() => app.close());
   const login = (i: number) => {
     const { url, admin, password, uniqueId } = app.site(i);
     return { url, admin, admin_password: password, unique_id: uniqueId };
@@ -221,7 +219,6 @@ describe('update-site and delete-site', () => {
     await app.call('add-client', { name: 'Ada' });
     await app.call('add-tag', { name: 'blue' });
   });
-  afterEach(() => app.close());
 
   it('changes only what is given', async () => {
     const before = await app.call('get-site', { site_id_or_domain: 1 });

@@ -1,6 +1,6 @@
 /** Activating or deactivating one plugin on many sites: which sites that affects, and that nothing else changes. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
 import { type CheckedApp, checkedApp, codesOf, deniedTo } from './checked-app.js';
 
@@ -18,7 +18,6 @@ beforeEach(async () => {
   }
   await app.connectAll(5);
 });
-afterEach(() => app.close());
 
 const active = (slug = SLUG) =>
   app.fleet.sites.map((site) => site.state.plugins.find((plugin) => plugin.slug === slug)?.active ?? null);
@@ -122,6 +121,5 @@ describe('switch-plugin', () => {
     const queued = await small.call('switch-plugin', { plugin: SLUG, action: 'deactivate' });
     expect(queued).toMatchObject({ queued: true, sites_queued: 2, plugin: { slug: SLUG } });
     expect(small.fleet.sites.map((site) => site.state.plugins.at(-1)?.active)).toEqual([true, true]);
-    await small.close();
   });
 });

@@ -1,6 +1,6 @@
 /** Filters of update lists and runs: they only ever narrow, and a name that matches nothing is refused. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, ordinary } from './checked-app.js';
@@ -39,7 +39,6 @@ beforeEach(async () => {
   await app.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
   await app.call('update-site', { site_id_or_domain: 2, tags: [1] });
 });
-afterEach(() => app.close());
 
 const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 async function drain() {

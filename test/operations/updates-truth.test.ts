@@ -28,7 +28,6 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   clearInterval(ticking);
-  await app.close();
 });
 
 type Entry = { type: string; slug: string; code: string; message: string };

@@ -1,6 +1,6 @@
 /** Available updates, and ignoring them (operations §5.5, §5.6, §8.4). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
@@ -16,7 +16,6 @@ beforeEach(async () => {
   for (const each of app.fleet.sites) offers(each, EVERYTHING);
   await app.call('sync-sites');
 });
-afterEach(() => app.close());
 
 const _asked = (which: DemoSite, name: string) => which.calls.filter((call) => call.function === name).length;
 const plugins = (which = site) => which.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);

@@ -50,7 +50,6 @@ beforeAll(async () => {
 }, 60_000);
 afterAll(async () => {
   await listener.close(0);
-  await app.close();
 });
 
 const endpoint = () => new URL(`${listener.url}/mcp`);

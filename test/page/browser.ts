@@ -8,6 +8,7 @@ import { type HttpListener, listen } from '../../src/http/server.js';
 import { buildPage } from '../../web/build.mjs';
 import { cheapHash } from '../support/cheap-hash.js';
 import { launchChromium } from '../support/chromium.js';
+import { closing } from '../support/cleanup.js';
 import type { TestApp } from '../support/harness.js';
 import { oncePerRun } from '../support/once-per-run.js';
 
@@ -68,7 +69,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
     return name;
   }
 
-  return {
+  return closing({
     url,
     browser,
     complaints,
@@ -99,9 +100,8 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
     async close() {
       await browser.close();
       await listener.close(0);
-      await app.close();
     },
-  };
+  });
 }
 
 export async function logIn(page: Page, name: string, password = PASSWORD): Promise<void> {

@@ -4,7 +4,7 @@
  */
 
 import type { Locator, Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { type Receiver, receiver } from '../support/receiver.js';
@@ -41,10 +41,6 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     token = (await app.service.store.keys.add(made)).token;
     page = await served.open();
   }, 60_000);
-  afterAll(async () => {
-    await hook.close();
-    await served.close();
-  });
   afterEach(() => {
     expect(served.complaints.splice(0)).toEqual([]);
   });

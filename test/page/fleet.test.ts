@@ -1,6 +1,6 @@
 /** A fleet larger than a page, in a real browser: searching, choosing all, and watching a running job. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { builtPage, type ServedPage, servePage } from './browser.js';
@@ -19,7 +19,6 @@ describe.skipIf(executablePath === null)(`a large fleet on the page${missing}`, 
       await Promise.all(Array.from({ length: Math.min(25, SITES - from) }, (_, index) => app.connect(from + index)));
     served = await servePage(app);
   }, 120_000);
-  afterAll(() => served.close());
 
   it('shows pages, keeps the order in the address, and goes back', async () => {
     const page = await served.open();

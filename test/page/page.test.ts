@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { executablePath, missing } from '../support/chromium.js';
@@ -56,7 +56,6 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await app.call('add-client', { name: 'Nordlicht', client_email: 'it@nordlicht.example' });
     for (const id of [1, 2, 3, 4]) await app.call('get-site-guard', { site_id_or_domain: id });
   });
-  afterAll(() => served.close());
   afterEach(() => {
     expect(served.complaints.splice(0)).toEqual([]);
   });

@@ -28,7 +28,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await listener.close(0);
-  await app.close();
 });
 
 describe('the description behind the reference', () => {

@@ -1,6 +1,6 @@
 /** The first start in a real browser: three steps, and a fleet of one site. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { builtPage, type ServedPage, servePage } from './browser.js';
@@ -13,7 +13,6 @@ describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
     app = await testApp({ sites: 1, pageFolder: await builtPage() });
     served = await servePage(app);
   });
-  afterAll(() => served.close());
 
   it('asks what to import, who gets alerts and whether to monitor, and each can be skipped', async () => {
     const page = await served.open();

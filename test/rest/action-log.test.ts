@@ -1,6 +1,6 @@
 /** The action log: who did what through the service, through which interface, on which object, with what result. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -12,7 +12,6 @@ beforeAll(async () => {
   site = await app.connect(0);
   await app.connect(1);
 });
-afterAll(() => app.close());
 
 const log = async (more = '') =>
   (await app.rest(`GET /sites/${site}/non-mainwp-changes?source=dashboard${more}`)).body.data;

@@ -1,6 +1,6 @@
 /** `POST /v2/sites/{site}/admin-login`: a one-time address of the guard that opens the WordPress admin. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -10,7 +10,6 @@ beforeAll(async () => {
   app.fleet.site(0).installGuard().login = true;
   app.fleet.site(1).installGuard();
 });
-afterAll(() => app.close());
 
 const ask = (site: number, body: object = {}, token = app.tokens.read_write) =>
   app.rest(`POST /sites/${site}/admin-login`, { body, token });

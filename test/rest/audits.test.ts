@@ -2,7 +2,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { outcomeOf } from '../../src/audit/result.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
@@ -21,10 +21,6 @@ beforeEach(async () => {
     sites: 3,
     config: { pagespeed_url: google.url, lighthouse: '/nowhere/lighthouse', chromium: '/nowhere/chromium' },
   });
-});
-afterEach(async () => {
-  await app.close();
-  await google.close();
 });
 
 const KEY = 'AIza-secret-key-0123456789';
@@ -69,7 +65,6 @@ describe('without an engine', () => {
     const off = await restApp({ sites: 1, config: { modules: ['logs'] } });
     const { status, body } = await off.rest('GET /perf-audit/results');
     expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', 'perf-audit']);
-    await off.close();
   });
 });
 

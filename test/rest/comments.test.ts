@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CommentStatus } from '../../src/demo/state.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -9,7 +9,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 4 });
   ids = [await app.connect(0), await app.connect(1), await app.connect(2)];
 });
-afterAll(() => app.close());
 
 /** Unix seconds. */
 const NOON = Date.UTC(2026, 10, 20, 12) / 1000;
@@ -262,10 +261,6 @@ describe('PUT /comments/{site}/bulk-action', () => {
 
 it('is refused while the module is off', async () => {
   const off = await restApp({ sites: 1, config: { modules: [] } });
-  try {
-    const { status, body } = await off.rest('GET /comments');
-    expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', 'comments']);
-  } finally {
-    await off.close();
-  }
+  const { status, body } = await off.rest('GET /comments');
+  expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', 'comments']);
 });

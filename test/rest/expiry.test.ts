@@ -45,7 +45,6 @@ beforeAll(async () => {
   ids.early = await addSite(`https://early.example:${early}/`);
 });
 afterAll(async () => {
-  await app.close();
   await closeServers();
 });
 
@@ -232,6 +231,5 @@ describe('a module that is off', () => {
     expect(await runCertificates(small.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
       'the module is off',
     );
-    await small.close();
   });
 });

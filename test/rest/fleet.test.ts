@@ -1,6 +1,6 @@
 /** Calls over many sites: global actions, their jobs, and the batch. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { type RestApp, restApp } from './client.js';
@@ -10,7 +10,6 @@ beforeEach(async () => {
   app = await restApp({ sites: 4, config: { batch_threshold: 3 }, jobs: false });
   for (const i of [0, 1, 2]) await app.connect(i);
 });
-afterEach(() => app.close());
 
 const results = (body: { data: Record<string, { result: string }> }) =>
   Object.fromEntries(Object.entries(body.data).map(([id, { result }]) => [id, result]));

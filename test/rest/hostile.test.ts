@@ -1,6 +1,6 @@
 /** Odd input to every parameter of every row: refused or accepted, never an internal error. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
@@ -17,7 +17,6 @@ beforeAll(async () => {
   await app.rest('POST /time-tracker/tasks/add', { body: { title: 'Work', site_ids: [1] } });
   await app.rest('POST /time-tracker/buckets/add', { body: { title: 'Care', hours: 3 } });
 });
-afterAll(() => app.close());
 
 const deep = JSON.parse(`${'['.repeat(200)}${']'.repeat(200)}`) as unknown;
 /** By kind. The short run tries every parameter with half of each kind in turn, `npm run soak` with all. */

@@ -1,11 +1,10 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
 beforeAll(async () => {
   app = await restApp({ sites: 1 });
 });
-afterAll(() => app.close());
 
 describe('API keys', () => {
   it('lists keys newest first, without their tokens, and clamps the page', async () => {
@@ -91,44 +90,36 @@ describe('API keys', () => {
 
   it('keeps the last key that may read and write, and the last that may write', async () => {
     const own = await restApp({ sites: 1 });
-    try {
-      // The other key can write, but could not create a key that reads.
-      for (const [call, body] of [
-        ['DELETE /rest-api/delete-key/3', {}],
-        ['PUT /rest-api/edit-key/3', { permissions: 'write' }],
-        ['PATCH /rest-api/edit-key/3', { permissions: 'read' }],
-        ['PATCH /rest-api/edit-key/3', { active: false }],
-      ] as const) {
-        const { status, body: answer } = await own.rest(call, { body });
-        expect([call, status, answer.code]).toEqual([call, 409, 'svc_rest_conflict']);
-      }
-      const { body: second } = await own.rest('POST /rest-api/add-key', {
-        body: { active: true, permissions: 'read,write' },
-      });
-      // Of two concurrent removals, one is refused.
-      const both = await Promise.all(
-        [3, second.id].map((id) => own.rest(`DELETE /rest-api/delete-key/${id}`, { token: second.token })),
-      );
-      expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
-    } finally {
-      await own.close();
+    // The other key can write, but could not create a key that reads.
+    for (const [call, body] of [
+      ['DELETE /rest-api/delete-key/3', {}],
+      ['PUT /rest-api/edit-key/3', { permissions: 'write' }],
+      ['PATCH /rest-api/edit-key/3', { permissions: 'read' }],
+      ['PATCH /rest-api/edit-key/3', { active: false }],
+    ] as const) {
+      const { status, body: answer } = await own.rest(call, { body });
+      expect([call, status, answer.code]).toEqual([call, 409, 'svc_rest_conflict']);
     }
+    const { body: second } = await own.rest('POST /rest-api/add-key', {
+      body: { active: true, permissions: 'read,write' },
+    });
+    // Of two concurrent removals, one is refused.
+    const both = await Promise.all(
+      [3, second.id].map((id) => own.rest(`DELETE /rest-api/delete-key/${id}`, { token: second.token })),
+    );
+    expect(both.map(({ status }) => status).sort()).toEqual([200, 409]);
   });
 
   it('keeps the last key at all that may write', async () => {
     const own = await restApp({ sites: 1 });
-    try {
-      expect((await own.rest('DELETE /rest-api/delete-key/2')).status).toBe(200);
-      for (const [call, options] of [
-        ['DELETE /rest-api/delete-key/3', {}],
-        ['PUT /rest-api/edit-key/3', { body: { active: false } }],
-      ] as const) {
-        const { status, body } = await own.rest(call, options);
-        expect([status, body.code]).toEqual([409, 'svc_rest_conflict']);
-      }
-      expect((await own.rest('GET /rest-api/keys')).body.total).toBe(2);
-    } finally {
-      await own.close();
+    expect((await own.rest('DELETE /rest-api/delete-key/2')).status).toBe(200);
+    for (const [call, options] of [
+      ['DELETE /rest-api/delete-key/3', {}],
+      ['PUT /rest-api/edit-key/3', { body: { active: false } }],
+    ] as const) {
+      const { status, body } = await own.rest(call, options);
+      expect([status, body.code]).toEqual([409, 'svc_rest_conflict']);
     }
+    expect((await own.rest('GET /rest-api/keys')).body.total).toBe(2);
   });
 });

@@ -27,7 +27,6 @@ afterEach(() => {
 });
 afterAll(async () => {
   await listener.close(0);
-  await app.close();
 });
 
 async function newKey(scope: 'read' | 'write'): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
@@ -16,7 +16,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 3 });
   ids = [await app.connect(0), await app.connect(1), await app.connect(2)];
 });
-afterAll(() => app.close());
 beforeEach(() => {
   for (const index of [0, 1, 2]) {
     const { faults } = app.fleet.site(index);

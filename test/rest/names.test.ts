@@ -3,7 +3,7 @@
  * §3.5).
  */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { type RestApp, restApp } from './client.js';
@@ -50,7 +50,6 @@ describe('a name that a row does not have', () => {
     await app.call('add-tag', { name: 'Shops' });
     await app.rest('POST /costs/add', { body: { name: 'Hosting', price: '1', sites: [1] } });
   });
-  afterAll(() => app.close());
 
   it('is refused on every row, in the body and in the query, and nothing happens', async () => {
     const before = await stored(app);
@@ -122,7 +121,6 @@ describe('another spelling', () => {
     app = await restApp({ sites: 3, jobs: false });
     for (const index of [0, 1]) await app.connect(index);
   });
-  afterEach(() => app.close());
 
   it('names the same sites', async () => {
     for (const name of ['site_ids', 'site_ids_or_domains', 'include']) {
@@ -180,7 +178,6 @@ describe('the sites of an update of all', () => {
       await app.connect(index);
     }
   });
-  afterEach(() => app.close());
 
   const updated = () =>
     app.fleet.sites.flatMap(({ state }, index) =>
@@ -208,7 +205,6 @@ describe('a name that is given twice', () => {
     app = await restApp({ sites: 3, jobs: false });
     for (const index of [0, 1, 2]) await app.connect(index);
   });
-  afterAll(() => app.close());
 
   const listed = async (query: string) => {
     const { status, body } = await app.rest(`GET /sites/basic?${query}`);
@@ -242,7 +238,6 @@ describe('null', () => {
     app = await restApp({ sites: 2 });
     await app.connect(0);
   });
-  afterAll(() => app.close());
 
   it('is as good as absent where something is made', async () => {
     const { url, admin, password, uniqueId } = app.fleet.site(1);

@@ -1,6 +1,6 @@
 /** Clients, tags and costs: rows that the routes document refers to without listing them. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -9,7 +9,6 @@ beforeEach(async () => {
   await app.connect(0);
   await app.connect(1);
 });
-afterEach(() => app.close());
 
 describe('clients', () => {
   it('are created, found by id and e-mail, changed, suspended and deleted', async () => {

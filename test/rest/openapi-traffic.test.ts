@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { deliverAlerts } from '../../src/domain/alerts/deliveries.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
@@ -106,7 +106,6 @@ beforeAll(async () => {
   await run.removals(record, kept);
   await run.tools(record);
   openapi = (await app.rest('GET /openapi.json', { token: null })).body;
-  await google.close();
   await app.close();
   await largest();
   await queued();
@@ -131,8 +130,6 @@ async function queued() {
   await run.refusals(record, app);
   recorded.push(...record.recorded);
 }
-
-afterAll(() => app.close());
 
 /** Compiled as part of the document, so that its references resolve. */
 function validator() {

@@ -2,7 +2,7 @@
  * The rows the page uses: matters that need attention, sorted sites, updates by item, jobs, the safe updates of a site.
  */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { ordinary } from '../safety/safety-app.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -26,7 +26,6 @@ beforeAll(async () => {
   app.fleet.site(0).state.wpUpdate = '99.0';
   for (const index of [0, 1, 2, 3]) await app.connect(index);
 });
-afterAll(() => app.close());
 
 describe('GET /fleet/updates', () => {
   it('has one entry for each item, WordPress first, with all versions newest first', async () => {

@@ -4,7 +4,7 @@
  * must be equal.
  */
 
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -43,7 +43,6 @@ describe('reads', () => {
   beforeAll(async () => {
     app = await fleetOf();
   });
-  afterAll(() => app.close());
 
   it('lists sites', async () => {
     for (const status of ['any', 'connected', 'disconnected', 'suspended']) {
@@ -473,7 +472,6 @@ it('a site that did not change is recognised, although WordPress hides addresses
   for (const { author_email } of shown) expect(author_email).toMatch(/^[^&@]+@[^&@]+$/);
   await rest(app, 'POST /sites/1/sync');
   expect(await hash()).toEqual(before);
-  await app.close();
 });
 
 describe('jobs', () => {
@@ -485,6 +483,5 @@ describe('jobs', () => {
     expect(status.body).toEqual({ success: 1, ...(await app.call('get-batch-job-status', { job_id })) });
     const again = await app.call('sync-sites');
     expect([again.queued, again.sites_queued]).toEqual([true, 2]);
-    await app.close();
   });
 });

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PostState } from '../../src/demo/state.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -9,7 +9,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 3 });
   ids = [await app.connect(0), await app.connect(1), await app.connect(2)];
 });
-afterAll(() => app.close());
 
 /** Unix seconds. */
 const NOON = Date.UTC(2026, 10, 20, 12) / 1000;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../schemas/report.js';
 import { logEntry } from '../../src/demo/change-log.js';
 import { phpDate } from '../../src/domain/common/php-date.js';
@@ -16,7 +16,6 @@ beforeEach(async () => {
   for (const table of ['site_change', 'site_update', 'site_abandoned', 'site_certificate'])
     await app.db.run(`DELETE FROM ${table}`);
 });
-afterEach(() => app.close());
 
 const HOUR = 3_600_000;
 const RANGE = 'start_date=2026-11-01&end_date=2026-11-20';
@@ -565,7 +564,6 @@ describe('the contract', () => {
     await off.close();
     const none = await restApp({ sites: 1, config: { modules: [] } });
     expect((await none.rest(`GET /pro-reports/1/plugins?${RANGE}`)).body.data.module).toBe('pro-reports');
-    await none.close();
   });
 
   test('days are those of the dashboard, both included, over a change of summer time', async () => {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { mailToSend } from '../../src/domain/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
 import { createSchedule } from '../../src/scheduler/schedule.js';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 3 });
   ids = [await app.connect(0), await app.connect(1)];
 });
-afterAll(() => app.close());
 
 const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 const edit = (path: string, body: unknown, method = 'PUT') => app.rest(`${method} /settings/${path}/edit`, { body });
@@ -429,11 +428,7 @@ describe('cost tracker', () => {
 
   it('is refused while its module is off', async () => {
     const off = await restApp({ sites: 1, config: { modules: [] } });
-    try {
-      expect((await off.rest('GET /settings/cost-tracker')).body.code).toBe('svc_module_not_available');
-    } finally {
-      await off.close();
-    }
+    expect((await off.rest('GET /settings/cost-tracker')).body.code).toBe('svc_module_not_available');
   });
 });
 

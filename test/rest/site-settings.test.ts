@@ -2,7 +2,7 @@
 
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { ALWAYS } from '../support/dates.js';
 import { type RestApp, restApp } from './client.js';
@@ -13,7 +13,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 2 });
   site = await app.connect(0);
 });
-afterAll(() => app.close());
 
 const edit = (body: object) => app.rest(`PUT /sites/${site}/edit`, { body });
 const reach = async () => {

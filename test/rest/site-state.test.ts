@@ -1,6 +1,6 @@
 /** The known state of a site, and what it forbids: over operations and REST (operations §5.1, §5.2, §5.12). */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import type { Faults } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
@@ -20,7 +20,6 @@ beforeEach(async () => {
   for (const i of [0, 1, 2]) await app.connect(i);
   site = app.fleet.site(0);
 });
-afterEach(() => app.close());
 
 const get = (id = 1) => app.call('get-site', { site_id_or_domain: id });
 const status = async (id = 1) => (await get(id)).status;

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { keepRecordTexts } from '../../src/store/sites/inventory-lists.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -6,7 +6,6 @@ let app: RestApp;
 beforeEach(async () => {
   app = await restApp({ sites: 4 });
 });
-afterEach(() => app.close());
 
 /** Domain, port and path of a site of the fleet, as callers write them. */
 const domainOf = (i: number) => app.fleet.site(i).url.replace(/^http:\/\/|\/$/g, '');

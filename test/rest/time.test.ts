@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { beforeEach, describe, expect, test } from 'vitest';
 import { periodOf } from '../../src/domain/time-tracker/buckets.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type RestApp, restApp } from './client.js';
@@ -8,7 +8,6 @@ let app: RestApp;
 beforeEach(async () => {
   app = await restApp({ sites: 1 });
 });
-afterEach(() => app.close());
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -90,7 +89,6 @@ describe('timer', () => {
     expect((await after.rest(`POST /time-tracker/tasks/${id}/stop`)).body.data).toMatchObject({
       duration_seconds: 3600,
     });
-    await after.close();
   });
 
   test('two callers at once: one step is taken, one refused', async () => {
@@ -521,6 +519,5 @@ describe('clients and settings', () => {
       status: 501,
       body: { code: 'svc_module_not_available', data: { module: 'time-tracker' } },
     });
-    await off.close();
   });
 });

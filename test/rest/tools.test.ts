@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
@@ -17,7 +17,6 @@ beforeEach(async () => {
   ids = [];
   for (let index = 0; index < 7; index++) ids.push(await app.connect(index));
 });
-afterEach(() => app.close());
 
 async function start(tool: string, idName: string): Promise<string> {
   const { status, body } = await app.rest(`POST /settings/tools/${tool}`);
@@ -144,16 +143,12 @@ describe('tools jobs', () => {
 
 it('say so when there is no site, or nothing to do', async () => {
   const empty = await restApp({ sites: 1 });
-  try {
-    for (const [tool] of TOOLS) {
-      const { status: code, body } = await empty.rest(`POST /settings/tools/${tool}`);
-      expect([tool, code, body.code]).toEqual([tool, 404, 'no_website_found']);
-    }
-    for (const tool of ['clear-activation-data', 'restore-info-messages']) {
-      const { status: code, body } = await empty.rest(`POST /settings/tools/${tool}`);
-      expect([code, body.success]).toEqual([200, 1]);
-    }
-  } finally {
-    await empty.close();
+  for (const [tool] of TOOLS) {
+    const { status: code, body } = await empty.rest(`POST /settings/tools/${tool}`);
+    expect([tool, code, body.code]).toEqual([tool, 404, 'no_website_found']);
+  }
+  for (const tool of ['clear-activation-data', 'restore-info-messages']) {
+    const { status: code, body } = await empty.rest(`POST /settings/tools/${tool}`);
+    expect([code, body.success]).toEqual([200, 1]);
   }
 });

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -13,7 +13,6 @@ beforeEach(async () => {
   state.wpUpdate = '7.2';
   for (const i of [0, 1, 2]) await app.connect(i);
 });
-afterEach(() => app.close());
 
 const offered = () => app.fleet.site(0).state.plugins.filter((p) => p.update !== null);
 const slugs = () => offered().map((p) => p.slug);
@@ -358,15 +357,11 @@ describe('updating', () => {
     const typed = await app.rest('POST /updates/1/update/plugins');
     expect([typed.status, typed.body.code]).toEqual([409, 'svc_site_suspended']);
     const queued = await restApp({ sites: 2, config: { batch_threshold: 1 }, jobs: false });
-    try {
-      for (const i of [0, 1]) await queued.connect(i);
-      const first = await queued.rest('POST /updates/update');
-      expect(first.body).toMatchObject({ queued: true, queued_count: 2 });
-      const again = await queued.rest('POST /updates/update');
-      expect(again.body).toMatchObject({ success: 1, already_running: true, job_id: first.body.job_id });
-      expect((await queued.rest('POST /updates/1/update')).body).toMatchObject({ already_running: true });
-    } finally {
-      await queued.close();
-    }
+    for (const i of [0, 1]) await queued.connect(i);
+    const first = await queued.rest('POST /updates/update');
+    expect(first.body).toMatchObject({ queued: true, queued_count: 2 });
+    const again = await queued.rest('POST /updates/update');
+    expect(again.body).toMatchObject({ success: 1, already_running: true, job_id: first.body.job_id });
+    expect((await queued.rest('POST /updates/1/update')).body).toMatchObject({ already_running: true });
   });
 });

@@ -1,7 +1,7 @@
 /** `/v2/users` over HTTP: who may log in, who may change that, and what ends with a user. */
 
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -23,7 +23,6 @@ beforeAll(async () => {
   const made = await users.add({ name: 'root', password_hash: '', rights: ['read', 'write'], now });
   admin = made?.id ?? 0;
 });
-afterAll(() => app.close());
 
 interface Options {
   body?: unknown;

@@ -1,7 +1,7 @@
 /** Common to every route: credentials, bodies, envelope, validators, repeats, limits. */
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -9,7 +9,6 @@ beforeAll(async () => {
   app = await restApp({ sites: 2 });
   await app.connect(0);
 });
-afterAll(() => app.close());
 
 describe('credentials', () => {
   it('distinguishes what may be distinguished', async () => {
@@ -273,41 +272,33 @@ describe('repeats', () => {
 describe('rate limit', () => {
   it('counts per key, says what is left, and lets go with time', async () => {
     const own = await restApp({ sites: 1, config: { rest_rate_limit: 3 } });
-    try {
-      const ask = (token = own.tokens.read) => own.rest('GET /sites/count', { token });
-      const first = await ask();
-      expect(first.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
-      expect(first.headers.get('ratelimit')).toBe('"default";r=2;t=20');
-      await ask();
-      await ask();
-      const refused = await ask();
-      expect([refused.status, refused.body.code]).toEqual([429, 'svc_rest_too_many_requests']);
-      expect(refused.headers.get('retry-after')).toBe('20');
-      expect((await ask(own.tokens.read_write)).status).toBe(200);
-      own.clock.move(20_000);
-      expect((await ask()).status).toBe(200);
-      expect((await ask()).status).toBe(429);
-    } finally {
-      await own.close();
-    }
+    const ask = (token = own.tokens.read) => own.rest('GET /sites/count', { token });
+    const first = await ask();
+    expect(first.headers.get('ratelimit-policy')).toBe('"default";q=3;w=60');
+    expect(first.headers.get('ratelimit')).toBe('"default";r=2;t=20');
+    await ask();
+    await ask();
+    const refused = await ask();
+    expect([refused.status, refused.body.code]).toEqual([429, 'svc_rest_too_many_requests']);
+    expect(refused.headers.get('retry-after')).toBe('20');
+    expect((await ask(own.tokens.read_write)).status).toBe(200);
+    own.clock.move(20_000);
+    expect((await ask()).status).toBe(200);
+    expect((await ask()).status).toBe(429);
   });
 });
 
 describe('switches of the operator', () => {
   it('refuses every write of a read-only server, and routes of modules that are off', async () => {
     const own = await restApp({ sites: 1, config: { read_only: true, modules: [] } });
-    try {
-      const write = await own.rest('POST /tags/add', { body: { name: 'x' } });
-      expect([write.status, write.body.code]).toEqual([403, 'svc_permission_denied']);
-      const off = await own.rest('GET /costs?page=x');
-      expect([off.status, off.body.code, off.body.data.module]).toEqual([
-        501,
-        'svc_module_not_available',
-        'cost-tracker',
-      ]);
-    } finally {
-      await own.close();
-    }
+    const write = await own.rest('POST /tags/add', { body: { name: 'x' } });
+    expect([write.status, write.body.code]).toEqual([403, 'svc_permission_denied']);
+    const off = await own.rest('GET /costs?page=x');
+    expect([off.status, off.body.code, off.body.data.module]).toEqual([
+      501,
+      'svc_module_not_available',
+      'cost-tracker',
+    ]);
   });
 });
 

@@ -2,7 +2,7 @@
 
 import { existsSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
 import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/commands.js';
 import { pause } from '../support/processes/program.js';
@@ -95,9 +95,6 @@ beforeAll(async () => {
   for (const { password, ...site } of fleet.said.sites)
     await operation('add-site', { ...site, admin_password: password });
 }, 120_000);
-afterAll(async () => {
-  await programs?.close();
-});
 
 it(
   'works on when its clock is stepped: keys, jobs and the schedule',

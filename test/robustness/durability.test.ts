@@ -5,7 +5,7 @@
 
 import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import { backupTo, check } from '../../src/cli/database.js';
 import { restore } from '../../src/cli/restore.js';
 import type { Config } from '../../src/config/types.js';
@@ -37,7 +37,6 @@ describe('kill -9', () => {
   beforeAll(async () => {
     writers = await program('tag-writer');
   });
-  afterAll(() => writers.close());
 
   it(`loses nothing that was acknowledged, in the files nor in a copy of them at that moment, in ${RUNS} runs`, async () => {
     const next = random(99);
@@ -74,7 +73,6 @@ describe('storage that refuses', () => {
     app = await testApp({ sites: 3, jobs: false, realClock: true, config: { db: urlOf('full.db') } });
     for (let i = 0; i < 3; i++) await app.connect(i);
   });
-  afterAll(() => app.close());
 
   /** Simulates a full disk: SQLite reports the same error when the page limit is reached. */
   async function full(db: Db): Promise<() => Promise<unknown>> {
@@ -126,20 +124,16 @@ describe('storage that refuses', () => {
       realClock: true,
       config: { db: urlOf('fulljob.db'), batch_threshold: 1, job_chunk: 3, job_delay_ms: 0 },
     });
-    try {
-      for (let i = 0; i < 6; i++) await job.connect(i);
-      for (const site of job.fleet.sites) site.faults.latencyMs = 150;
-      const { job_id } = await job.call('sync-sites', {});
-      await pause(60);
-      const mend = await readOnly(job.db);
-      await pause(700);
-      await mend();
-      await expect
-        .poll(() => job.call('get-batch-job-status', { job_id }), { timeout: 30_000, interval: 100 })
-        .toMatchObject({ status: 'completed', total: 6, succeeded: 6, failed: 0, errors: [] });
-    } finally {
-      await job.close();
-    }
+    for (let i = 0; i < 6; i++) await job.connect(i);
+    for (const site of job.fleet.sites) site.faults.latencyMs = 150;
+    const { job_id } = await job.call('sync-sites', {});
+    await pause(60);
+    const mend = await readOnly(job.db);
+    await pause(700);
+    await mend();
+    await expect
+      .poll(() => job.call('get-batch-job-status', { job_id }), { timeout: 30_000, interval: 100 })
+      .toMatchObject({ status: 'completed', total: 6, succeeded: 6, failed: 0, errors: [] });
   }, 60_000);
 });
 
@@ -193,7 +187,6 @@ describe('backup, check and restore', () => {
     }
     writing = false;
     await writer;
-    await app.close();
   }, 120_000);
 
   it('restores a backup, keeps what was there, and takes nothing that is damaged', async () => {
@@ -226,7 +219,6 @@ describe('backup, check and restore', () => {
     expect(readdirSync(folder).filter((name) => name.includes('.restoring'))).toEqual([]);
     const again = await testApp({ sites: 1, config: { db: urlOf('live.db'), secret_key: key } });
     expect((await again.call('list-sites', {})).total).toBe(1);
-    await again.close();
   }, 60_000);
 
   it('check names secrets that do not open, rows that point to nothing, and damage', async () => {

@@ -134,28 +134,24 @@ describe('shares of a limit', () => {
 describe('a look that comes too late', () => {
   it('does not replace what a later one has stored', async () => {
     const app = await testApp({ sites: 1, jobs: false, realClock: true });
-    try {
-      const id = await app.connect(0);
-      const { inventory, sites } = app.service.store;
-      const [before] = await sites.records([id]);
-      if (before === undefined) throw new Error('no record');
-      const news = { plugins: [], themes: [] };
-      const since = { last_attempt: before.last_attempt };
-      expect(await inventory.save({ ...before, content_hash: '' }, news, 5, true, since)).toBe(true);
-      const old = { plugins: [{ slug: 'old/old.php', name: 'Old', version: '1', active: true }], themes: [] };
-      expect(await inventory.save({ ...before, content_hash: '' }, old as never, 4, true, since)).toBe(false);
-      expect(await inventory.saveFailure(id, { code: 'svc_sync_failed', message: 'late', late: false }, 4, since)).toBe(
-        false,
-      );
-      const { extensions } = await inventory.read(id);
-      expect(extensions).toEqual([]);
-      expect((await sites.records([id]))[0]).toMatchObject({
-        last_sync: 5,
-        last_attempt: 5,
-        sync_error: '',
-      });
-    } finally {
-      await app.close();
-    }
+    const id = await app.connect(0);
+    const { inventory, sites } = app.service.store;
+    const [before] = await sites.records([id]);
+    if (before === undefined) throw new Error('no record');
+    const news = { plugins: [], themes: [] };
+    const since = { last_attempt: before.last_attempt };
+    expect(await inventory.save({ ...before, content_hash: '' }, news, 5, true, since)).toBe(true);
+    const old = { plugins: [{ slug: 'old/old.php', name: 'Old', version: '1', active: true }], themes: [] };
+    expect(await inventory.save({ ...before, content_hash: '' }, old as never, 4, true, since)).toBe(false);
+    expect(await inventory.saveFailure(id, { code: 'svc_sync_failed', message: 'late', late: false }, 4, since)).toBe(
+      false,
+    );
+    const { extensions } = await inventory.read(id);
+    expect(extensions).toEqual([]);
+    expect((await sites.records([id]))[0]).toMatchObject({
+      last_sync: 5,
+      last_attempt: 5,
+      sync_error: '',
+    });
   });
 });

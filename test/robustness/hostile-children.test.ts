@@ -127,7 +127,6 @@ beforeAll(async () => {
 afterAll(async () => {
   proxy.closeAllConnections();
   await new Promise((done) => proxy.close(done));
-  await kit.close();
 });
 
 describe('a child that lies', () => {

@@ -169,7 +169,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   process.stderr.write(`${JSON.stringify({ seed: SEED, ...seen })}\n`);
-  await app.close();
 });
 
 /** Rules for every outcome. */

@@ -65,7 +65,6 @@ beforeAll(async () => {
 afterAll(async () => {
   site.closeAllConnections();
   await new Promise((done) => site.close(done));
-  await mcp.close();
 });
 
 /** Clears the last failure: a site known to be down is not called. */
@@ -194,7 +193,6 @@ describe.each(WAYS)('MCP %s over %s', (era, transport) => {
   beforeAll(async () => {
     driver = await connect([era, transport], mcp.target);
   });
-  afterAll(() => driver.close());
 
   test('errors and results quote the site', { timeout: 120_000 }, async () => {
     await everyCall(

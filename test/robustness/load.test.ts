@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { endProcess, tempFolder } from '../support/cleanup.js';
 import {
   type Commands,
@@ -62,9 +62,6 @@ beforeAll(async () => {
   await fetch(`http://127.0.0.1:${port}/__control`, { method: 'POST', body: JSON.stringify(faults) });
   for (let n = 0; n < 10; n++) clients.push(Number((await operation('add-client', { name: `Client ${n}` })).id));
 }, 120_000);
-afterAll(async () => {
-  await programs?.close();
-});
 
 /** Half are assistants, most of those with sessions; the others call REST and operations. */
 const surfaceOf = (n: number): Surface =>

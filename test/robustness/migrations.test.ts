@@ -121,14 +121,10 @@ describe.each(migrations.slice(0, -1).map(({ id, name }) => [id, name] as const)
     await db.close();
 
     const app = await testApp({ sites: 1, jobs: false, realClock: true, config: { db: url } });
-    try {
-      expect((await app.call('list-sites', {})).total).toBe(2);
-      expect((await app.call('list-clients', {})).total).toBe(2);
-      await app.call('list-updates', {});
-      await app.connect(0);
-      expect((await app.call('count-sites', {})).total).toBe(3);
-    } finally {
-      await app.close();
-    }
+    expect((await app.call('list-sites', {})).total).toBe(2);
+    expect((await app.call('list-clients', {})).total).toBe(2);
+    await app.call('list-updates', {});
+    await app.connect(0);
+    expect((await app.call('count-sites', {})).total).toBe(3);
   });
 });

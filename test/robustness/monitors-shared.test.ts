@@ -183,7 +183,6 @@ let runners: Program;
 beforeAll(async () => {
   runners = await program('monitor-runner');
 }, 60_000);
-afterAll(() => runners?.close());
 
 const kinds = [
   { kind: 'a file', skip: false },

@@ -6,7 +6,7 @@
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -19,7 +19,6 @@ beforeAll(async () => {
   for (let i = 0; i < 3; i++) await app.connect(i);
   http = await app.service.http();
 });
-afterAll(() => app.close());
 
 const get = (path: string, headers: Record<string, string> = {}) =>
   http.request(`http://127.0.0.1:8787${path}`, { headers });
@@ -149,18 +148,14 @@ describe('metrics', () => {
 
   it('without a token set are for this machine itself, called by its own name and not through a proxy', async () => {
     const open = await testApp({ sites: 1, jobs: false });
-    try {
-      const local = await open.service.http();
-      const ask = async (host: string, headers: Record<string, string> = {}) =>
-        (await local.request(`http://${host}/metrics`, { headers })).status;
-      expect(await ask('127.0.0.1:8787')).toBe(200);
-      expect(await ask('localhost')).toBe(200);
-      expect(await ask('rebound.example:8787')).toBe(403);
-      expect(await ask('127.0.0.1:8787', { 'X-Forwarded-For': '203.0.113.9' })).toBe(403);
-      expect(await ask('127.0.0.1.evil.example')).toBe(403);
-    } finally {
-      await open.close();
-    }
+    const local = await open.service.http();
+    const ask = async (host: string, headers: Record<string, string> = {}) =>
+      (await local.request(`http://${host}/metrics`, { headers })).status;
+    expect(await ask('127.0.0.1:8787')).toBe(200);
+    expect(await ask('localhost')).toBe(200);
+    expect(await ask('rebound.example:8787')).toBe(403);
+    expect(await ask('127.0.0.1:8787', { 'X-Forwarded-For': '203.0.113.9' })).toBe(403);
+    expect(await ask('127.0.0.1.evil.example')).toBe(403);
   });
 });
 

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { rotateKey } from '../../src/cli/rotate-key.js';
 import { named } from '../../src/config/secret-key.js';
 import { errorBody } from '../../src/core/errors.js';
@@ -98,9 +98,6 @@ beforeAll(async () => {
   token = (await store.keys.add(key)).token;
   secrets.set('api key', token);
 }, 60_000);
-afterAll(async () => {
-  await app.close();
-});
 
 async function ask(method: string, path: string, authorization: string, body?: unknown): Promise<string> {
   const reply = await http.request(`http://127.0.0.1:8787${path}`, {

@@ -84,7 +84,6 @@ beforeAll(async () => {
 afterAll(async () => {
   const shown = worst.sort((a, b) => b.ms - a.ms).slice(0, 5);
   process.stderr.write(`${JSON.stringify({ seed: SEED, limit: Math.round(limit), worst: shown })}\n`);
-  await app.close();
 });
 
 async function newToken(keys: TestApp['service']['store']['keys']): Promise<string> {

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
 import type { ErrorBody } from '../../src/core/errors.js';
 import { TOOLSETS } from '../../src/core/toolsets.js';
@@ -18,7 +18,6 @@ beforeAll(async () => {
   await addUser(surfaces, 'reader', ['read']);
   await addUser(surfaces, 'nobody', []);
 });
-afterAll(() => surfaces.close());
 
 async function call(path: string, init: RequestInit & { as?: string | null } = {}) {
   const { as = login, headers, ...rest } = init;
@@ -211,7 +210,6 @@ describe('POST input (operations §1.4)', () => {
     const fits = await chunked('{"input":{"page":4}}');
     expect([fits.status, ((await fits.json()) as { page: number }).page]).toEqual([200, 4]);
     await listener.close(100);
-    await small.close();
   });
 });
 
@@ -288,7 +286,6 @@ describe('order of checks (operations §1.6)', () => {
       403,
       expect.stringContaining('SITEFLEET_READ_ONLY'),
     ]);
-    await locked.close();
   });
 
   it.each([
@@ -307,7 +304,6 @@ describe('order of checks (operations §1.6)', () => {
       isError: true,
       content: [{ type: 'text', text: `${code}: ${message}\nNext step: ${data.advice}` }],
     });
-    await ways.close();
   });
 });
 
@@ -504,7 +500,6 @@ describe('a challenge', () => {
     }
     const mcp = await wanted.http.request('http://localhost/mcp', { method: 'POST' });
     expect(mcp.headers.get('www-authenticate')).toBe('Bearer realm="svc", Basic realm="svc", charset="UTF-8"');
-    await wanted.close();
   });
 });
 
@@ -518,7 +513,6 @@ describe('the shell', () => {
       503,
       { status: 'not ready', reasons: ['The database does not answer.'] },
     ]);
-    await waiting.close();
   });
 
   it('gives every answer an id and headers that keep it to itself', async () => {

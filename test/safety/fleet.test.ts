@@ -1,6 +1,6 @@
 /** A bad version in a fleet: every site it breaks is repaired, no other is touched, and it is held back once. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
@@ -28,7 +28,6 @@ beforeAll(async () => {
   }
   await app.call('sync-sites', {});
 }, 600_000);
-afterAll(() => app.close());
 
 it(`${SITES} sites, ${BAD} of them broken by the update`, async () => {
   const answer = await app.safely('run-updates', { types: ['plugins'] });

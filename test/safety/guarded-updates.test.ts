@@ -1,6 +1,6 @@
 /** Updates on guarded sites: working ones stay, breaking ones are undone, and no other site gets them. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import type { Breakage } from '../../src/demo/faults.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
@@ -12,7 +12,6 @@ let app: SafetyApp;
 beforeEach(async () => {
   app = await safetyApp();
 });
-afterEach(() => app.close());
 
 const sync = (...ids: number[]) => app.call('sync-sites', { site_ids_or_domains: ids });
 const one = { site_id_or_domain: 1 };
@@ -541,7 +540,6 @@ it('a direct call whose time is up goes on as a job, which first puts the site r
   expect(site.guard?.armed).toEqual([]);
   expect(await slow.cell('SELECT count(*) FROM safe_change WHERE settled_at IS NULL')).toBe(0);
   expect((await slow.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
-  await slow.close();
 }, 30_000);
 
 it('off: updates as if there were no guard', async () => {
@@ -551,7 +549,6 @@ it('off: updates as if there were no guard', async () => {
   await bare.call('sync-sites', { site_ids_or_domains: [1] });
   await bare.call('update-site-plugins', one);
   expect([plugin.version, bare.site(0).guard?.actions]).toEqual(['99.0', []]);
-  await bare.close();
 });
 
 it('a process that dies at any of its writes leaves what the next one settles', async () => {

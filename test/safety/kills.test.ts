@@ -3,7 +3,7 @@
  */
 
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
@@ -51,11 +51,6 @@ beforeAll(async () => {
     await app.connect(i);
   }
 }, 60_000);
-
-afterAll(async () => {
-  await workers.close();
-  await app.close();
-});
 
 it(
   `${KILLS} kills in the middle of updates of ${SITES} sites`,

@@ -5,7 +5,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { ServiceError } from '../../src/core/errors.js';
 import { type Baseline, compare, type Look } from '../../src/domain/safety/compare-health.js';
 import { factsOf } from '../../src/domain/safety/page-facts.js';
@@ -19,7 +19,6 @@ import { ADMIN } from '../support/harness.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
-afterEach(() => app.close());
 
 const one = { site_id_or_domain: 1 };
 /** Entries of the action log about the site's guard and rollbacks, oldest first, without the site's name. */

@@ -1,6 +1,6 @@
 /** An update that breaks its site, over MCP and REST as their clients see it. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import type { Answer } from '../support/harness.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
 import { ordinary, running } from './safety-app.js';
@@ -22,10 +22,6 @@ beforeAll(async () => {
   }
   client = await connect(WAYS[0] as (typeof WAYS)[number], mcp.target);
 }, 60_000);
-afterAll(async () => {
-  await client.close();
-  await mcp.close();
-});
 
 async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
   const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));

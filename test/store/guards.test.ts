@@ -19,7 +19,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { join, resolve } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { keyId, loadKey } from '../../src/store/vault/vault.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
@@ -29,9 +29,6 @@ const folder = tempFolder('guards');
 let program: Commands;
 beforeAll(async () => {
   program = await commands();
-});
-afterAll(async () => {
-  await program.close();
 });
 
 /** A separate data folder. */

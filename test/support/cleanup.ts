@@ -1,6 +1,6 @@
 /**
- * Processes and temporary folders of tests. They are registered here, and `setup.ts` kills and removes them after each
- * test file, also when a test failed or timed out.
+ * What tests start: services, servers, processes and temporary folders. They are registered here, and `setup.ts` closes,
+ * kills and removes them, also when a test failed or timed out.
  */
 
 import type { ChildProcess } from 'node:child_process';
@@ -10,12 +10,32 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+const open: (() => unknown)[] = [];
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 // A worker that exits in the middle of a file kills its processes.
 process.once('exit', () => {
   for (const child of running) child.kill('SIGKILL');
 });
+
+/**
+ * Registers what has to be closed: after the test that made it, or after the test file if it was made outside of a test.
+ * Closing it before that must do no harm.
+ */
+export function closing<T extends { close(): unknown }>(made: T): T {
+  open.push(() => made.close());
+  return made;
+}
+
+/** How many things are open. */
+export function countOpen(): number {
+  return open.length;
+}
+
+/** Closes all but the first `kept` things, in the reverse order of their making. */
+export async function closeDownTo(kept: number): Promise<void> {
+  for (const close of open.splice(kept).reverse()) await close();
+}
 
 /** Creates an empty folder, removed after the test file. Its name begins with `name`. */
 export function tempFolder(name: string): string {
@@ -62,9 +82,10 @@ export async function endProcesses(): Promise<void> {
   await Promise.all([...running].map(killProcess));
 }
 
-/** Kills every registered process and removes every registered folder. */
+/** Closes, kills and removes all that is registered. */
 export async function cleanUp(): Promise<void> {
   await endProcesses();
+  await closeDownTo(0);
   for (const folder of folders) rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   folders.clear();
 }

@@ -19,6 +19,7 @@ import type { Probe } from '../../src/probe/probe.js';
 import { copyAndVerify } from '../../src/store/backups/copy.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createLog } from '../../src/telemetry/log.js';
+import { closing } from './cleanup.js';
 import { testConfig } from './config.js';
 import { type CountingDb, countingDb } from './counting-db.js';
 import { START } from './dates.js';
@@ -95,6 +96,7 @@ export interface TestApp {
   fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
   /** Connects site number `i` of the fleet and returns its id. */
   connect(i: number): Promise<number>;
+  /** For tests of what happens then: an app is closed after its test, or after the file if it was made outside of one. */
   close(): Promise<void>;
 }
 
@@ -163,6 +165,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     if (found === undefined) throw new Error(`no operation ${name}`);
     return found;
   };
+  let closed: Promise<void> | undefined;
   const app: TestApp = {
     service,
     clock,
@@ -197,10 +200,10 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       });
       return Number(added.id);
     },
-    async close() {
-      await service.stop();
-      await fleet.close();
+    close() {
+      closed ??= service.stop().then(() => fleet.close());
+      return closed;
     },
   };
-  return app;
+  return closing(app);
 }

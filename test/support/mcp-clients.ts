@@ -18,6 +18,7 @@ import type { Actor } from '../../src/core/actor.js';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import type { McpCore } from '../../src/mcp/core.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
+import { closing } from './cleanup.js';
 import { type TestApp, type TestOptions, testApp } from './harness.js';
 
 export type Era = '2025-11-25' | '2026-07-28';
@@ -136,8 +137,8 @@ export interface Target {
   headers?: Record<string, string>;
 }
 
-export function connect([era, transport]: [Era, Transport], target: Target): Promise<Driver> {
-  return era === '2025-11-25' ? connectLegacy(transport, target) : connectModern(transport, target);
+export async function connect([era, transport]: [Era, Transport], target: Target): Promise<Driver> {
+  return closing(await (era === '2025-11-25' ? connectLegacy(transport, target) : connectModern(transport, target)));
 }
 
 async function connectLegacy(
@@ -276,7 +277,7 @@ export async function mcpApp(options: TestOptions & { connected?: number } = {})
   let listener: HttpListener = await listen(await service.http(), { host: '127.0.0.1', port: 0 });
   const core = await service.mcp();
   const url = `${listener.url}/mcp`;
-  return {
+  return closing({
     app,
     core,
     url,
@@ -292,5 +293,5 @@ export async function mcpApp(options: TestOptions & { connected?: number } = {})
       await listener.close(50);
       await app.close();
     },
-  };
+  });
 }

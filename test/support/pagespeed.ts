@@ -1,7 +1,7 @@
 /** A local server that implements the format of PageSpeed Insights v5, for tests. */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from './local-server.js';
 
 export interface Asked {
   url: string;
@@ -20,7 +20,6 @@ export interface FakePagespeed {
   next(...answers: { status: number; body: unknown }[]): void;
   /** Performance score of good results, 0 to 1. */
   score: number;
-  close(): Promise<void>;
 }
 
 export async function fakePagespeed(): Promise<FakePagespeed> {
@@ -33,7 +32,6 @@ export async function fakePagespeed(): Promise<FakePagespeed> {
     score: 0.875,
     peak: () => peak,
     next: (...answers) => queue.push(...answers),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
   };
   const server = createServer((request, response) => {
     peak = Math.max(peak, ++now);
@@ -53,8 +51,8 @@ export async function fakePagespeed(): Promise<FakePagespeed> {
       response.end(typeof body === 'string' ? body : JSON.stringify(body));
     }, 5);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/pagespeedonline/v5/runPagespeed`;
+  const { url } = await listenLocally(server);
+  fake.url = `${url}/pagespeedonline/v5/runPagespeed`;
   return fake;
 }
 

@@ -1,7 +1,7 @@
 /** A receiver of webhooks on loopback that stores the messages posted to it. */
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { listenLocally } from './local-server.js';
 
 export interface Received {
   path: string;
@@ -33,15 +33,6 @@ export async function receiver(): Promise<Receiver> {
       outgoing.writeHead(status, headers).end('ok');
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    answer: (...next) => void answers.push(...next),
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
-  };
+  const { url, close } = await listenLocally(server);
+  return { url, received, answer: (...next) => void answers.push(...next), close };
 }

@@ -1,6 +1,11 @@
-/** Set-up of each test file. Hooks run in reverse order, so this one runs after those of the file. */
+/** Set-up of each test file. Later hooks run in reverse order, so these run after those of the file. */
 
-import { afterAll } from 'vitest';
-import { cleanUp } from './cleanup.js';
+import { afterAll, afterEach, beforeEach } from 'vitest';
+import { cleanUp, closeDownTo, countOpen } from './cleanup.js';
 
+let openBefore = 0;
+beforeEach(() => {
+  openBefore = countOpen();
+});
+afterEach(() => closeDownTo(openBefore));
 afterAll(cleanUp);

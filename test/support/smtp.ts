@@ -1,7 +1,7 @@
 /** A real SMTP server on loopback that stores the mails it receives. */
 
-import type { AddressInfo } from 'node:net';
 import { SMTPServer } from 'smtp-server';
+import { listenLocally } from './local-server.js';
 
 export interface ReceivedMail {
   from: string;
@@ -62,8 +62,7 @@ export async function mailbox(login = { user: 'fleet@example.com', pass: 'p@ss/w
       });
     },
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', () => resolve()));
-  const { port } = server.server.address() as AddressInfo;
+  const { port } = await listenLocally(server.server);
   box.url = `smtp://${encodeURIComponent(login.user)}:${encodeURIComponent(login.pass)}@127.0.0.1:${port}`;
   return box;
 }

@@ -31,6 +31,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { hashToken, verifyPassword } from '../../src/store/vault/vault.js';
 
+import { closing } from './cleanup.js';
 import { testConfig } from './config.js';
 import { fillMigrated } from './migrated.js';
 
@@ -256,7 +257,7 @@ export async function startSurfaces(
     ],
     ...(maxBody === undefined ? {} : { maxBody }),
   });
-  return {
+  return closing({
     http,
     auth,
     core,
@@ -275,7 +276,7 @@ export async function startSurfaces(
       mcp.close();
       await db.close();
     },
-  };
+  });
 }
 
 export function basic(name: string, password: string): string {

@@ -1,8 +1,8 @@
 /** Feeds in the format of Wordfence Intelligence v3 with made-up plugins, and a loopback server that serves one. */
 
 import { createServer, type IncomingHttpHeaders } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { listenLocally } from '../support/local-server.js';
 
 /** `[from, inclusive, to, inclusive]`, `*` = no bound, as in the feed. */
 export type Affected = [string, boolean, string, boolean];
@@ -116,9 +116,9 @@ export async function feedServer(): Promise<FeedServer> {
     else if (incoming.headers['if-none-match'] === etag) outgoing.writeHead(304, { etag }).end();
     else outgoing.writeHead(200, { 'content-type': 'application/json', etag, ...headers }).end(body);
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { url, close } = await listenLocally(server);
   const made: FeedServer = {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/feed`,
+    url: `${url}/feed`,
     asked,
     key: null,
     serve(text, { gzip = false } = {}) {
@@ -127,11 +127,7 @@ export async function feedServer(): Promise<FeedServer> {
       headers = gzip ? { 'content-encoding': 'gzip' } : {};
     },
     next: (...answers) => void queue.push(...answers),
-    close: () =>
-      new Promise((resolve) => {
-        server.closeAllConnections();
-        server.close(() => resolve());
-      }),
+    close,
   };
   return made;
 }

@@ -7,7 +7,7 @@ import { randomUUID } from 'node:crypto';
 import { utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { sampleAlert } from '../../src/domain/alerts/samples.js';
 import { wordsOf } from '../../src/domain/mail/alerts.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
@@ -54,7 +54,6 @@ let server: FeedServer;
 beforeAll(async () => {
   server = await feedServer();
 });
-afterAll(() => server.close());
 
 let app: CheckedApp;
 async function started(versions: Record<string, string>[], config = {}): Promise<CheckedApp> {
@@ -63,7 +62,6 @@ async function started(versions: Record<string, string>[], config = {}): Promise
   await app.connectAll(versions.length);
   return app;
 }
-afterEach(() => app?.close());
 
 describe('without a feed', () => {
   it('nothing is known, and every answer says how to switch it on, never "none"', async () => {
@@ -752,7 +750,6 @@ describe('over REST', () => {
     );
     await refresh(rest);
   });
-  afterAll(() => rest.close());
 
   it('lists those of the fleet and of a site, with the same facts as the operation', async () => {
     const fleet = (await rest.rest('GET /vulnerabilities')).body;
