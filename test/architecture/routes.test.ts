@@ -13,6 +13,7 @@ import { createMatcher } from '../../src/rest/match.js';
 import { type OpenApi, openApi } from '../../src/rest/openapi.js';
 import type { Route } from '../../src/rest/route.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 /** First segments of the routes document whose tables are not written yet. Empty when all are. */
 const PENDING: readonly string[] = [];
@@ -49,10 +50,8 @@ const tokens = { read: '', write: '', read_write: '' };
 beforeAll(async () => {
   app = await testApp({ sites: 1 });
   http = await app.service.http();
-  for (const scope of ['read', 'write', 'read_write'] as const) {
-    const made = await app.service.store.keys.add({ scope, description: '', enabled: true, user_id: null, now: 0 });
-    tokens[scope] = made.token;
-  }
+  for (const scope of ['read', 'write', 'read_write'] as const)
+    tokens[scope] = (await newKey(app.service.store.keys, { scope })).token;
 });
 
 interface Reply {

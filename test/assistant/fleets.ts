@@ -7,7 +7,6 @@ import { seedFleet } from '../../bench/lib/seed.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { refreshVulnerabilities } from '../../src/domain/vulnerabilities/refresh.js';
-import { ADMIN } from '../support/harness.js';
 import { type McpApp, mcpApp } from '../support/mcp-clients.js';
 import { entry, feedServer, feedText } from '../vulnerabilities/feed.js';
 
@@ -127,8 +126,7 @@ export async function assistantFleet(name: string, seed: number, stored: number)
   for (let place = 0; place < LIVE - 1; place += 1) live.push(await connectLive(mcp, seed, place, ids));
   await app.db.run('UPDATE monitor SET status = 1, active = 1');
   for (const one of live) await trouble(mcp, one, now);
-  const signal = new AbortController().signal;
-  await refreshVulnerabilities(app.service.ctx({ actor: ADMIN, request_id: 'feed', signal }));
+  await refreshVulnerabilities(app.ctx());
   await feed.close();
   await app.db.run('ANALYZE');
   return {

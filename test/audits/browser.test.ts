@@ -4,11 +4,12 @@
  */
 
 import { createSocket, type Socket as UdpSocket } from 'node:dgram';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo, Socket } from 'node:net';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { installedLighthouse } from '../support/lighthouse.js';
+import { listenLocally } from '../support/local-server.js';
 
 /** The audited site's address, the only non-public one that may be called. The internal service is on another one. */
 const SITE = '127.0.0.2';
@@ -24,19 +25,12 @@ const missing = await auditor.missing();
 const arrived: string[] = [];
 const seen: string[] = [];
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
-let internal: Server;
 let datagrams: UdpSocket;
-let site: Server;
 let inside = 0;
 let siteUrl = '';
 
-async function listen(server: Server, host: string): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return (server.address() as AddressInfo).port;
-}
-
 beforeAll(async () => {
-  internal = createServer((request, response) => {
+  const internal = createServer((request, response) => {
     arrived.push(`${request.method} ${request.url}`);
     response.setHeader('access-control-allow-origin', '*').end('secret');
   });
@@ -45,22 +39,18 @@ beforeAll(async () => {
     arrived.push(`upgrade ${request.url}`);
     socket.destroy();
   });
-  inside = await listen(internal, '127.0.0.1');
+  inside = (await listenLocally(internal)).port;
   datagrams = createSocket('udp4', () => arrived.push('datagram'));
   await new Promise<void>((resolve) => datagrams.bind(inside, '127.0.0.1', resolve));
-  site = createServer((request, response) => {
+  const site = createServer((request, response) => {
     seen.push(`${request.method} ${request.url}`);
     answer(request, response);
   });
-  siteUrl = `http://${SITE}:${await listen(site, SITE)}/`;
+  siteUrl = `${(await listenLocally(site, SITE)).url}/`;
 });
 
 afterAll(() => {
   datagrams.close();
-  for (const server of [internal, site]) {
-    server.close();
-    server.closeAllConnections();
-  }
 });
 
 /** Audits the site with this answer. The outcome is irrelevant: the test checks what arrived. */

@@ -1,17 +1,12 @@
 /** The proxy of the audit's browser, over real sockets: what it lets through, what it refuses, and its limits. */
 
-import {
-  createServer,
-  request as httpRequest,
-  type IncomingMessage,
-  type Server,
-  type ServerResponse,
-} from 'node:http';
-import { type AddressInfo, connect, createServer as createTcp, type Socket, type Server as TcpServer } from 'node:net';
+import { createServer, request as httpRequest, type IncomingMessage, type ServerResponse } from 'node:http';
+import { connect, createServer as createTcp, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OutletParts } from '../../src/audit/connections.js';
 import { type AuditProxy, startProxy } from '../../src/audit/proxy.js';
+import { listenLocally } from '../support/local-server.js';
 
 /** The allowed address. Internal services listen on another address of this machine. */
 const SITE = '127.0.0.2';
@@ -22,8 +17,6 @@ const ZONE: Record<string, readonly string[]> = {
   'cloud.example': ['169.254.169.254'],
 };
 
-let internal: Server;
-let site: Server;
 let inside = 0;
 let outside = 0;
 let answer: (request: IncomingMessage, response: ServerResponse) => void;
@@ -32,31 +25,19 @@ let touched = 0;
 let visits = 0;
 const proxies: AuditProxy[] = [];
 
-async function port(server: Server | TcpServer, host: string): Promise<number> {
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  return (server.address() as AddressInfo).port;
-}
-
 beforeAll(async () => {
-  internal = createServer((_request, response) => response.end('secret'));
+  const internal = createServer((_request, response) => response.end('secret'));
   internal.on('connection', () => touched++);
-  inside = await port(internal, '127.0.0.1');
-  site = createServer((request, response) => answer(request, response));
+  inside = (await listenLocally(internal)).port;
+  const site = createServer((request, response) => answer(request, response));
   site.on('connection', () => visits++);
   site.on('upgrade', (_request, socket: Socket) => socket.end('HTTP/1.1 101 Switching Protocols\r\n\r\nhello'));
-  outside = await port(site, SITE);
+  outside = (await listenLocally(site, SITE)).port;
 });
 
 afterEach(async () => {
   await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
   expect(touched).toBe(0);
-});
-
-afterAll(() => {
-  for (const server of [internal, site]) {
-    server.close();
-    server.closeAllConnections();
-  }
 });
 
 async function proxyOf(parts: Partial<OutletParts> = {}): Promise<AuditProxy & { asked: string[] }> {
@@ -267,7 +248,7 @@ describe('what is forwarded', () => {
     socket.write('\x16\x03\x01 no HTTP at all\r\n\r\n');
     await text(socket).catch(() => undefined);
     const raw = createTcp((peer) => peer.end('HTTP/1.1 200 OK\r\nX\x01: y\r\n\r\nbody'));
-    const odd = await port(raw, SITE);
+    const { port: odd } = await listenLocally(raw, SITE);
     expect((await ask(proxy, `http://${SITE}:${odd}/`)).status).toBe(502);
     raw.close();
     expect((await ask(proxy, `http://${SITE}:${outside}/`)).status).toBe(200);

@@ -2,7 +2,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
 import type { ServiceError } from '../../src/core/errors.js';
 import type { RequestInfo } from '../../src/http/request-info.js';
+import type { KeyScope } from '../../src/store/access/keys.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
+import { newKey } from '../support/logins.js';
 import { addUser, basic, quickHash, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 let surfaces: Surfaces;
@@ -138,12 +140,11 @@ describe('Basic', () => {
 });
 
 describe('Bearer (REST §1)', () => {
-  async function newKey(scope: 'read' | 'write' | 'read_write' = 'read_write', enabled = true) {
-    return surfaces.keys.add({ scope, description: `a ${scope} key`, enabled, user_id: 1, now: surfaces.clock.now() });
-  }
+  const keyOfAdmin = (scope: KeyScope = 'read_write', enabled = true) =>
+    newKey(surfaces.keys, { scope, description: `a ${scope} key`, enabled, user_id: 1 });
 
   it('lets a key in, in any case of the scheme and with blanks around', async () => {
-    const { token } = await newKey();
+    const { token } = await keyOfAdmin();
     expect(token).toMatch(/^[0-9a-f]{40}==[0-9a-f]{40}$/);
     for (const header of [`Bearer ${token}`, `bearer   ${token}  `, ` BEARER ${token}`]) {
       expect(await asKey(header)).toBe('a read_write key');
@@ -160,24 +161,24 @@ describe('Bearer (REST §1)', () => {
     ['an unknown key', (token) => `Bearer ${token.slice(0, 42)}${'0'.repeat(40)}`, 'svc_rest_authentication_error 401'],
     ['a wrong secret', (token) => `Bearer ${'0'.repeat(40)}${token.slice(40)}`, 'svc_rest_authentication_error 401'],
   ])('refuses %s', async (_name, header, expected) => {
-    const { token } = await newKey();
+    const { token } = await keyOfAdmin();
     expect(await asKey(header(token))).toBe(expected);
   });
 
   it('says "switched off" only to who knows the secret', async () => {
-    const { token } = await newKey('read', false);
+    const { token } = await keyOfAdmin('read', false);
     expect(await asKey(`Bearer ${token}`)).toBe('svc_rest_authentication_disabled_key 401');
     expect(await asKey(`Bearer ${'0'.repeat(40)}${token.slice(40)}`)).toBe('svc_rest_authentication_error 401');
   });
 
   it('is for HTTPS and loopback only', async () => {
-    const { token } = await newKey();
+    const { token } = await keyOfAdmin();
     expect(await asKey(`Bearer ${token}`, { secure: false })).toBe('svc_rest_authentication_bad_request 400');
     expect(await asKey(undefined, { secure: false })).toBe('svc_rest_authentication_error 401');
   });
 
   it('notes the use of a key, at most once a minute', async () => {
-    const { token, key } = await newKey();
+    const { token, key } = await keyOfAdmin();
     await asKey(`Bearer ${token}`);
     await asKey(`Bearer ${token}`);
     expect(surfaces.touches()).toBe(1);
@@ -193,7 +194,7 @@ describe('Bearer (REST §1)', () => {
       ['write', ['write']],
       ['read_write', ['read', 'write']],
     ] as const) {
-      const { token, key } = await newKey(scope);
+      const { token, key } = await keyOfAdmin(scope);
       expect(await surfaces.auth.bearer(info(`Bearer ${token}`), 'rest')).toEqual({
         type: 'key',
         id: key.id,
@@ -206,13 +207,13 @@ describe('Bearer (REST §1)', () => {
   });
 
   it('stores nothing that logs in', async () => {
-    const { token } = await newKey();
+    const { token } = await keyOfAdmin();
     const stored = JSON.stringify(await surfaces.db.all('SELECT * FROM api_key'));
     for (const part of token.split('==')) expect(stored).not.toContain(part);
   });
 
   it('acts on a key that was switched off by another process within a second', async () => {
-    const { token, key } = await newKey();
+    const { token, key } = await keyOfAdmin();
     expect(await asKey(`Bearer ${token}`)).toBe('a read_write key');
     await surfaces.keys.change(key.id, { enabled: false });
     surfaces.clock.time += 1001;
@@ -222,13 +223,7 @@ describe('Bearer (REST §1)', () => {
 
 describe('either', () => {
   it('takes a user or a key', async () => {
-    const { token } = await surfaces.keys.add({
-      scope: 'read',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: 1,
-    });
+    const { token } = await newKey(surfaces.keys, { scope: 'read', description: 'k' });
     expect(await outcome(surfaces.auth.either(info(basic('admin', 'correct horse')), 'mcp'))).toBe('admin');
     expect(await outcome(surfaces.auth.either(info(`Bearer ${token}`), 'mcp'))).toBe('k');
     expect(await outcome(surfaces.auth.either(info(undefined), 'mcp'))).toBe('svc_rest_authentication_error 401');
@@ -242,13 +237,7 @@ describe('guessing', () => {
   const guessName = (name: string, address: string, n = 0) => asUser(basic(name, `wrong${n}`), { address });
 
   it('of keys is slowed down per address, and a right key gets in all the same', async () => {
-    const { token } = await surfaces.keys.add({
-      scope: 'read',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: 1,
-    });
+    const { token } = await newKey(surfaces.keys, { scope: 'read', description: 'k' });
     const guess = (address: string) => asKey(wrongKey, { address });
     for (let i = 0; i < 10; i += 1) expect(await guess('192.0.2.9')).toBe('svc_rest_authentication_error 401');
     expect(await guess('192.0.2.9')).toBe(BLOCKED);
@@ -264,13 +253,7 @@ describe('guessing', () => {
   });
 
   it('at a password is not forgiven for a good login of a key or of another user', async () => {
-    const { token } = await surfaces.keys.add({
-      scope: 'read',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: 1,
-    });
+    const { token } = await newKey(surfaces.keys, { scope: 'read', description: 'k' });
     await addUser(surfaces, 'mallory');
     const address = '192.0.2.7';
     const outcomes: string[] = [];
@@ -334,13 +317,7 @@ describe('guessing', () => {
         running -= 1;
       },
     });
-    const { token } = await surfaces.keys.add({
-      scope: 'read',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: 1,
-    });
+    const { token } = await newKey(surfaces.keys, { scope: 'read', description: 'k' });
     const one = Array.from({ length: 20 }, (_, i) => guessName(`a${i}`, '192.0.2.1'));
     const many = Array.from({ length: 60 }, (_, i) => guessName(`b${i}`, `198.51.100.${i}`));
     const settled = { done: false };
@@ -505,8 +482,7 @@ describe('stored users and keys', () => {
   });
 
   it('can refuse to give up the last key that may read and write, and the last that may write', async () => {
-    const add = (scope: 'read' | 'write' | 'read_write') =>
-      surfaces.keys.add({ scope, description: '', enabled: true, user_id: null, now: 1 }).then(({ key }) => key.id);
+    const add = (scope: 'read' | 'write' | 'read_write') => newKey(surfaces.keys, { scope }).then(({ key }) => key.id);
     const first = await add('read_write');
     const reader = await add('read');
     expect(await surfaces.keys.remove(first, true)).toBe('last_writer');
@@ -530,7 +506,7 @@ describe('stored users and keys', () => {
   });
 
   it('removes what was denied to a key with the key', async () => {
-    const { key } = await surfaces.keys.add({ scope: 'read', description: '', enabled: true, user_id: null, now: 1 });
+    const { key } = await newKey(surfaces.keys, { scope: 'read' });
     await surfaces.db.run(
       "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1)",
     );

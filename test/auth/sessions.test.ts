@@ -10,6 +10,7 @@ import { hashToken } from '../../src/store/vault/vault.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 const HOUR = 3600_000;
 const URL_ = 'http://127.0.0.1:8787';
@@ -408,13 +409,7 @@ describe('a change with the cookie', () => {
 
   it('does not read the cookie beside a key', async () => {
     const session = await login(await newUser());
-    const { token } = await app.service.store.keys.add({
-      scope: 'read_write',
-      description: '',
-      enabled: true,
-      user_id: null,
-      now: app.clock.now(),
-    });
+    const { token } = await newKey(app.service.store.keys);
     const headers = { Cookie: session.cookie, Authorization: `Bearer ${token}` };
     expect((await ask('PUT /v2/sites/1/edit', { headers, body: change })).status).toBe(200);
     const wrong = { Cookie: session.cookie, Authorization: 'Bearer wrong' };

@@ -6,7 +6,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { backUpByClock, keptOf } from '../../src/domain/backups/daily-backups.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
-import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+import { type TestApp, testApp } from '../support/harness.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,8 +23,7 @@ async function started(folder: string): Promise<{ app: TestApp; run: () => Promi
     config: { db: `file:${join(tempFolder('backed-up'), 'fleet.db')}`, backup_dir: folder },
   });
   app = made;
-  const signal = new AbortController().signal;
-  return { app: made, run: () => backUpByClock(made.service.ctx({ actor: ADMIN, request_id: 'test', signal })) };
+  return { app: made, run: () => backUpByClock(made.ctx()) };
 }
 
 const copies = (folder: string) => readdirSync(folder).sort();

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildConnection, Registered } from '../../src/child/child.js';
 import { createChildSites, type PacedChildSites } from '../../src/child/http.js';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 
 let fleet: Fleet;
@@ -63,29 +64,25 @@ describe('the life of a connection', () => {
   });
 
   it('tells what is wrong with a registration', async () => {
-    const fresh = await startFleet({ sites: 6, seed: 9, now: () => START });
-    try {
-      const site = fresh.site(0);
-      const { public_key } = await sites.generateKey();
-      const base = { user: site.admin, public_key, unique_id: '' };
-      expect(await sites.connectionState(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
-      await expect(sites.register(address(site), base)).rejects.toMatchObject({ childCode: 'REG_ERROR7' });
-      await expect(sites.register(address(site), { ...base, password: 'wrong' })).rejects.toMatchObject({
-        childCode: 'REG_ERROR7',
-      });
-      await expect(sites.register(address(site), { ...base, regverify: 'never-given-out' })).rejects.toMatchObject({
-        childCode: 'reconnect_failed',
-      });
-      const guarded = fresh.site(5);
-      expect(guarded.uniqueId).not.toBe('');
-      const there = { ...base, user: guarded.admin, password: guarded.password };
-      await expect(sites.register(address(guarded), there)).rejects.toMatchObject({ childCode: 'REG_ERROR3' });
-      await expect(sites.register(address(guarded), { ...there, unique_id: 'x' })).rejects.toMatchObject({
-        childCode: 'REG_ERROR4',
-      });
-    } finally {
-      await fresh.close();
-    }
+    const fresh = closing(await startFleet({ sites: 6, seed: 9, now: () => START }));
+    const site = fresh.site(0);
+    const { public_key } = await sites.generateKey();
+    const base = { user: site.admin, public_key, unique_id: '' };
+    expect(await sites.connectionState(address(site), site.admin)).toMatchObject({ state: 'unconnected' });
+    await expect(sites.register(address(site), base)).rejects.toMatchObject({ childCode: 'REG_ERROR7' });
+    await expect(sites.register(address(site), { ...base, password: 'wrong' })).rejects.toMatchObject({
+      childCode: 'REG_ERROR7',
+    });
+    await expect(sites.register(address(site), { ...base, regverify: 'never-given-out' })).rejects.toMatchObject({
+      childCode: 'reconnect_failed',
+    });
+    const guarded = fresh.site(5);
+    expect(guarded.uniqueId).not.toBe('');
+    const there = { ...base, user: guarded.admin, password: guarded.password };
+    await expect(sites.register(address(guarded), there)).rejects.toMatchObject({ childCode: 'REG_ERROR3' });
+    await expect(sites.register(address(guarded), { ...there, unique_id: 'x' })).rejects.toMatchObject({
+      childCode: 'REG_ERROR4',
+    });
   });
 
   it('is refused after a disconnect, and comes back without a password', async () => {

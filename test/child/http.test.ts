@@ -1,8 +1,8 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createSecureServer } from 'node:https';
-import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import {
   type CallFacts,
   type ChildSitesOptions,
@@ -11,26 +11,15 @@ import {
 } from '../../src/child/http.js';
 import { generateKey } from '../../src/child/sign.js';
 import { selfSigned } from '../../src/demo/certificate.js';
+import { closing } from '../support/cleanup.js';
 import { ALWAYS } from '../support/dates.js';
+import { listenLocally } from '../support/local-server.js';
 
-const cleanups: (() => Promise<unknown> | unknown)[] = [];
 let key = '';
 
 beforeAll(async () => {
   key = (await generateKey()).private_key;
 });
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
-function listening(server: Server): Promise<number> {
-  cleanups.push(() => {
-    server.closeAllConnections();
-    server.close();
-  });
-  return new Promise((resolve) => server.listen(0, '127.0.0.1', () => resolve((server.address() as AddressInfo).port)));
-}
 
 /** Starts a server that records requests with their body; `answer` writes the response. */
 interface Seen {
@@ -56,8 +45,8 @@ async function site(answer: (response: ServerResponse, seen: Seen) => void): Pro
       answer(response, one);
     });
   };
-  const port = await listening(createServer(listener));
-  return { url: `http://127.0.0.1:${port}/`, seen };
+  const { url } = await listenLocally(createServer(listener));
+  return { url: `${url}/`, seen };
 }
 
 const frame = (value: unknown): string => `<mainwp>${Buffer.from(JSON.stringify(value)).toString('base64')}</mainwp>`;
@@ -74,8 +63,7 @@ function children(options: Partial<ChildSitesOptions> = {}): PacedChildSites {
     callTimeoutMs: 3_000,
     ...options,
   });
-  cleanups.push(() => made.close());
-  return made;
+  return closing(made);
 }
 
 const at = (url: string, more: object = {}) => ({
@@ -315,16 +303,13 @@ describe('what sites do wrong', () => {
       mayHaveRun: true,
     });
     const raw = createTcpServer((socket) => socket.end('SSH-2.0-OpenSSH\r\n'));
-    cleanups.push(() => raw.close());
-    const port = await new Promise<number>((resolve) =>
-      raw.listen(0, '127.0.0.1', () => resolve((raw.address() as AddressInfo).port)),
-    );
-    await expect(children().stats(at(`http://127.0.0.1:${port}/`), request)).rejects.toMatchObject({
+    const { url: rawUrl } = await listenLocally(raw);
+    await expect(children().stats(at(`${rawUrl}/`), request)).rejects.toMatchObject({
       kind: 'unreachable',
     });
     raw.close();
     const closed = createServer();
-    const free = await listening(closed);
+    const { port: free } = await listenLocally(closed);
     closed.close();
     await expect(children().stats(at(`http://127.0.0.1:${free}/`), request)).rejects.toMatchObject({
       kind: 'unreachable',
@@ -489,7 +474,7 @@ describe('TLS', () => {
     server.on('secureConnection', (socket) => {
       if (socket.isSessionReused()) resumed++;
     });
-    const url = `https://127.0.0.1:${await listening(server)}/`;
+    const url = `https://127.0.0.1:${(await listenLocally(server)).port}/`;
     const sites = children();
     await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'tls', mayHaveRun: false });
     for (let i = 0; i < 3; i++) {
@@ -586,7 +571,7 @@ describe('limits', () => {
       sockets.add(socket);
       socket.on('close', () => sockets.delete(socket));
     });
-    const url = `http://127.0.0.1:${await listening(server)}/`;
+    const url = `${(await listenLocally(server)).url}/`;
     const sites = children();
     await Promise.all([1, 2, 3].map(() => sites.stats(at(url), request)));
     expect(sockets.size).toBe(3);
@@ -603,7 +588,7 @@ describe('connections', () => {
       request.on('end', () => answer(request, response));
     });
     server.on('connection', () => opened++);
-    return { url: `http://127.0.0.1:${await listening(server)}/`, opened: () => opened };
+    return { url: `${(await listenLocally(server)).url}/`, opened: () => opened };
   }
 
   it('are kept for what a site is asked next, and made for what it is asked meanwhile', async () => {
@@ -641,7 +626,7 @@ describe('connections', () => {
           else response.end(frame(stats));
         });
         server.on('connection', () => order.push(`${name} called`));
-        return `http://127.0.0.1:${await listening(server)}/`;
+        return `${(await listenLocally(server)).url}/`;
       }),
     );
     const sites = children({ concurrency: 2, perHost: 2 });
@@ -697,7 +682,7 @@ describe('visits', () => {
 
   it('do not reject for dead sites', async () => {
     const dead = createServer();
-    const port = await listening(dead);
+    const { port } = await listenLocally(dead);
     dead.close();
     expect(await children().visit(at(`http://127.0.0.1:${port}/`))).toMatchObject({
       http_status: 0,

@@ -10,6 +10,7 @@ import { surveySealed } from '../../src/store/vault/sealed.js';
 import { keyFile } from '../../src/store/vault/vault.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 let folder: string;
 let file: string;
@@ -40,8 +41,7 @@ async function used(): Promise<{ config: Config; token: string; answer: string }
   await opened.connect(0);
   const { store, config } = opened.service;
   await store.settings.write([{ key: 'pagespeed-key', value: 'from Google', secret: true }], 0);
-  const key = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now: Date.now() } as const;
-  const { token } = await store.keys.add(key);
+  const { token } = await newKey(store.keys);
   const answer = await once(opened, token);
   await opened.close();
   return { config, token, answer };

@@ -17,7 +17,8 @@ import { createLog } from '../../src/telemetry/log.js';
 import { answers, type MonitoringApp, monitoringApp } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
-import { handClock, START, type TestApp, testApp } from '../support/harness.js';
+import { handClock, START, SYSTEM, type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import { pause } from '../support/processes/program.js';
 
 const KEY = Buffer.alloc(32, 7);
@@ -47,20 +48,14 @@ describe('an API key, over REST', () => {
     app = await restApp({ sites: 1, config: { rest_rate_limit: 5 } });
   });
 
-  async function newKey(): Promise<{ id: number; get(): Promise<number> }> {
-    const { token, key } = await app.service.store.keys.add({
-      scope: 'read_write',
-      description: 'k',
-      enabled: true,
-      user_id: null,
-      now: app.clock.now(),
-    });
+  async function caller(): Promise<{ id: number; get(): Promise<number> }> {
+    const { token, key } = await newKey(app.service.store.keys);
     return { id: key.id, get: async () => (await app.rest('GET /sites', { token })).status };
   }
 
   it.each(CASES)('is not locked out: %s', async (_name, offset, by) => {
     app.clock.move(offset);
-    const key = await newKey();
+    const key = await caller();
     for (let i = 0; i < 5; i++) expect(await key.get()).toBe(200);
     expect(await key.get()).toBe(429);
     app.clock.step(by);
@@ -73,7 +68,7 @@ describe('an API key, over REST', () => {
 
   it.each(CASES)('dies within a second of its removal: %s', async (_name, offset, by) => {
     app.clock.move(offset);
-    const key = await newKey();
+    const key = await caller();
     expect(await key.get()).toBe(200);
     app.clock.step(by);
     expect(await key.get()).toBe(200);
@@ -91,12 +86,7 @@ describe('a queued job', () => {
     for (let i = 0; i < 6; i++) await app.connect(i);
   });
 
-  const ctx = (): Ctx =>
-    app.service.ctx({
-      actor: { type: 'system', id: null, name: 't', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-      request_id: 't',
-      signal: new AbortController().signal,
-    });
+  const ctx = () => app.ctx({ actor: SYSTEM });
 
   it.each(CASES)('goes on within one pause between chunks, and is not over for it: %s', async (_name, offset, by) => {
     app.clock.move(offset);

@@ -8,6 +8,7 @@ import { type Faults, type Fleet, type FleetOptions, startFleet } from '../../sr
 import { tracked } from '../support/cleanup.js';
 import { ALWAYS, START } from '../support/dates.js';
 import { ajax, call, callRaw, post, record, register, signedBody } from '../support/demo-client.js';
+import { listenLocally } from '../support/local-server.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
 
 const started: Fleet[] = [];
@@ -81,11 +82,8 @@ describe('where sites live', () => {
     await expect(startFleet({ sites: 0 })).rejects.toThrow(/^sites: /);
     await expect(startFleet({ sites: 1, host: '0.0.0.0' })).rejects.toThrow(/^host: .*loopback/);
     const taken = createServer();
-    await new Promise<void>((done) => taken.listen(0, '127.0.0.1', done));
-    const address = taken.address();
-    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { port } = await listenLocally(taken);
     await expect(startFleet({ sites: 1, port })).rejects.toThrow(/EADDRINUSE/);
-    await new Promise((done) => taken.close(done));
   });
 
   test('after close nobody listens and nothing hangs', async () => {

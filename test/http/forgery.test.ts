@@ -7,10 +7,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpListener, listen } from '../../src/http/server.js';
-import { cheapHash } from '../support/cheap-hash.js';
+import type { HttpListener } from '../../src/http/server.js';
 import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { serveLocally } from '../support/local-server.js';
+import { newUser } from '../support/logins.js';
 
 const LOGIN = { username: 'ada', password: 'pass' };
 const RUN = '/wp-json/wp-abilities/v1/abilities/svc/update-all-v1/run';
@@ -45,10 +46,8 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
     // The worst case: the browser is challenged for a login, so that it has one to send along.
     app = await testApp({ sites: 3, config: { basic_challenge: true } });
     for (let i = 0; i < 3; i += 1) await app.connect(i);
-    const password_hash = cheapHash(LOGIN.password);
-    const now = app.clock.now();
-    await app.service.store.users.add({ name: LOGIN.username, password_hash, rights: ['read', 'write'], now });
-    listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+    await newUser(app.service.store.users, LOGIN.username, LOGIN.password);
+    listener = await serveLocally(await app.service.http());
     target = `${listener.url}${RUN}`;
     evil = createServer((request, response) => {
       const name = decodeURIComponent(request.url?.slice(1) ?? '');
@@ -60,7 +59,6 @@ describe.skipIf(executablePath === null)(`a browser with a saved login${missing}
   afterAll(async () => {
     await browser.close();
     evil.close();
-    await listener.close(0);
   });
 
   // Another site, and another port of the same one.

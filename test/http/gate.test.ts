@@ -5,13 +5,14 @@
 
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/types.js';
 import { createJudge, type RequestOrigin } from '../../src/http/gate.js';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
-import { cheapHash } from '../support/cheap-hash.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import { serveLocally } from '../support/local-server.js';
+import { newKey, newUser } from '../support/logins.js';
 import { basic } from '../support/surfaces.js';
 
 interface Open {
@@ -26,17 +27,10 @@ async function open(config: Partial<Config> = {}): Promise<Open> {
   await app.connect(0);
   await app.connect(1);
   const { users, keys } = app.service.store;
-  const now = app.clock.now();
-  await users.add({ name: 'ada', password_hash: cheapHash('pass'), rights: ['read', 'write'], now });
-  const key = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now } as const;
-  const { token } = await keys.add(key);
-  const listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+  await newUser(users, 'ada', 'pass');
+  const { token } = await newKey(keys);
+  const listener = await serveLocally(await app.service.http());
   return { app, listener, login: basic('ada', 'pass'), key: `Bearer ${token}` };
-}
-
-async function close({ app, listener }: Open): Promise<void> {
-  await listener.close(0);
-  await app.close();
 }
 
 interface Reply {
@@ -94,7 +88,6 @@ let shared: Open;
 beforeAll(async () => {
   shared = await open();
 });
-afterAll(() => close(shared));
 
 describe.each(FOREIGN)('a change with %s', (_name, headers) => {
   const updates = async () => (await shared.app.call('list-updates', {})).total as number;
@@ -201,7 +194,6 @@ describe('a page of an origin that the operator allows', () => {
   beforeAll(async () => {
     own = await open({ cors_origins: [PAGE] });
   });
-  afterAll(() => close(own));
 
   const WAYS: [string, Asked][] = [
     ['/v2/sites/sync', { method: 'POST', headers: JSON_TYPE, body: '{"dry_run":true}' }],
@@ -295,18 +287,13 @@ describe('the name that is called', () => {
     const asked = { host: 'sitefleet:8787', 'x-forwarded-host': 'fleet.example' };
     const trusting = await open({ base_url: 'https://fleet.example', trust_proxy: true });
     const wary = await open({ base_url: 'https://fleet.example' });
-    try {
-      const reply = await ask(trusting, '/v2/sites', { headers: { ...asked, authorization: trusting.key } });
-      expect(reply.status).toBe(200);
-      const twice = { ...asked, 'x-forwarded-host': 'fleet.example, evil.example' };
-      expect((await ask(trusting, '/v2/sites', { headers: twice })).status).toBe(403);
-      expect((await ask(wary, '/v2/sites', { headers: asked })).status).toBe(403);
-      const page = { ...asked, origin: 'https://fleet.example', authorization: trusting.key };
-      expect((await ask(trusting, '/v2/sites/sync', { method: 'POST', headers: page })).status).toBe(200);
-    } finally {
-      await close(trusting);
-      await close(wary);
-    }
+    const reply = await ask(trusting, '/v2/sites', { headers: { ...asked, authorization: trusting.key } });
+    expect(reply.status).toBe(200);
+    const twice = { ...asked, 'x-forwarded-host': 'fleet.example, evil.example' };
+    expect((await ask(trusting, '/v2/sites', { headers: twice })).status).toBe(403);
+    expect((await ask(wary, '/v2/sites', { headers: asked })).status).toBe(403);
+    const page = { ...asked, origin: 'https://fleet.example', authorization: trusting.key };
+    expect((await ask(trusting, '/v2/sites/sync', { method: 'POST', headers: page })).status).toBe(200);
   });
 
   it.each<[Partial<Parameters<typeof createJudge>[0]>, Partial<RequestOrigin>, boolean, boolean]>([
@@ -403,6 +390,5 @@ describe('/metrics without a token', () => {
     const behind = await open({ trust_proxy: true, base_url: 'https://fleet.example' });
     const headers = { 'x-forwarded-for': '127.0.0.1', host: '127.0.0.1' };
     expect((await ask(behind, '/metrics', { headers })).status).toBe(403);
-    await close(behind);
   });
 });

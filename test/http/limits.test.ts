@@ -6,8 +6,8 @@
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
-import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey, newUser } from '../support/logins.js';
 
 let app: TestApp;
 let http: Hono<HttpEnv>;
@@ -16,8 +16,8 @@ let token: string;
 beforeAll(async () => {
   app = await testApp({ sites: 1 });
   const { users, keys } = app.service.store;
-  await users.add({ name: 'ada', password_hash: cheapHash('a password'), rights: ['read', 'write'], now: 0 });
-  token = (await keys.add({ scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 })).token;
+  await newUser(users, 'ada', 'a password');
+  token = (await newKey(keys)).token;
   http = await app.service.http();
 });
 

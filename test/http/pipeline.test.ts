@@ -2,11 +2,12 @@
 
 import { connect } from 'node:net';
 import { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { RequestFacts } from '../../src/http/pipeline.js';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { createRouter } from '../../src/http/router.js';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/http/server.js';
+import { serveLocally } from '../support/local-server.js';
 import { silent } from '../support/surfaces.js';
 
 const STANDARD = {
@@ -73,9 +74,8 @@ const inProcess: Ask = async (path, init) => app.request(path, init);
 const overSocket: Ask = (path, init) => fetch(`${listener.url}${path}`, init);
 
 beforeAll(async () => {
-  listener = await listen(shell(), { host: '127.0.0.1', port: 0 });
+  listener = await serveLocally(shell());
 });
-afterAll(() => listener.close(0));
 
 /** Sends raw bytes and reads until the server closes. */
 function raw(text: string): Promise<string> {
@@ -238,7 +238,7 @@ describe('over a socket', () => {
   });
 
   it('a stream that only listens does not hold up the end', async () => {
-    const own = await listen(shell(), { host: '127.0.0.1', port: 0 });
+    const own = await serveLocally(shell());
     const answer = await fetch(`${own.url}/events`);
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const reader = answer.body?.getReader();

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
-import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+import { type TestApp, testApp } from '../support/harness.js';
 
 let app: TestApp;
 beforeEach(async () => {
@@ -9,11 +9,9 @@ beforeEach(async () => {
   for (let i = 0; i < 8; i++) await app.connect(i);
 });
 
-const ctx = (signal = new AbortController().signal) => app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
-
 async function drain(owner = 'a'): Promise<number> {
   let chunks = 0;
-  while (await runNextChunk(ctx(), owner)) {
+  while (await runNextChunk(app.ctx(), owner)) {
     chunks++;
     app.clock.move(30_000);
   }
@@ -32,13 +30,13 @@ describe('queued jobs', () => {
       started_at: null,
     });
 
-    expect(await runNextChunk(ctx(), 'a')).toBe(true);
+    expect(await runNextChunk(app.ctx(), 'a')).toBe(true);
     expect(await app.call('get-batch-job-status', { job_id: queued.job_id })).toMatchObject({
       status: 'processing',
       processed: 3,
       progress: 38,
     });
-    expect(await runNextChunk(ctx(), 'a')).toBe(false);
+    expect(await runNextChunk(app.ctx(), 'a')).toBe(false);
     app.clock.move(30_000);
 
     expect(await drain()).toBe(2);
@@ -87,7 +85,7 @@ describe('queued jobs', () => {
     const lost = await jobs.claim('gone', app.clock.now(), 60_000);
     if (lost === undefined) throw new Error('nothing to claim');
     const started = await jobs.startChunk(lost);
-    expect(await runNextChunk(ctx(), 'b')).toBe(false);
+    expect(await runNextChunk(app.ctx(), 'b')).toBe(false);
     app.clock.move(60_001);
     await drain('b');
     expect(
@@ -115,10 +113,10 @@ describe('queued jobs', () => {
 
   it('ends a job that ran too long and forgets it a day later', async () => {
     const queued = await app.call('sync-sites', {});
-    await runNextChunk(ctx(), 'a');
+    await runNextChunk(app.ctx(), 'a');
     app.clock.move(4 * 3600_000);
     const { reapJobs } = await import('../../src/domain/jobs/chunk.js');
-    expect(await reapJobs(ctx())).toEqual({ timed_out: 1, expired: 0 });
+    expect(await reapJobs(app.ctx())).toEqual({ timed_out: 1, expired: 0 });
     expect(await app.call('get-batch-job-status', { job_id: queued.job_id })).toMatchObject({
       status: 'failed',
       job_timed_out: true,
@@ -127,9 +125,9 @@ describe('queued jobs', () => {
       progress: 38,
       errors: [{ site_id: 0, code: 'svc_job_timeout' }],
     });
-    expect(await runNextChunk(ctx(), 'a')).toBe(false);
+    expect(await runNextChunk(app.ctx(), 'a')).toBe(false);
     app.clock.move(24 * 3600_000 + 1);
-    expect(await reapJobs(ctx())).toEqual({ timed_out: 0, expired: 1 });
+    expect(await reapJobs(app.ctx())).toEqual({ timed_out: 0, expired: 1 });
     expect(await app.fail('get-batch-job-status', { job_id: queued.job_id })).toMatchObject({
       code: 'svc_job_not_found',
       status: 404,
@@ -145,19 +143,17 @@ describe('queued jobs', () => {
     if (lost === undefined) throw new Error('nothing to claim');
     await jobs.startChunk(lost);
     // The worker died after the site was updated and before anything was stored here.
-    const target = (await loadSites(ctx(), [1])).get(1);
+    const target = (await loadSites(app.ctx(), [1])).get(1);
     if (target?.connection == null) throw new Error('no connection');
     const offers = (await app.call('get-site-updates', { site_id_or_domain: 1, types: ['plugins'] })).updates as {
       slug: string;
     }[];
     expect(offers.length).toBeGreaterThan(0);
-    await app.service
-      .ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal })
-      .child.upgradeExtensions(
-        target.connection,
-        'plugin',
-        offers.map((offer) => offer.slug),
-      );
+    await app.ctx().child.upgradeExtensions(
+      target.connection,
+      'plugin',
+      offers.map((offer) => offer.slug),
+    );
     const before = site.calls.length;
     app.clock.move(60_001);
     await drain('b');
@@ -182,14 +178,13 @@ describe('queued jobs without a pause', () => {
     for (let i = 0; i < 8; i++) await quick.connect(i);
   });
 
-  const quickCtx = (signal: AbortSignal) => quick.service.ctx({ actor: ADMIN, request_id: 'test', signal });
   const status = (job_id: string) => quick.call('get-batch-job-status', { job_id });
 
   it('begin the next chunk while the last sites of one are under way, and resume those that were cut off', async () => {
     quick.fleet.site(0).faults.hang = true;
     const { job_id } = (await quick.call('sync-sites', {})) as { job_id: string };
     const stop = new AbortController();
-    const turn = runNextChunk(quickCtx(stop.signal), 'a');
+    const turn = runNextChunk(quick.ctx({ signal: stop.signal }), 'a');
     await vi.waitFor(
       async () => expect(await status(job_id)).toMatchObject({ processed: 7, status: 'processing' }),
       10_000,
@@ -198,7 +193,7 @@ describe('queued jobs without a pause', () => {
     await turn;
     quick.fleet.site(0).faults.hang = false;
     const before = quick.fleet.site(1).calls.length;
-    expect(await runNextChunk(quickCtx(new AbortController().signal), 'a')).toBe(true);
+    expect(await runNextChunk(quick.ctx(), 'a')).toBe(true);
     expect(await status(job_id)).toMatchObject({ status: 'completed', succeeded: 8, failed: 0 });
     expect(quick.fleet.site(1).calls.length).toBe(before);
   });
@@ -211,7 +206,7 @@ describe('queued jobs without a pause', () => {
     expect(await jobs.startChunk(lost)).toHaveLength(3);
     await jobs.dropLeases(['gone']);
     expect(await jobs.startChunk(lost, 2)).toEqual([]);
-    while (await runNextChunk(quickCtx(new AbortController().signal), 'b'));
+    while (await runNextChunk(quick.ctx(), 'b'));
     expect(await status(job_id)).toMatchObject({ status: 'completed', succeeded: 8 });
   });
 });

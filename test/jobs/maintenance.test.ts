@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
-import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+import { type TestApp, testApp } from '../support/harness.js';
 
 const DAY = 24 * 3600_000;
 
@@ -13,17 +13,15 @@ beforeEach(async () => {
   for (let i = 0; i < 12; i++) await app.connect(i);
 });
 
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
-
 describe('the daily sync', () => {
   it('looks at each site once a day and leaves suspended and disconnected ones alone', async () => {
-    expect(await syncDueSites(ctx())).toBe('nothing due');
+    expect(await syncDueSites(app.ctx())).toBe('nothing due');
     await app.call('suspend-site', { site_id_or_domain: 1 });
     await app.call('disconnect-site', { site_id_or_domain: 2 });
     app.fleet.site(2).faults.offline = true;
     app.clock.move(DAY);
-    expect(await syncDueSites(ctx())).toBe('9 synced, 1 failed');
-    expect(await syncDueSites(ctx())).toBe('nothing due');
+    expect(await syncDueSites(app.ctx())).toBe('9 synced, 1 failed');
+    expect(await syncDueSites(app.ctx())).toBe('nothing due');
     expect((await app.call('get-site', { site_id_or_domain: 4 })).last_sync).toBe('2026-11-21T12:00:00Z');
     expect((await app.call('get-site', { site_id_or_domain: 1 })).last_sync).toBe('2026-11-20T12:00:00Z');
   });
@@ -36,10 +34,7 @@ describe('a slow site in the daily sync', () => {
     other.fleet.site(1).faults.latencyMs = 900;
     other.fleet.site(2).faults.offline = true;
     other.clock.move(DAY);
-    const signal = new AbortController().signal;
-    expect(await syncDueSites(other.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
-      '2 synced, 1 failed',
-    );
+    expect(await syncDueSites(other.ctx())).toBe('2 synced, 1 failed');
     expect(await other.call('get-site', { site_id_or_domain: 2 })).toMatchObject({
       status: 'connected',
       last_sync: '2026-11-21T12:00:00Z',
@@ -57,12 +52,12 @@ describe('abandoned items', () => {
       checked_at: null,
       sites_not_checked: 12,
     });
-    expect(await refreshAbandoned(ctx())).toBe('12 refreshed, 0 failed');
+    expect(await refreshAbandoned(app.ctx())).toBe('12 refreshed, 0 failed');
     const found = await app.call('get-abandoned-plugins', { per_page: 200 });
     expect(found).toMatchObject({ checked_at: '2026-11-20T12:00:00Z', sites_not_checked: 0 });
     expect(found.total).toBeGreaterThan(0);
     for (const item of found.items) expect(item.last_updated <= '2024-11-20').toBe(true);
-    expect(await refreshAbandoned(ctx())).toBe('nothing due');
+    expect(await refreshAbandoned(app.ctx())).toBe('nothing due');
 
     // The child's cache is empty again: that means nothing.
     await app.call('sync-sites', {});
@@ -78,17 +73,17 @@ describe('abandoned items', () => {
 
   it('of a site that cannot answer wait their turn like the others', async () => {
     app.fleet.site(0).faults.offline = true;
-    expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
-    expect(await refreshAbandoned(ctx())).toBe('nothing due');
+    expect(await refreshAbandoned(app.ctx())).toBe('11 refreshed, 1 failed');
+    expect(await refreshAbandoned(app.ctx())).toBe('nothing due');
     expect(await app.call('get-abandoned-themes')).toMatchObject({ checked_at: null, sites_not_checked: 1 });
     // A site without results is retried sooner.
     app.clock.move(DAY / 24);
-    expect(await refreshAbandoned(ctx())).toBe('0 refreshed, 1 failed');
+    expect(await refreshAbandoned(app.ctx())).toBe('0 refreshed, 1 failed');
     app.clock.move(2 * DAY);
-    expect(await refreshAbandoned(ctx())).toBe('11 refreshed, 1 failed');
+    expect(await refreshAbandoned(app.ctx())).toBe('11 refreshed, 1 failed');
     app.fleet.site(0).faults.offline = false;
     app.clock.move(DAY / 24);
-    expect(await refreshAbandoned(ctx())).toBe('1 refreshed, 0 failed');
+    expect(await refreshAbandoned(app.ctx())).toBe('1 refreshed, 0 failed');
     expect(await app.call('get-abandoned-themes')).toMatchObject({ sites_not_checked: 0 });
   });
 
@@ -104,7 +99,7 @@ describe('abandoned items', () => {
       lastUpdated: old,
     }));
     await app.call('sync-sites', { site_ids_or_domains: [4] });
-    await refreshAbandoned(ctx());
+    await refreshAbandoned(app.ctx());
     const { items } = await app.call('get-abandoned-plugins', { per_page: 200 });
     expect(items.filter((item: { site_id: number }) => item.site_id === 4)).toHaveLength(27);
   });
@@ -133,7 +128,7 @@ describe('abandoned items', () => {
 
 describe('site health', () => {
   it('is raised for each site that reports badly, once it is switched on', async () => {
-    expect(await reportHealth(ctx())).toBe('switched off');
+    expect(await reportHealth(app.ctx())).toBe('switched off');
     const told: number[] = [];
     app.service.events.subscribe((event) => {
       if (event.name === 'site.unhealthy') told.push(event.site_id ?? 0);
@@ -143,13 +138,13 @@ describe('site health', () => {
       app.service.store.sites.record(site).then((row) => row && app.service.store.siteSettings.change(row, rule));
     await app.db.run('UPDATE site_detail SET health_good = 9, health_recommended = 1, health_critical = 0');
     await own(1, { disable_health_checking: 0, health_threshold: 100 });
-    expect(await reportHealth(ctx())).toBe('1 of 1 sites below good');
+    expect(await reportHealth(app.ctx())).toBe('1 of 1 sites below good');
     await own(2, { disable_health_checking: 1, health_threshold: 100 });
     await app.service.store.settings.write([{ key: 'monitoring.svc_disable_sites_health_monitoring', value: 0 }], 0);
-    expect(await reportHealth(ctx())).toBe('1 of 11 sites below good');
+    expect(await reportHealth(app.ctx())).toBe('1 of 11 sites below good');
     expect(told).toEqual([1, 1]);
     await app.call('suspend-site', { site_id_or_domain: 1 });
-    expect(await reportHealth(ctx())).toBe('0 of 10 sites below good');
+    expect(await reportHealth(app.ctx())).toBe('0 of 10 sites below good');
     expect(told).toEqual([1, 1]);
   });
 });

@@ -5,7 +5,7 @@ import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
 import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { ADMIN, type TestApp, testApp } from '../support/harness.js';
+import { type TestApp, testApp } from '../support/harness.js';
 
 const DAY = 24 * 3600_000;
 
@@ -14,14 +14,13 @@ beforeEach(async () => {
   app = await testApp({ sites: 3, jobs: false, config: { batch_threshold: 1 } });
 });
 
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 const needed = () => app.service.isScheduleNeeded();
 const turnOfAll = async () => {
-  await syncDueSites(ctx());
-  await refreshAbandoned(ctx());
-  await runDueMonitors(ctx());
-  await runCertificates(ctx());
-  await runDomains(ctx());
+  await syncDueSites(app.ctx());
+  await refreshAbandoned(app.ctx());
+  await runDueMonitors(app.ctx());
+  await runCertificates(app.ctx());
+  await runDomains(app.ctx());
 };
 
 it('is when the turn of a site has come, not before, and not beside a process that runs it', async () => {

@@ -8,6 +8,7 @@ import { sampleAlert } from '../../src/domain/alerts/samples.js';
 import { audienceOf } from '../../src/domain/alerts/test-alert.js';
 import { editMail } from '../../src/domain/mail/settings.js';
 import { type RestApp, restApp } from '../rest/client.js';
+import { SYSTEM } from '../support/harness.js';
 import { type Receiver, receiver } from '../support/receiver.js';
 
 const MINUTE = 60_000;
@@ -24,12 +25,7 @@ beforeEach(async () => {
   await app.db.run("UPDATE site SET name = 'Shop' WHERE id = ?", [site]);
 });
 
-const ctx = (of: RestApp = app) =>
-  of.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-    request_id: 'test',
-    signal: new AbortController().signal,
-  });
+const ctx = () => app.ctx({ actor: SYSTEM });
 let seq = 0;
 const tell = (kind: string, facts: object = {}, site_id: number | null = site, at = app.clock.now()) =>
   app.service.store.alerts.add([{ key: `${kind}:${++seq}`, kind, site_id, at, facts: { ...facts } }]);

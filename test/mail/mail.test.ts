@@ -8,7 +8,7 @@ import { lookUpDomain } from '../../src/domain/monitoring/domain-lookup.js';
 import { createMailer } from '../../src/mail/smtp.js';
 import type { NewAlert } from '../../src/store/monitoring/alerts.js';
 import { bareSite } from '../support/bare-site.js';
-import { type TestApp, testApp } from '../support/harness.js';
+import { SYSTEM, type TestApp, testApp } from '../support/harness.js';
 import { type Mailbox, mailbox } from '../support/smtp.js';
 
 let box: Mailbox;
@@ -23,12 +23,7 @@ beforeEach(async () => {
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
-const ctx = (of = app) =>
-  of.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-    request_id: 'test',
-    signal: new AbortController().signal,
-  });
+const ctx = (of = app) => of.ctx({ actor: SYSTEM });
 const readers = (type: string, recipients = ['ada@example.com', 'ben@example.com'], more: object = {}) =>
   editMail(ctx(), type, { recipients, ...more });
 let seq = 0;

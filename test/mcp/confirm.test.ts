@@ -5,6 +5,7 @@ import { createClock } from '../../src/core/clock.js';
 import { ConfirmationTokens } from '../../src/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/mcp/core.js';
 import { handClock } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import {
   type Answerer,
   connect,
@@ -460,7 +461,7 @@ describe('with a person asked', () => {
       });
       const requestState = String(asked.requestState);
       const forged = `${requestState.slice(0, -1)}${requestState.endsWith('_') ? '-' : '_'}`;
-      const other = `Bearer ${(await mcp.app.service.store.keys.add({ scope: 'read_write', description: 'other', enabled: true, user_id: null, now: 1 })).token}`;
+      const other = `Bearer ${(await newKey(mcp.app.service.store.keys)).token}`;
       for (const refused of [
         await send(args, { ...accept, requestState: forged }),
         await send(args, { ...accept, requestState: `${requestState}-TAMPERED` }),

@@ -3,20 +3,15 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
+import { closing } from '../support/cleanup.js';
+import { serveLocally } from '../support/local-server.js';
+import { newKey } from '../support/logins.js';
+import { LOCAL } from '../support/mcp-clients.js';
 import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
-
-const local: Actor = {
-  type: 'local',
-  id: null,
-  name: 'local',
-  rights: ['read', 'write'],
-  via: 'mcp',
-  denied_sites: [],
-};
 
 let surfaces: Surfaces;
 let listener: HttpListener;
@@ -25,24 +20,17 @@ beforeAll(async () => {
   surfaces = await startSurfaces({ maxSessions: 5 });
   await addUser(surfaces, 'admin');
   const key = async (scope: 'read' | 'read_write') =>
-    `Bearer ${(await surfaces.keys.add({ scope, description: scope, enabled: true, user_id: null, now: 1 })).token}`;
+    `Bearer ${(await newKey(surfaces.keys, { scope, description: scope })).token}`;
   bearer = { all: await key('read_write'), read: await key('read') };
-  listener = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
-});
-const clients: Client[] = [];
-afterEach(async () => {
-  for (const client of clients.splice(0)) await client.close();
-});
-afterAll(async () => {
-  await listener.close(100);
+  listener = await serveLocally(surfaces.http);
 });
 
-async function connect(actor: Actor = local, from: Surfaces = surfaces): Promise<Client> {
+async function connect(actor: Actor = LOCAL, from: Surfaces = surfaces): Promise<Client> {
   const [mine, theirs] = InMemoryTransport.createLinkedPair();
   await from.serverFor(actor).connect(theirs);
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(mine);
-  clients.push(client);
+  closing(client);
   return client;
 }
 
@@ -54,7 +42,7 @@ async function connectHttp(
   });
   const client = new Client({ name: 'test', version: '1' });
   await client.connect(transport as never);
-  clients.push(client);
+  closing(client);
   return { client, transport };
 }
 
@@ -89,10 +77,10 @@ describe('tools/list', () => {
   });
 
   it('is rendered once per set of rights', () => {
-    const reader: Actor = { ...local, rights: ['read'] };
+    const reader: Actor = { ...LOCAL, rights: ['read'] };
     expect(surfaces.registry.listTools(reader)).toBe(surfaces.registry.listTools({ ...reader, name: 'other' }));
-    expect(surfaces.registry.listTools(local)).toBe(
-      surfaces.registry.listTools({ ...local, rights: ['write', 'read'] }),
+    expect(surfaces.registry.listTools(LOCAL)).toBe(
+      surfaces.registry.listTools({ ...LOCAL, rights: ['write', 'read'] }),
     );
   });
 
@@ -104,7 +92,7 @@ describe('tools/list', () => {
     ['none', { toolsets: [] }, ['read', 'write'], []],
   ])('%s', async (_name, change, rights, names) => {
     const other = await startSurfaces(change);
-    const { tools } = await (await connect({ ...local, rights }, other)).listTools();
+    const { tools } = await (await connect({ ...LOCAL, rights }, other)).listTools();
     expect(tools.map((tool) => tool.name)).toEqual(names);
   });
 
@@ -173,13 +161,13 @@ describe('tools/call', () => {
   });
 
   it('says why a hidden tool is hidden, and does not run it', async () => {
-    const reader = await call(await connect({ ...local, rights: ['read'] }), 'svc-delete-thing-v1', {
+    const reader = await call(await connect({ ...LOCAL, rights: ['read'] }), 'svc-delete-thing-v1', {
       tag_id: 1,
       confirm: true,
     });
     expect(textOf(reader)).toMatch(/^svc_permission_denied: .*right to write/);
     const other = await startSurfaces({ toolsets: ['sites'] });
-    const off = await call(await connect(local, other), 'svc/delete-thing-v1', { tag_id: 1, confirm: true });
+    const off = await call(await connect(LOCAL, other), 'svc/delete-thing-v1', { tag_id: 1, confirm: true });
     expect(textOf(off)).toContain('SITEFLEET_TOOLSETS');
   });
 
@@ -460,7 +448,7 @@ describe('stdio', () => {
     stdout
       .setEncoding('utf8')
       .on('data', (text: string) => lines.push(...text.split('\n').filter((line) => line !== '')));
-    const served = serveStdio({ core: surfaces.core, actor: local, signal, stdin, stdout });
+    const served = serveStdio({ core: surfaces.core, actor: LOCAL, signal, stdin, stdout });
     const send = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, lines, served, send };
   }

@@ -1,12 +1,12 @@
 /** `/mcp` as a protected resource: metadata, challenges, and access tokens of an external authorization server. */
 
-import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { type ConfigError, readConfig } from '../../src/config/config.js';
 import { operations } from '../../tools/index.js';
 import { testApp } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { connect, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 
 const ISSUER = 'https://login.example/realm/';
@@ -14,30 +14,25 @@ const AUDIENCE = 'https://fleet.example/mcp';
 
 const keys = await generateKeyPair('ES256');
 const foreign = await generateKeyPair('ES256');
-let jwks: Server;
 let asked = 0;
 let mcp: McpApp;
 
 beforeAll(async () => {
   const key = { ...(await exportJWK(keys.publicKey)), kid: 'one', alg: 'ES256', use: 'sig' };
-  jwks = createServer((_request, response) => {
+  const server = createServer((_request, response) => {
     asked += 1;
     response.setHeader('content-type', 'application/json').end(JSON.stringify({ keys: [key] }));
   });
-  await new Promise<void>((resolve) => jwks.listen(0, '127.0.0.1', resolve));
-  const { port } = jwks.address() as AddressInfo;
+  const { url } = await listenLocally(server);
   mcp = await mcpApp({
     sites: 1,
     connected: 1,
     config: {
       base_url: 'https://fleet.example',
       oauth_issuer: ISSUER,
-      oauth_jwks_url: `http://127.0.0.1:${port}/keys`,
+      oauth_jwks_url: `${url}/keys`,
     },
   });
-});
-afterAll(async () => {
-  jwks.close();
 });
 
 interface Claims {

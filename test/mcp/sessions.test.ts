@@ -5,6 +5,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
+import { newKey } from '../support/logins.js';
 import { type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const MAX = 20;
@@ -25,8 +26,8 @@ afterEach(async () => {
   for (const stream of streams.splice(0)) await stream.cancel().catch(() => undefined);
 });
 
-async function newKey(): Promise<string> {
-  const { token } = await surfaces.keys.add({ scope: 'read', description: 'k', enabled: true, user_id: null, now: 1 });
+async function bearer(): Promise<string> {
+  const { token } = await newKey(surfaces.keys, { scope: 'read' });
   return `Bearer ${token}`;
 }
 
@@ -71,7 +72,7 @@ async function alive(authorization: string, ids: readonly string[]): Promise<num
 
 describe('MCP sessions', () => {
   it('are so many and no more, and the one that was used last stays', async () => {
-    const key = await newKey();
+    const key = await bearer();
     const most = Math.ceil(MAX * 0.9);
     const ids = await openMany(key, most);
     expect(await alive(key, ids.slice(0, 1))).toBe(1);
@@ -81,7 +82,7 @@ describe('MCP sessions', () => {
   });
 
   it('of one key never make room for those of a greedy one, with a stream or without', async () => {
-    const [quiet, greedy] = [await newKey(), await newKey()];
+    const [quiet, greedy] = [await bearer(), await bearer()];
     const mine = await openMany(quiet, 2);
     await listen(quiet, mine[0] ?? '');
     await openMany(greedy, 10 * MAX);
@@ -90,7 +91,7 @@ describe('MCP sessions', () => {
   });
 
   it('find room at the cost of who has the most', async () => {
-    const [greedy, small, late] = [await newKey(), await newKey(), await newKey()];
+    const [greedy, small, late] = [await bearer(), await bearer(), await bearer()];
     const many = await openMany(greedy, 10 * MAX);
     for (const id of many.slice(-MAX)) if ((await alive(greedy, [id])) === 1) await listen(greedy, id);
     const few = await openMany(small, 3);
@@ -100,13 +101,13 @@ describe('MCP sessions', () => {
   });
 
   it('leave a place to the next caller whatever one key does', async () => {
-    const greedy = await newKey();
+    const greedy = await bearer();
     await openMany(greedy, 2 * MAX);
     expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
   });
 
   it('end with those that a client listens to', async () => {
-    const key = await newKey();
+    const key = await bearer();
     const first = await openMany(key, 3);
     for (const id of first) await listen(key, id);
     const rest = await openMany(key, 3 * MAX);
@@ -115,7 +116,7 @@ describe('MCP sessions', () => {
   });
 
   it('share the places evenly when all want more', async () => {
-    const keys = [await newKey(), await newKey(), await newKey(), await newKey()];
+    const keys = [await bearer(), await bearer(), await bearer(), await bearer()];
     const opened = keys.map(() => [] as string[]);
     for (let round = 0; round < 2 * MAX; round++)
       for (const [i, key] of keys.entries()) opened[i]?.push(await open(key));
@@ -124,8 +125,8 @@ describe('MCP sessions', () => {
   });
 
   it('with as many principals as places still take in another one', async () => {
-    for (let i = 0; i < MAX; i++) await open(await newKey());
-    const late = await newKey();
+    for (let i = 0; i < MAX; i++) await open(await bearer());
+    const late = await bearer();
     expect(await alive(late, [await open(late)])).toBe(1);
     expect(surfaces.mcp.sessions.size).toBe(MAX);
   });
@@ -143,7 +144,7 @@ describe('MCP sessions with sealed ids', () => {
   });
 
   it('come back after they made room for others', async () => {
-    const [key, other] = [await newKey(), await newKey()];
+    const [key, other] = [await bearer(), await bearer()];
     const ids = await openMany(key, 3 * MAX);
     expect(surfaces.mcp.sessions.size).toBeLessThan(MAX);
     expect(await alive(key, ids)).toBe(ids.length);
@@ -156,12 +157,12 @@ describe('MCP sessions with sealed ids', () => {
 
   it('go on in another process with the same key, for thirty days', async () => {
     const first = surfaces;
-    const id = await open(await newKey());
+    const id = await open(await bearer());
     surfaces = await startSurfaces({ sessionSeal: vaultOf('b') });
-    expect(await alive(await newKey(), [id])).toBe(0);
+    expect(await alive(await bearer(), [id])).toBe(0);
     await surfaces.close();
     surfaces = await startSurfaces({ sessionSeal: vaultOf('a') });
-    const key = await newKey();
+    const key = await bearer();
     // Two concurrent requests restore one session.
     const both = await Promise.all([ask(key, id, PING), ask(key, id, { ...PING, id: 3 })]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
@@ -172,8 +173,7 @@ describe('MCP sessions with sealed ids', () => {
   });
 
   it('are over when their client ends them, and calls in them are answered', async () => {
-    const all = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now: 1 } as const;
-    const key = `Bearer ${(await surfaces.keys.add(all)).token}`;
+    const key = `Bearer ${(await newKey(surfaces.keys)).token}`;
     const id = await open(key);
     const params = { name: 'svc-work-things-v1', arguments: { site_id_or_domain: 1, steps: 1000 } };
     const call = ask(key, id, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });
@@ -184,7 +184,7 @@ describe('MCP sessions with sealed ids', () => {
   });
 
   it('outlive a second initialize and a wrong Accept', async () => {
-    const key = await newKey();
+    const key = await bearer();
     const id = await open(key);
     expect((await ask(key, id, INITIALIZE)).status).toBe(400);
     for (const [method, body] of [

@@ -1,9 +1,10 @@
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { createProbe } from '../../src/probe/create.js';
+import { closing } from '../support/cleanup.js';
 import { ALWAYS, OVER, TO_COME } from '../support/dates.js';
 import { authority } from './authority.js';
-import { closeServers, tcpServer, tlsServer } from './servers.js';
+import { tcpServer, tlsServer } from './servers.js';
 
 const ca = authority();
 const probeThatTrusts = (...roots: string[]) =>
@@ -13,11 +14,7 @@ const probeThatTrusts = (...roots: string[]) =>
     ca: roots,
     lookup: async () => [{ address: '127.0.0.1', family: 4 }],
   });
-const probe = probeThatTrusts(ca.root);
-afterAll(async () => {
-  await probe.close();
-  await closeServers();
-});
+const probe = closing(probeThatTrusts(ca.root));
 
 const look = (host: string, port: number, timeoutMs = 3_000, by = probe) =>
   by.certificate({ host, port, timeoutMs, signal: new AbortController().signal });

@@ -10,7 +10,7 @@ import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
 import { closing } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
-import { type HandClock, handClock, testConfig } from '../support/harness.js';
+import { type HandClock, handClock, SYSTEM, testConfig } from '../support/harness.js';
 import { fillMigrated } from '../support/migrated.js';
 
 export interface SimulatedNetwork {
@@ -77,7 +77,7 @@ export async function monitoringApp(
     },
     ctx: () =>
       service.ctx({
-        actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
+        actor: SYSTEM,
         request_id: 'test',
         signal: controller.signal,
       }),

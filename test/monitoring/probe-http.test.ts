@@ -1,15 +1,12 @@
 import { gzipSync } from 'node:zlib';
-import { afterAll, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpProbe } from '../../src/probe/probe.js';
+import { closing } from '../support/cleanup.js';
 import { authority } from './authority.js';
-import { closeServers, httpServer, tcpServer, tlsServer } from './servers.js';
+import { httpServer, tcpServer, tlsServer } from './servers.js';
 
-const probe = createProbe({ allowPrivate: true, references: [] });
-afterAll(async () => {
-  await probe.close();
-  await closeServers();
-});
+const probe = closing(createProbe({ allowPrivate: true, references: [] }));
 
 function look(url: string, change: Partial<HttpProbe> = {}) {
   return probe.http({
@@ -137,18 +134,19 @@ describe('an HTTP probe', () => {
       asked++;
       reply.end();
     });
-    const strict = createProbe({
-      allowPrivate: false,
-      references: [],
-      lookup: async () => [{ address: '127.0.0.1', family: 4 }],
-    });
+    const strict = closing(
+      createProbe({
+        allowPrivate: false,
+        references: [],
+        lookup: async () => [{ address: '127.0.0.1', family: 4 }],
+      }),
+    );
     const request = { ...base, url: `http://inside.example:${port}/` };
     expect(await strict.http(request)).toMatchObject({ http_status: 0, failure: { kind: 'blocked_address' } });
     expect(await strict.http({ ...request, url: `http://127.0.0.1:${port}/` })).toMatchObject({
       failure: { kind: 'blocked_address' },
     });
     expect(asked).toBe(0);
-    await strict.close();
   });
 
   it('ends with the caller’s signal', async () => {

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createProbe, type ProbeOptions } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import { whoisDate } from '../../src/probe/whois-answer.js';
-import { closeServers, httpServer, whoisServer } from './servers.js';
+import { httpServer, whoisServer } from './servers.js';
 
 const never = new AbortController().signal;
 
@@ -162,7 +162,6 @@ beforeEach(() => {
 });
 afterAll(async () => {
   await Promise.all(probes.map((probe) => probe.close()));
-  await closeServers();
 });
 
 /** Serves the bootstrap file; `rest` answers all other requests. */

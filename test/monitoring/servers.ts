@@ -1,24 +1,11 @@
-/** Servers for one test, closed by `closeServers`. All on loopback. */
+/** Servers for one test, all on loopback. */
 
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createServer as createTlsServer, type TlsOptions } from 'node:tls';
+import { listenLocally } from '../support/local-server.js';
 
-const open = new Set<{ server: Server; sockets: Set<Socket> }>();
-
-async function listen(server: Server): Promise<number> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  open.add({ server, sockets });
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
-}
+const listen = async (server: Server): Promise<number> => (await listenLocally(server)).port;
 
 export const httpServer = (listener: RequestListener): Promise<number> => listen(createHttpServer(listener));
 
@@ -42,14 +29,4 @@ export function whoisServer(answer: (question: string) => string): Promise<numbe
       if (text.includes('\r\n')) socket.end(answer(text.trim()));
     });
   });
-}
-
-export async function closeServers(): Promise<void> {
-  await Promise.all(
-    [...open].map(({ server, sockets }) => {
-      for (const socket of sockets) socket.destroy();
-      return new Promise((resolve) => server.close(resolve));
-    }),
-  );
-  open.clear();
 }

@@ -2,7 +2,6 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timetable } from '../../src/scheduler/timetable.js';
-import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
 const DAY = 86_400_000;
@@ -24,7 +23,7 @@ const slugs = async () => {
 };
 /** Runs the scheduled task. */
 const tick = () => {
-  const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+  const ctx = app.ctx();
   return timetable.find(({ name }) => name === 'ignored-updates')?.run(ctx, {} as never);
 };
 const ignore = (input: object) =>

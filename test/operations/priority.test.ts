@@ -2,7 +2,6 @@
 
 import { beforeEach, expect, it } from 'vitest';
 import type { PacedChildSites } from '../../src/child/http.js';
-import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const SITES = 40;
@@ -30,8 +29,7 @@ it.each([
   await Promise.all(QUEUED.map((id) => app.call('sync-sites', { site_ids_or_domains: [id] })));
   const slug = site.state.plugins.find((plugin) => plugin.update !== null)?.slug;
 
-  const signal = new AbortController().signal;
-  const child = app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child as PacedChildSites;
+  const child = app.ctx().child as PacedChildSites;
   const order: string[] = [];
   for (const each of app.fleet.sites)
     each.faults.latencyMs = (name, index) => {

@@ -2,7 +2,6 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
 /** The status of a job with items before it has done anything. */
@@ -21,9 +20,8 @@ beforeEach(async () => {
   await app.call('sync-sites', { site_ids_or_domains: [3] });
 });
 
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 async function drain() {
-  while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+  while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
 }
 
 const QUEUEABLE: [string, string][] = [

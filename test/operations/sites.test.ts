@@ -1,7 +1,6 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
@@ -58,8 +57,7 @@ describe('add-site and get-site', () => {
   });
 
   it('stores a site that has registered, too, when the time of a single request is up first', async () => {
-    const signal = new AbortController().signal;
-    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: 300 });
+    app.ctx().child.configure({ callTimeoutMs: 300 });
     app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
     expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
       status: 'connected',

@@ -2,7 +2,6 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { ADMIN } from '../support/harness.js';
 import { type CheckedApp, checkedApp, deniedTo, ordinary } from './checked-app.js';
 
 let app: CheckedApp;
@@ -40,9 +39,8 @@ beforeEach(async () => {
   await app.call('update-site', { site_id_or_domain: 2, tags: [1] });
 });
 
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 async function drain() {
-  while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+  while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
 }
 
 type Entry = { site_id: number; type: string; slug: string };

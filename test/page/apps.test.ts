@@ -9,10 +9,12 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { build } from 'esbuild';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/http/server.js';
 import { initializeParams, sessionFacts } from '../../src/mcp/session-ids.js';
 import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { serveLocally } from '../support/local-server.js';
+import { newKey } from '../support/logins.js';
 
 const VIEWS: Record<string, string> = {
   'svc-get-fleet-brief-v1': 'ui://sitefleet/brief',
@@ -44,13 +46,9 @@ beforeAll(async () => {
   for (let i = 0; i < 3; i += 1) ids.push(await app.connect(i));
   await app.call('install-site-guard', { site_id_or_domain: ids[0] });
   await app.call('disconnect-site', { site_id_or_domain: ids[2] });
-  const key = { scope: 'read_write', description: 'test', enabled: true, user_id: null, now: Date.now() } as const;
-  ({ token } = await app.service.store.keys.add(key));
-  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
+  ({ token } = await newKey(app.service.store.keys));
+  listener = await serveLocally(await app.service.http());
 }, 60_000);
-afterAll(async () => {
-  await listener.close(0);
-});
 
 const endpoint = () => new URL(`${listener.url}/mcp`);
 const requestInit = () => ({ headers: { authorization: `Bearer ${token}` } });

@@ -7,6 +7,7 @@ import type { Locator, Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import { type Receiver, receiver } from '../support/receiver.js';
 import {
   builtPage,
@@ -31,14 +32,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await app.connect(0);
     served = await servePage(app);
     hook = await receiver();
-    const made = {
-      scope: 'read_write',
-      description: 'test',
-      enabled: true,
-      user_id: null,
-      now: app.clock.now(),
-    } as const;
-    token = (await app.service.store.keys.add(made)).token;
+    token = (await newKey(app.service.store.keys)).token;
     page = await served.open();
   }, 60_000);
   afterEach(() => {

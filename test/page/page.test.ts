@@ -4,13 +4,12 @@
  */
 
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { executablePath, missing } from '../support/chromium.js';
-import { ADMIN } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { builtPage, expectToFit, logIn, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 let app: SafetyApp;
@@ -179,7 +178,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     expect(status).toBe(200);
     const row = page.getByRole('row', { name: /End administrator sessions/ });
     await served.running(row.getByText('Waiting', { exact: true }).waitFor());
-    const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+    const ctx = app.ctx();
     await served.running(Promise.all([runToolJobs(ctx), row.getByText('Done', { exact: true }).waitFor()]));
     expect(await row.getByRole('progressbar').getAttribute('aria-valuenow')).toBe('4');
     await row.getByRole('link').click();
@@ -257,14 +256,13 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
         <script>fetch(${JSON.stringify(`${served.url}/v2/sites/1/suspend`)}, { method: 'POST', mode: 'no-cors', credentials: 'include' })
           .catch(() => 0).then(() => { document.title = 'sent'; })</script>`);
     });
-    await new Promise<void>((resolve) => evil.listen(0, '127.0.0.1', resolve));
+    const { url } = await listenLocally(evil);
     const answer = page.waitForResponse((response) => response.url().endsWith('/v2/sites/1/suspend'));
-    await page.goto(`http://127.0.0.1:${(evil.address() as AddressInfo).port}/`);
+    await page.goto(`${url}/`);
     expect((await answer).status()).toBeGreaterThanOrEqual(400);
     await page.waitForFunction(() => document.title === 'sent');
     expect(await page.frames()[1]?.evaluate(() => document.getElementById('app') !== null)).not.toBe(true);
     expect((await app.call('get-site', { site_id_or_domain: 1 })).status).toBe('connected');
-    evil.close();
     await page.context().close();
     // The other page was requested on purpose, and its frame was refused.
     served.complaints.length = 0;

@@ -6,12 +6,13 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { operations } from '../../tools/index.js';
-import { cheapHash } from '../support/cheap-hash.js';
 import { executablePath, launchChromium, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { serveLocally } from '../support/local-server.js';
+import { newUser } from '../support/logins.js';
 
 const LOGIN = { username: 'ada', password: 'correct horse' };
 
@@ -21,13 +22,8 @@ let listener: HttpListener;
 beforeAll(async () => {
   app = await testApp({ sites: 1, realClock: true });
   await app.connect(0);
-  const password_hash = cheapHash(LOGIN.password);
-  const rights: ('read' | 'write')[] = ['read', 'write'];
-  await app.service.store.users.add({ name: LOGIN.username, password_hash, rights, now: Date.now() });
-  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
-});
-afterAll(async () => {
-  await listener.close(0);
+  await newUser(app.service.store.users, LOGIN.username, LOGIN.password);
+  listener = await serveLocally(await app.service.http());
 });
 
 describe('the description behind the reference', () => {

@@ -1,13 +1,14 @@
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { outcomeOf } from '../../src/audit/result.js';
 import { runAudits } from '../../src/domain/audits/queue.js';
 import { tempFolder } from '../support/cleanup.js';
+import { SYSTEM } from '../support/harness.js';
 import { installedLighthouse } from '../support/lighthouse.js';
+import { listenLocally } from '../support/local-server.js';
 import { type FakePagespeed, fakePagespeed, googleError, result } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -25,12 +26,7 @@ beforeEach(async () => {
 
 const KEY = 'AIza-secret-key-0123456789';
 const configure = (more: object = {}) => app.rest('PUT /perf-audit/settings/edit', { body: { api_key: KEY, ...more } });
-const ctx = (signal = new AbortController().signal) =>
-  app.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-    request_id: 'test',
-    signal,
-  });
+const ctx = (signal?: AbortSignal) => app.ctx({ actor: SYSTEM, signal });
 const result_ = async (site: number, query = '') =>
   (await app.rest(`GET /perf-audit/results/${site}${query}`)).body.data;
 const DAY = 24 * 3_600_000;
@@ -403,26 +399,20 @@ describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${miss
     const server = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html; charset=utf-8').end(page),
     );
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const { url } = await listenLocally(server);
     const request = {
       engine: 'lighthouse',
-      url,
+      url: `${url}/`,
       strategy: 'desktop',
       locale: 'en',
       key: null,
       signal: new AbortController().signal,
     } as const;
-    try {
-      const outcome = await real.run(request);
-      expect(outcome).toMatchObject({ engine: 'lighthouse', response_code: 200 });
-      expect(outcome.performance).toBeGreaterThan(50);
-      expect(outcome.lab_data.first_contentful_paint?.value).toBeGreaterThan(0);
-      expect(outcome.others_data.map(({ id }) => id)).toContain('image-alt');
-    } finally {
-      server.close();
-      server.closeAllConnections();
-    }
+    const outcome = await real.run(request);
+    expect(outcome).toMatchObject({ engine: 'lighthouse', response_code: 200 });
+    expect(outcome.performance).toBeGreaterThan(50);
+    expect(outcome.lab_data.first_contentful_paint?.value).toBeGreaterThan(0);
+    expect(outcome.others_data.map(({ id }) => id)).toContain('image-alt');
   });
 
   test.skipIf(missing !== null)('does not visit private addresses unless it may', async () => {

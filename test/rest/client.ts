@@ -8,6 +8,7 @@ import { createRestApp } from '../../src/rest/app.js';
 import { routes } from '../../src/rest/index.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
 import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 export interface RestReply {
   status: number;
@@ -65,15 +66,7 @@ export async function restApp(options: TestOptions = {}): Promise<RestApp> {
   const app = await testApp(options);
   const http = restHttp(app);
   const newToken = async (scope: KeyScope) =>
-    (
-      await app.service.store.keys.add({
-        scope,
-        description: scope,
-        enabled: true,
-        user_id: null,
-        now: app.clock.now(),
-      })
-    ).token;
+    (await newKey(app.service.store.keys, { scope, description: scope, now: app.clock.now() })).token;
   const tokens = {
     read: await newToken('read'),
     write: await newToken('write'),

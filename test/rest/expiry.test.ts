@@ -1,14 +1,14 @@
 /** The SSL and the domain monitor over HTTP. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createProbe } from '../../src/probe/create.js';
 import type { DomainAnswer } from '../../src/probe/probe.js';
 import { runCertificates } from '../../src/scheduler/expiry-checks.js';
 import { authority } from '../monitoring/authority.js';
-import { closeServers, tlsServer } from '../monitoring/servers.js';
+import { tlsServer } from '../monitoring/servers.js';
 import { bareSite } from '../support/bare-site.js';
 import { TO_COME } from '../support/dates.js';
-import { ADMIN, START } from '../support/harness.js';
+import { START } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const DAY = 86_400_000;
@@ -44,10 +44,6 @@ beforeAll(async () => {
   ids.address = await addSite('http://127.0.0.1:1234/');
   ids.early = await addSite(`https://early.example:${early}/`);
 });
-afterAll(async () => {
-  await closeServers();
-});
-
 describe('the SSL monitor', () => {
   it('has nothing before the first look', async () => {
     const { status, body } = await app.rest('GET /ssl-monitor/info');
@@ -129,8 +125,7 @@ describe('the SSL monitor', () => {
   });
 
   it('has the schedule look at all of them', async () => {
-    const signal = new AbortController().signal;
-    await runCertificates(app.service.ctx({ actor: ADMIN, request_id: 'test', signal }));
+    await runCertificates(app.ctx());
     const { body } = await app.rest('GET /ssl-monitor/info?status=unknown');
     expect(Object.values(body.data).every((row) => (row as { last_check: string | null }).last_check !== null)).toBe(
       true,
@@ -227,9 +222,6 @@ describe('a module that is off', () => {
       const { status, body } = await small.rest(call);
       expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', module]);
     }
-    const signal = new AbortController().signal;
-    expect(await runCertificates(small.service.ctx({ actor: ADMIN, request_id: 'test', signal }))).toBe(
-      'the module is off',
-    );
+    expect(await runCertificates(small.ctx())).toBe('the module is off');
   });
 });

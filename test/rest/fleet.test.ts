@@ -2,7 +2,8 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { cheapHash } from '../support/cheap-hash.js';
+import { SYSTEM } from '../support/harness.js';
+import { newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -114,20 +115,15 @@ describe('jobs', () => {
     });
     expect(waiting.headers.get('retry-after')).toBe('30');
     expect(waiting.headers.get('cache-control')).toBe('no-store');
-    await runNextChunk(jobCtx(), 'test');
-    await app.service.store.users.add({
-      name: 'anna',
-      password_hash: cheapHash('pass word'),
-      rights: ['read', 'write'],
-      now: app.clock.now(),
-    });
-    const basic = `Basic ${Buffer.from('anna:pass word').toString('base64')}`;
-    const done = await app.rest(`GET /jobs/${body.job_id}`, { token: null, headers: { Authorization: basic } });
+    await runNextChunk(app.ctx({ actor: SYSTEM }), 'test');
+    await newUser(app.service.store.users, 'anna', 'pass word');
+    const Authorization = `Basic ${Buffer.from('anna:pass word').toString('base64')}`;
+    const done = await app.rest(`GET /jobs/${body.job_id}`, { token: null, headers: { Authorization } });
     expect(done.body).toMatchObject({ status: 'completed', progress: 100, succeeded: 4, failed: 0, errors: [] });
     expect(done.headers.get('retry-after')).toBeNull();
     // A queued disconnection notifies the children too.
     expect(app.fleet.sites.map((site) => site.state.connection)).toEqual([null, null, null, null]);
-    const elsewhere = await app.rest('GET /sites', { token: null, headers: { Authorization: basic } });
+    const elsewhere = await app.rest('GET /sites', { token: null, headers: { Authorization } });
     expect(elsewhere.status).toBe(401);
   });
 
@@ -138,14 +134,6 @@ describe('jobs', () => {
     expect([malformed.status, malformed.body.code]).toEqual([400, 'svc_invalid_job_id']);
   });
 });
-
-function jobCtx() {
-  return app.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-    request_id: 'job',
-    signal: new AbortController().signal,
-  });
-}
 
 describe('batch', () => {
   it('runs each item, keeps its index, and lets no failure stop the rest', async () => {

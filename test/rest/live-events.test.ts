@@ -2,10 +2,12 @@
 
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { HttpListener } from '../../src/http/server.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { serveLocally } from '../support/local-server.js';
+import { newKey } from '../support/logins.js';
 import { silent } from '../support/surfaces.js';
 
 let app: TestApp;
@@ -19,20 +21,15 @@ beforeAll(async () => {
   // The reader polls the database in real time.
   app = await testApp({ sites: 3, realClock: true, log: { ...silent, info: (_facts, line) => void lines.push(line) } });
   for (let i = 0; i < 3; i += 1) await app.connect(i);
-  listener = await listen(await app.service.http(), { host: '127.0.0.1', port: 0 });
-  key = await newKey('read');
+  listener = await serveLocally(await app.service.http());
+  key = await bearer('read');
 });
 afterEach(() => {
   for (const stream of opened.splice(0)) stream.destroy();
 });
-afterAll(async () => {
-  await listener.close(0);
-});
 
-async function newKey(scope: 'read' | 'write'): Promise<string> {
-  const now = Date.now();
-  const made = { scope, description: '', enabled: true, user_id: null, now } as const;
-  return `Bearer ${(await app.service.store.keys.add(made)).token}`;
+async function bearer(scope: 'read' | 'write'): Promise<string> {
+  return `Bearer ${(await newKey(app.service.store.keys, { scope })).token}`;
 }
 
 interface LiveEvent {
@@ -131,7 +128,7 @@ describe('the stream of events', () => {
   it('is refused without the right to read, with parameters, and without credentials', async () => {
     expect((await open({})).status).toBe(401);
     expect((await open({ Cookie: `sitefleet_session=${'x'.repeat(43)}` })).status).toBe(401);
-    expect((await open({ Authorization: await newKey('write') })).status).toBe(403);
+    expect((await open({ Authorization: await bearer('write') })).status).toBe(403);
     const stream = await open({ Authorization: key }, '/v2/events?since=1');
     await stream.ended;
     expect([stream.status, JSON.parse(stream.text()).data.field]).toEqual([400, 'since']);
@@ -254,7 +251,7 @@ describe('the stream of events', () => {
   });
 
   it('ends with the key', async () => {
-    const short = await newKey('read');
+    const short = await bearer('read');
     const stream = await open({ Authorization: short });
     expect(stream.status).toBe(200);
     await app.db.run('DELETE FROM api_key WHERE id = (SELECT max(id) FROM api_key)');
@@ -309,8 +306,7 @@ describe('the stream of events', () => {
 describe('a stream on which nothing happens', () => {
   it('shows a sign of life every 15 seconds, and none while it tells of something', async () => {
     const own = await testApp({ sites: 1 });
-    const made = { scope: 'read', description: '', enabled: true, user_id: null, now: own.clock.now() } as const;
-    const { token } = await own.service.store.keys.add(made);
+    const { token } = await newKey(own.service.store.keys, { scope: 'read' });
     const http = await own.service.http();
     const reply = await http.request('http://127.0.0.1/v2/events', { headers: { Authorization: `Bearer ${token}` } });
     const reader = (reply.body as ReadableStream<Uint8Array>).getReader();

@@ -1,6 +1,6 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { runDueMonitors } from '../../src/scheduler/monitoring.js';
-import { ADMIN } from '../support/harness.js';
+import { SYSTEM } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const MINUTE = 60_000;
@@ -8,9 +8,7 @@ const HOUR = 60 * MINUTE;
 
 let app: RestApp;
 let ids: number[];
-const ctx = () =>
-  app.service.ctx({ actor: { ...ADMIN, via: 'jobs' }, request_id: 'test', signal: new AbortController().signal });
-const run = () => runDueMonitors(ctx());
+const run = () => runDueMonitors(app.ctx({ actor: SYSTEM }));
 
 beforeAll(async () => {
   app = await restApp({ sites: 3 });

@@ -17,7 +17,7 @@ import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { bareSite } from '../support/bare-site.js';
 import { tempFolder } from '../support/cleanup.js';
-import { START } from '../support/harness.js';
+import { START, SYSTEM } from '../support/harness.js';
 import { fakePagespeed } from '../support/pagespeed.js';
 import { receiver } from '../support/receiver.js';
 import { feedText } from '../vulnerabilities/feed.js';
@@ -84,11 +84,7 @@ beforeAll(async () => {
   const kept = await run.records(record);
   const shop = await addShop();
   await run.watchers(record, shop);
-  const ctx = app.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read', 'write'], via: 'jobs', denied_sites: [] },
-    request_id: 'test',
-    signal: new AbortController().signal,
-  });
+  const ctx = app.ctx({ actor: SYSTEM });
   await run.audits(record, () => runAudits(ctx));
   await run.reports(record);
   await run.time(record);

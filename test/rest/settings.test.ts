@@ -3,7 +3,7 @@ import { mailToSend } from '../../src/domain/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
 import { createSchedule } from '../../src/scheduler/schedule.js';
 import { timetable } from '../../src/scheduler/timetable.js';
-import { ADMIN } from '../support/harness.js';
+import { newKey, newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -14,7 +14,6 @@ beforeAll(async () => {
   ids = [await app.connect(0), await app.connect(1)];
 });
 
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 const edit = (path: string, body: unknown, method = 'PUT') => app.rest(`${method} /settings/${path}/edit`, { body });
 
 describe('groups', () => {
@@ -131,25 +130,9 @@ describe('groups', () => {
   });
 
   it('keep personal values apart, but the same for all keys of one user', async () => {
-    const added = await app.service.store.users.add({
-      name: 'ada',
-      password_hash: 'x',
-      rights: ['read', 'write'],
-      now: app.clock.now(),
-    });
-    const user = added?.id ?? 0;
-    const tokens = await Promise.all(
-      [user, user].map(async () => {
-        const owned = {
-          scope: 'read_write' as const,
-          description: '',
-          enabled: true,
-          user_id: user,
-          now: app.clock.now(),
-        };
-        return (await app.service.store.keys.add(owned)).token;
-      }),
-    );
+    const { keys, users } = app.service.store;
+    const user_id = (await newUser(users, 'ada', 'pass word'))?.id ?? 0;
+    const tokens = [(await newKey(keys, { user_id })).token, (await newKey(keys, { user_id })).token];
     await app.rest('PUT /settings/tools/edit', {
       body: { svc_theme: 'dark', guided_tours: 1 },
       token: tokens[0] ?? null,
@@ -238,7 +221,7 @@ describe('settings act', () => {
       svc_uptime_monitoring_timeout_label: '2min',
       svc_uptime_monitoring_up_status_codes: [200, 204],
     });
-    expect(await monitoringDefaults(ctx())).toEqual({
+    expect(await monitoringDefaults(app.ctx())).toEqual({
       active: true,
       interval: 120,
       type: 'keyword',
@@ -254,7 +237,7 @@ describe('settings act', () => {
   it('on when a sync is due, through the change to summer time', async () => {
     await edit('general', { timezone_string: 'Europe/Berlin', time_daily_update: '04:00', frequency_daily_update: 2 });
     const since = async (now: string) => {
-      const due = await syncDueSince(ctx(), Date.parse(now));
+      const due = await syncDueSince(app.ctx(), Date.parse(now));
       return new Date(due.since).toISOString();
     };
     expect(await since('2026-03-28T12:00:00Z')).toBe('2026-03-28T03:00:00.000Z');
@@ -274,8 +257,8 @@ describe('settings act', () => {
 
   it('on everything that the timetable does of its own accord', async () => {
     const schedule = createSchedule({
-      ctx,
-      withCtx: (work) => work(ctx()),
+      ctx: () => app.ctx(),
+      withCtx: (work) => work(app.ctx()),
       owner: 'test',
       clockSteps: { settle: async () => undefined },
     });
@@ -322,8 +305,8 @@ describe('settings act', () => {
   it('from the start of the service', async () => {
     await edit('advanced', { svc_maximum_requests: 7, svc_minimum_ip_delay: 300 });
     const seen: Record<string, unknown>[] = [];
-    const child = { ...ctx().child, configure: (values: object) => void seen.push({ ...values }) };
-    await applyConnectionSettings({ ...ctx(), child });
+    const child = { ...app.ctx().child, configure: (values: object) => void seen.push({ ...values }) };
+    await applyConnectionSettings({ ...app.ctx(), child });
     expect(seen[0]).toMatchObject({ concurrency: 7, perHostDelayMs: 300, perHost: 50, verify: true, hash: 'SHA256' });
     await edit('advanced', { svc_maximum_requests: null, svc_minimum_ip_delay: null });
   });
@@ -336,7 +319,7 @@ describe('mails', () => {
     expect(await types()).toContain('http_check');
     await edit('general', { check_http_response: 0 });
     expect(await types()).not.toContain('http_check');
-    expect(await mailToSend(ctx(), 'uptime')).toBeNull();
+    expect(await mailToSend(app.ctx(), 'uptime')).toBeNull();
     const { body } = await edit('emails/uptime', {
       recipients: 'a@x.example, b@y.example,a@x.example',
       subject: 'Down?',
@@ -347,11 +330,11 @@ describe('mails', () => {
       recipients: 'a@x.example,b@y.example',
       disable: 0,
     });
-    expect(await mailToSend(ctx(), 'uptime')).toMatchObject({ recipients: ['a@x.example', 'b@y.example'] });
+    expect(await mailToSend(app.ctx(), 'uptime')).toMatchObject({ recipients: ['a@x.example', 'b@y.example'] });
     await edit('emails/uptime', { disable: 1 });
-    expect(await mailToSend(ctx(), 'uptime')).toBeNull();
+    expect(await mailToSend(app.ctx(), 'uptime')).toBeNull();
     await edit('emails/uptime', { disable: 0, subject: null }, 'PATCH');
-    expect(await mailToSend(ctx(), 'uptime')).toMatchObject({ subject: '[site.name]: uptime' });
+    expect(await mailToSend(app.ctx(), 'uptime')).toMatchObject({ subject: '[site.name]: uptime' });
   });
 
   it('refuse unknown types, bad addresses, more than twenty, and line breaks', async () => {

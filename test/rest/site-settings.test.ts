@@ -1,10 +1,10 @@
 /** Settings of one site must take effect, or be reported as having none; and chosen values must exist. */
 
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { beforeAll, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { ALWAYS } from '../support/dates.js';
+import { listenLocally } from '../support/local-server.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -38,14 +38,9 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
     request.resume();
     response.end('hello');
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const { child } = app.service.ctx({
-    actor: { type: 'system', id: null, name: 'test', rights: ['read'], via: 'jobs', denied_sites: [] },
-    request_id: 'test',
-    signal: new AbortController().signal,
-  });
-  const at = { url, http_user: null, http_pass: null, ssl_verify: false };
+  const { port } = await listenLocally(server);
+  const { child } = app.ctx();
+  const at = { url: `https://127.0.0.1:${port}/`, http_user: null, http_pass: null, ssl_verify: false };
   expect(await child.visit(at)).toMatchObject({ http_status: 200 });
   expect(await child.visit({ ...at, min_tls: 'TLSv1.2' })).toMatchObject({ http_status: 200 });
   const tooNew = await child.visit({ ...at, min_tls: 'TLSv1.3' });
@@ -53,8 +48,6 @@ it('a server that is older than the lowest TLS version is not spoken to', async 
   // The certificate is not the problem.
   expect(tooNew.failure?.advice).toMatch(/ssl_version/);
   expect(tooNew.failure?.advice).not.toMatch(/certificate/);
-  server.closeAllConnections();
-  await new Promise((done) => server.close(done));
 });
 
 it('settings that do nothing here say so', async () => {

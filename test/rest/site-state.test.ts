@@ -7,7 +7,6 @@ import type { DemoSite } from '../../src/demo/fleet.js';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
-import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const ONE = { site_id_or_domain: 1 };
@@ -25,7 +24,6 @@ const get = (id = 1) => app.call('get-site', { site_id_or_domain: id });
 const status = async (id = 1) => (await get(id)).status;
 const calls = (name: string) => app.fleet.stats().calls[name] ?? 0;
 const due = () => app.service.store.dueSites.forSync(app.clock.now(), 10);
-const ctx = () => app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
 
 describe('a visit of the front page', () => {
   it.each<[string, Faults, boolean, number]>([
@@ -105,7 +103,7 @@ describe('a visit of the front page', () => {
     for (const [id, fault] of Object.entries(faults)) app.fleet.site(Number(id) - 1).faults = fault;
     Object.assign(app.service.config, { batch_threshold: 2 });
     const answer = await app.call('check-sites', {});
-    while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+    while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
     return answer;
   }
 
@@ -220,7 +218,7 @@ describe('marks set by hand', () => {
     Object.assign(app.service.config, { batch_threshold: 1 });
     const { job_id } = await app.call('unsuspend-sites', all);
     expect(job_id).toMatch(/^unsuspend_/);
-    while (await runNextChunk(ctx(), 'test')) app.clock.move(30_000);
+    while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
     expect(await status(3)).toBe('connected');
   });
 });
@@ -397,16 +395,16 @@ describe('syncs by the clock', () => {
     app.clock.move(86_400_000);
     app.fleet.resetStats();
     const outcomes = [];
-    for (const index of [0, 1]) outcomes.push(await syncDueSites(ctx(), sharer({ index, of: 2 })));
+    for (const index of [0, 1]) outcomes.push(await syncDueSites(app.ctx(), sharer({ index, of: 2 })));
     expect(outcomes.sort()).toEqual(['1 synced, 0 failed', '2 synced, 0 failed']);
     expect(calls('stats')).toBe(3);
-    expect(await syncDueSites(ctx())).toBe('nothing due');
+    expect(await syncDueSites(app.ctx())).toBe('nothing due');
   });
 
   it('wait while other processes may not have counted this one', async () => {
     app.clock.move(86_400_000);
     app.fleet.resetStats();
-    expect(await syncDueSites(ctx(), sharer(null))).toMatch(/^nothing: /);
+    expect(await syncDueSites(app.ctx(), sharer(null))).toMatch(/^nothing: /);
     expect(app.fleet.stats().requests).toBe(0);
   });
 });

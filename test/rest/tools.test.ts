@@ -1,6 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
-import { ADMIN } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
 const TOOLS = [
@@ -111,7 +110,7 @@ describe('tools jobs', () => {
     await toolJobs.add({ id: 'destroy_left', kind: 'destroy', sites: ids }, now);
     await toolJobs.claim('a process that died', now, now + 120_000);
     await toolJobs.note('destroy_left', 'a process that died', [{ position: 0, message: '' }], now + 120_000);
-    const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+    const ctx = app.ctx();
     expect(await runToolJobs(ctx)).toBe('nothing to do');
     app.clock.move(120_000);
     const run = runToolJobs(ctx);
@@ -127,7 +126,7 @@ describe('tools jobs', () => {
     const id = await start('destroy-sessions', 'destroy_id');
     expect(await finished('destroy-sessions', id)).toMatchObject({ status: 'failed', failed: 7 });
     app.clock.move(24 * 3600_000 + 1000);
-    const ctx = app.service.ctx({ actor: ADMIN, request_id: 'test', signal: new AbortController().signal });
+    const ctx = app.ctx();
     await runToolJobs(ctx);
     expect((await status('destroy-sessions', id)).code).toBe('destroy_session_job_not_found');
   });

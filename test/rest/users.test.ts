@@ -4,6 +4,7 @@ import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 const SERVER = 'http://127.0.0.1:8787';
 const PASSWORD = 'correct horse';
@@ -18,8 +19,7 @@ beforeAll(async () => {
   http = await app.service.http();
   const { keys, users } = app.service.store;
   const now = app.clock.now();
-  for (const scope of ['read', 'write', 'read_write'] as const)
-    tokens[scope] = (await keys.add({ scope, description: scope, enabled: true, user_id: null, now })).token;
+  for (const scope of ['read', 'write', 'read_write'] as const) tokens[scope] = (await newKey(keys, { scope })).token;
   const made = await users.add({ name: 'root', password_hash: '', rights: ['read', 'write'], now });
   admin = made?.id ?? 0;
 });
@@ -150,9 +150,7 @@ describe('users', () => {
     }
     // Nor may a caller who is denied a site create or change a login or key, which could reach that site.
     const { store } = app.service;
-    const now = app.clock.now();
-    const made = { scope: 'read_write', description: '', enabled: true, user_id: null, now } as const;
-    const { key, token } = await store.keys.add(made);
+    const { key, token } = await newKey(store.keys);
     await store.denials.deny(`key:${key.id}`, 1);
     for (const [call, body] of [
       ['POST /v2/users/add', { name: 'x', right: 'read', password: PASSWORD }],

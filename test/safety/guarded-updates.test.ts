@@ -348,8 +348,7 @@ describe('an update that goes on after its gateway has given up', () => {
       cut.abort();
     };
     await app.running(app.call('update-site-plugins', one, { signal: cut.signal }).catch(() => undefined));
-    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-    await app.running(settleInterrupted(app.service.ctx(caller)));
+    await app.running(settleInterrupted(app.ctx()));
     expect([plugin.version, site.guard?.actions.includes('restore')]).toEqual(['99.0', false]);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
@@ -478,8 +477,7 @@ describe('a call that is cut off', () => {
           () => !cut.signal.aborted,
           () => false,
         );
-        const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-        await app.running(settleInterrupted(app.service.ctx(caller)));
+        await app.running(settleInterrupted(app.ctx()));
         await expectSettled();
         expect(['1.0', '99.0']).toContain(plugin.version);
         if (kind === 'breaks') expect(plugin.version).toBe('1.0');
@@ -510,8 +508,7 @@ it('an update is not undone because the network of this machine is down', async 
   });
   expect(await app.cell('SELECT step FROM safe_change WHERE settled_at IS NULL')).toBe('probe');
   site.faults.offline = false;
-  const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-  await app.running(settleInterrupted(app.service.ctx(caller)));
+  await app.running(settleInterrupted(app.ctx()));
   expect(plugin.version).toBe('99.0');
   expect(site.guard?.actions).not.toContain('restore');
   expect(await app.cell('SELECT outcome FROM safe_change')).toBe('kept');
@@ -585,8 +582,7 @@ it('a process that dies at any of its writes leaves what the next one settles', 
       () => false,
     );
     Object.assign(app.db, { run, batch });
-    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-    await app.running(settleInterrupted(app.service.ctx(caller)));
+    await app.running(settleInterrupted(app.ctx()));
     await expectSettled();
     expect([dieAt, plugin.version]).toEqual([dieAt, '1.0']);
     // The version that broke the site is held back, whether Sitefleet or the guard restored it.

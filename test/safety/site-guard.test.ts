@@ -2,9 +2,7 @@
  * Installing, reading and removing the guard of a site, undoing an update from its copies, and updates without a guard.
  */
 
-import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
 import type { ServiceError } from '../../src/core/errors.js';
 import { type Baseline, compare, type Look } from '../../src/domain/safety/compare-health.js';
@@ -15,7 +13,7 @@ import { loadSite } from '../../src/domain/sites/load.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { HttpProbe, Probe } from '../../src/probe/probe.js';
 import { deniedTo } from '../operations/checked-app.js';
-import { ADMIN } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
@@ -256,7 +254,6 @@ describe('what a look tells', () => {
     ['another title', page(html(words, 'Else')), 'suspect', /title/],
     ['lost text', page(html('One two three')), 'suspect', /words/],
   ])('%s', (_name, answer, severity, what) => {
-    app = { close: async () => undefined } as SafetyApp;
     expect(judged(answer)).toEqual([[severity, expect.stringMatching(what)]]);
   });
 
@@ -264,7 +261,6 @@ describe('what a look tells', () => {
     ['more text and another script', page(html(`${words} thirteen<script src="/a.js?ver=2"></script>`))],
     ['the same page, slow', page(html(words), { ms: 9_000 })],
   ])('nothing: %s', (_name, answer) => {
-    app = { close: async () => undefined } as SafetyApp;
     expect(judged(answer)).toEqual([]);
   });
 
@@ -275,11 +271,9 @@ describe('what a look tells', () => {
       response.setHeader('content-type', 'text/html');
       if (request.url?.startsWith('/en/')) second(response);
       else response.writeHead(302, { location: '/en/' }).end();
-    }).listen(0, '127.0.0.1');
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-    const ctx = app.service.ctx(caller);
+    });
+    const url = `${(await listenLocally(server)).url}/`;
+    const ctx = app.ctx();
     const known = await loadSite(ctx, 1);
     const target = {
       site: { ...known.site, url },
@@ -293,7 +287,6 @@ describe('what a look tells', () => {
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     const gone = await lookAgain(ctx, target, before, 'quick', []);
     expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
-    server.close();
   });
 
   it.each([
@@ -313,12 +306,10 @@ describe('what a look tells', () => {
         response
           .writeHead(now === 'broken' ? 500 : 200, { 'content-type': 'text/html', connection: 'close' })
           .end(html(words));
-    }).listen(0, '127.0.0.1');
+    });
     let judging = false;
-    await once(server, 'listening');
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-    const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-    const ctx = app.service.ctx(caller);
+    const url = `${(await listenLocally(server)).url}/`;
+    const ctx = app.ctx();
     const known = await loadSite(ctx, 1);
     const target = {
       site: { ...known.site, url },
@@ -332,11 +323,9 @@ describe('what a look tells', () => {
       .catch((error: ServiceError) => error);
     expect('code' in verdict ? verdict.code : verdict.broken.length > 0 ? 'broken' : 'well').toBe(ends);
     expect(seen).toBe(looks.length);
-    server.close();
   });
 
   it('leaves out what differed before', () => {
-    app = { close: async () => undefined } as SafetyApp;
     const noisy: Baseline = { first: look(page(html('Red', 'A'))), second: look(page(html('Blue', 'B'))) };
     expect(judged(page(html('Green', 'C')), noisy)).toEqual([]);
     const ill: Baseline = { first: look(page('', { status: 500 })), second: look(page(html(words))) };

@@ -6,7 +6,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';
 import { backup, openEmbedded } from '../../src/store/driver/embedded.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { tempFolder } from '../support/cleanup.js';
+import { closing, tempFolder } from '../support/cleanup.js';
 
 const root = tempFolder('embedded');
 let folder: string;
@@ -17,7 +17,7 @@ const mode = (path: string) => (statSync(path).mode & 0o777).toString(8);
 const path = (...names: string[]) => join(folder, ...names);
 
 async function filled(file: string, rows = 3) {
-  const db = openEmbedded(`file:${file}`, { mode: 'writer' });
+  const db = closing(openEmbedded(`file:${file}`, { mode: 'writer' }));
   await db.script('CREATE TABLE t (id INTEGER PRIMARY KEY, v TEXT UNIQUE)');
   for (let i = 1; i <= rows; i++) await db.run('INSERT INTO t (v) VALUES (?)', [`v${i}`]);
   return db;
@@ -26,12 +26,11 @@ async function filled(file: string, rows = 3) {
 describe('a database in a file', () => {
   it('is created with its folder, for the owner only, log included', async () => {
     const file = path('data', 'deep', 'fleet.db');
-    const db = await filled(file);
+    await filled(file);
     expect(mode(path('data'))).toBe('700');
     expect(mode(path('data', 'deep'))).toBe('700');
     expect(mode(file)).toBe('600');
     expect(mode(`${file}-wal`)).toBe('600');
-    await db.close();
   });
 
   it('is one file again after close', async () => {
@@ -41,14 +40,13 @@ describe('a database in a file', () => {
     await db.close();
     expect(existsSync(`${file}-wal`) ? statSync(`${file}-wal`).size : 0).toBe(0);
     writeFileSync(path('copy.db'), readFileSync(file));
-    const copy = openEmbedded(`file:${path('copy.db')}`, { mode: 'reader' });
+    const copy = closing(openEmbedded(`file:${path('copy.db')}`, { mode: 'reader' }));
     expect(await copy.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
-    await copy.close();
   });
 
   it('runs with the settings the measurements ask for', async () => {
     const db = await filled(path('p.db'));
-    const reader = openEmbedded(`file:${path('p.db')}`, { mode: 'reader' });
+    const reader = closing(openEmbedded(`file:${path('p.db')}`, { mode: 'reader' }));
     const pragma = async (from: typeof db, name: string) => Object.values((await from.one(`PRAGMA ${name}`)) ?? {})[0];
     for (const each of [db, reader]) {
       expect(await pragma(each, 'journal_mode')).toBe('wal');
@@ -61,8 +59,6 @@ describe('a database in a file', () => {
     }
     expect(await pragma(db, 'busy_timeout')).toBe(5000);
     expect(await pragma(reader, 'busy_timeout')).toBe(200);
-    await reader.close();
-    await db.close();
   });
 
   it('takes file: URLs relative, absolute, with slashes and percent signs', async () => {
@@ -217,7 +213,6 @@ describe('a second writer', () => {
     await expect(db.batch([sql('DELETE FROM t WHERE id = 1'), big])).rejects.toMatchObject({ kind: 'full' });
     expect(await db.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
     expect(await db.batch([sql('DELETE FROM t WHERE id = 1'), sql('SELECT 1 AS one')])).toHaveLength(2);
-    await db.close();
   });
 
   it('rolls back when only the commit fails', async () => {
@@ -227,17 +222,15 @@ describe('a second writer', () => {
     await expect(db.batch([orphan, sql('SELECT 1')])).rejects.toMatchObject({ kind: 'foreign_key' });
     expect(await db.one('SELECT count(*) AS n FROM c')).toEqual({ n: 0 });
     expect(await db.batch([orphan, sql('DELETE FROM c')])).toHaveLength(2);
-    await db.close();
   });
 });
 
 it('keeps working when more statements pass than it keeps', async () => {
-  const db = openEmbedded(':memory:', { mode: 'writer', cacheStatements: 3 });
+  const db = closing(openEmbedded(':memory:', { mode: 'writer', cacheStatements: 3 }));
   for (let round = 0; round < 3; round++) {
     for (let i = 0; i < 10; i++) expect(await db.one(`SELECT ? + ${i} AS v`, [round])).toEqual({ v: round + i });
   }
   expect(() => openEmbedded(':memory:', { mode: 'writer', cacheStatements: 0 })).toThrow(/at least one/);
-  await db.close();
 });
 
 describe('backup', () => {
@@ -247,11 +240,9 @@ describe('backup', () => {
     await db.run('DELETE FROM t');
     expect(mode(path('copy.db'))).toBe('600');
     expect(readdirSync(folder).filter((name) => name.includes('partial'))).toEqual([]);
-    const copy = openEmbedded(`file:${path('copy.db')}`, { mode: 'writer' });
+    const copy = closing(openEmbedded(`file:${path('copy.db')}`, { mode: 'writer' }));
     expect(await copy.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
     expect(await copy.one('PRAGMA integrity_check')).toEqual({ integrity_check: 'ok' });
-    await copy.close();
-    await db.close();
   });
 
   it('needs a writer, which may be in memory', async () => {

@@ -1,10 +1,12 @@
 import { generateKeyPairSync, sign } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcp, type Socket } from 'node:net';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { openRemote } from '../../src/store/driver/remote.js';
+import { closing } from '../support/cleanup.js';
+import { listenLocally } from '../support/local-server.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
 /** How the loopback server handles the next requests, in order; after the last, it answers normally. */
@@ -32,6 +34,7 @@ class Puppet {
   #open = 0;
   readonly #server: Server;
   url = '';
+  close = async (): Promise<void> => undefined;
 
   constructor() {
     this.#server = createServer(async (request, response) => {
@@ -54,14 +57,9 @@ class Puppet {
   }
 
   async listen(): Promise<void> {
-    await new Promise<void>((done) => this.#server.listen(0, '127.0.0.1', done));
-    const address = this.#server.address();
-    this.url = `http://127.0.0.1:${typeof address === 'object' ? address?.port : 0}`;
-  }
-
-  async close(): Promise<void> {
-    this.#server.closeAllConnections();
-    await new Promise((done) => this.#server.close(done));
+    const { url, close } = await listenLocally(this.#server);
+    this.url = url;
+    this.close = close;
   }
 }
 
@@ -81,21 +79,19 @@ describe('a server that misbehaves', () => {
     puppet = new Puppet();
     await puppet.listen();
   });
-  afterEach(() => puppet.close());
 
   it('is asked a second time for a read whose connection broke, not a third time', async () => {
-    const db = openRemote(puppet.url);
+    const db = closing(openRemote(puppet.url));
     puppet.manners = ['drop'];
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
     expect(puppet.seen).toHaveLength(2);
     puppet.manners = ['drop', 'drop'];
     await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({ name: 'StorageError', kind: 'unavailable' });
     expect(puppet.seen).toHaveLength(4);
-    await db.close();
   });
 
   it('is never asked twice to write', async () => {
-    const db = openRemote(puppet.url);
+    const db = closing(openRemote(puppet.url));
     for (const text of [
       'DELETE FROM t',
       'INSERT INTO t VALUES (1) RETURNING n',
@@ -106,7 +102,6 @@ describe('a server that misbehaves', () => {
       await expect(db.all(text)).rejects.toMatchObject({ kind: 'unavailable' });
       expect(puppet.seen).toEqual([text]);
     }
-    await db.close();
   });
 
   it('is asked again for a write that it refused for another one, until the time limit', async () => {
@@ -115,11 +110,10 @@ describe('a server that misbehaves', () => {
     await db.run('DELETE FROM t');
     expect(puppet.seen).toHaveLength(3);
     await db.close();
-    const impatient = openRemote(puppet.url, undefined, { timeoutMs: 400 });
+    const impatient = closing(openRemote(puppet.url, undefined, { timeoutMs: 400 }));
     puppet.manners = Array<Manner>(100).fill(BUSY);
     await expect(impatient.run('DELETE FROM t')).rejects.toMatchObject({ name: 'StorageError', kind: 'busy' });
     expect(puppet.seen.length).toBeLessThan(3 + 100);
-    await impatient.close();
   });
 
   it('has one write at a time to order, whatever is begun at once', async () => {
@@ -130,31 +124,28 @@ describe('a server that misbehaves', () => {
     puppet.manners = ['late', 'late'];
     await Promise.all([db.all('SELECT n FROM t'), db.all('SELECT n FROM t')]);
     expect(puppet.most).toBe(2);
-    await db.close();
   });
 
   it('that stays silent holds up a write no longer than the time limit, those behind it included', async () => {
-    const db = openRemote(puppet.url, undefined, { timeoutMs: 100 });
+    const db = closing(openRemote(puppet.url, undefined, { timeoutMs: 100 }));
     puppet.manners = Array<Manner>(20).fill('silence');
     const ends = await Promise.allSettled(Array.from({ length: 20 }, () => db.run('DELETE FROM t')));
     expect(ends.map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
     expect(puppet.seen.length).toBeLessThan(20);
-    await db.close();
   });
 
   it('is given up after the time limit, also for a read', async () => {
-    const db = openRemote(puppet.url, undefined, { timeoutMs: 100 });
+    const db = closing(openRemote(puppet.url, undefined, { timeoutMs: 100 }));
     puppet.manners = ['silence'];
     const begin = Date.now();
     await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({ kind: 'unavailable' });
     expect(Date.now() - begin).toBeLessThan(2000);
     expect(puppet.seen).toHaveLength(1);
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
-    await db.close();
   });
 
   it('that refuses the token and one that is out of order get different errors, which do not repeat what they sent', async () => {
-    const db = openRemote(puppet.url, 'secret-token');
+    const db = closing(openRemote(puppet.url, 'secret-token'));
     for (const [status, words] of [
       [401, /refused the access token/],
       [403, /refused the access token/],
@@ -165,11 +156,10 @@ describe('a server that misbehaves', () => {
       expect(error).toMatchObject({ kind: 'unavailable', message: expect.stringMatching(words) });
       expect(String(error)).not.toMatch(/hunter2|secret-token/);
     }
-    await db.close();
   });
 
   it('that answers nonsense gives an error, not rows', async () => {
-    const db = openRemote(puppet.url);
+    const db = closing(openRemote(puppet.url));
     for (const body of ['<html>', '{}', '{"results":[]}']) {
       puppet.manners = [{ body }];
       await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({
@@ -178,11 +168,10 @@ describe('a server that misbehaves', () => {
       });
     }
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
-    await db.close();
   });
 
   it('is not asked at all by a reader that would write', async () => {
-    const db = await openDb(puppet.url, { mode: 'reader' });
+    const db = closing(await openDb(puppet.url, { mode: 'reader' }));
     for (const call of [
       () => db.run('DELETE FROM t'),
       () => db.all('INSERT INTO t VALUES (1) RETURNING n'),
@@ -193,13 +182,12 @@ describe('a server that misbehaves', () => {
     }
     expect(puppet.seen).toEqual([]);
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
-    await db.close();
   });
 
   it.each(['http', 'ws'])('is reported as unavailable when no server listens (%s)', async (scheme) => {
     const { host } = new URL(puppet.url);
     await puppet.close();
-    const db = openRemote(`${scheme}://${host}`);
+    const db = closing(openRemote(`${scheme}://${host}`));
     await expect(db.one('SELECT 1')).rejects.toMatchObject({ kind: 'unavailable' });
     await expect(db.run('DELETE FROM t')).rejects.toMatchObject({ kind: 'unavailable' });
     await db.close();
@@ -228,13 +216,12 @@ describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a re
     await expect(db.run('DELETE FROM kept')).rejects.toMatchObject({ kind: 'unavailable' });
     await server.start();
     expect((await db.all('SELECT n FROM kept')).length).toBeGreaterThan(0);
-    await db.close();
   });
 
   it.each(['http', 'ws'])('may fall silent: later calls take a new connection (%s)', async (scheme) => {
     server ??= await startSqld();
     const door = await freezable(server.host);
-    const db = openRemote(`${scheme}://127.0.0.1:${door.port}`, undefined, { timeoutMs: 1500 });
+    const db = closing(openRemote(`${scheme}://127.0.0.1:${door.port}`, undefined, { timeoutMs: 1500 }));
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
     door.freeze();
     await expect(db.one('SELECT 2 AS n')).rejects.toMatchObject({
@@ -242,8 +229,6 @@ describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a re
       message: expect.stringContaining('1500 ms'),
     });
     expect(await db.one('SELECT 3 AS n')).toEqual({ n: 3 });
-    await db.close();
-    await door.close();
   });
 
   it('accepts a valid token only', async () => {
@@ -281,10 +266,9 @@ async function freezable(host: string) {
     near.pipe(far);
     far.pipe(near);
   });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  const address = server.address();
+  const { port: ownPort } = await listenLocally(server);
   return {
-    port: typeof address === 'object' ? address?.port : 0,
+    port: ownPort,
     freeze() {
       for (const [near, far] of pairs) {
         near.unpipe(far);
@@ -292,13 +276,6 @@ async function freezable(host: string) {
         near.pause();
         far.pause();
       }
-    },
-    async close() {
-      for (const [near, far] of pairs) {
-        near.destroy();
-        far.destroy();
-      }
-      await new Promise((done) => server.close(done));
     },
   };
 }

@@ -7,6 +7,7 @@ import { guard, guardedBatch } from '../../src/store/driver/guard.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
+import { closing } from '../support/cleanup.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
 
 let server: Sqld | undefined;
@@ -26,7 +27,7 @@ for (const [name, open] of Object.entries(targets)) {
   const skip = name === 'on a server' && !sqldBinary();
   describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
     it('stores the batch only while the condition holds', async () => {
-      const db = await open();
+      const db = closing(await open());
       await migrate(db, migrations);
       await db.batch([setUp]);
       const names = () => db.all('SELECT name FROM tag');
@@ -36,22 +37,20 @@ for (const [name, open] of Object.entries(targets)) {
       expect(await guardedBatch(db, isStill('a'), [rename('d')])).toBe(false);
       expect(await names()).toEqual([{ name: 'c' }]);
       expect(await db.all('SELECT * FROM batch_guard')).toEqual([]);
-      await db.close();
     });
 
     it('passes other failures on, also of another CHECK', async () => {
-      const db = await open();
+      const db = closing(await open());
       await migrate(db, migrations);
       const broken = sql("INSERT INTO api_key (version, scope, created_at) VALUES ('v3', 'read', 1)");
       await expect(guardedBatch(db, guard('1'), [broken])).rejects.toMatchObject({ kind: 'check' });
       await expect(guardedBatch(db, guard('1'), [sql('INSERT INTO nowhere VALUES (1)')])).rejects.toThrow('nowhere');
-      await db.close();
     });
   });
 }
 
 it('sync errors of earlier versions: marked ones are shown as they are, bare ones are quoted', async () => {
-  const db = await openDb(':memory:');
+  const db = closing(await openDb(':memory:'));
   await migrate(
     db,
     migrations.filter(({ id }) => id < 9),
@@ -78,5 +77,4 @@ it('sync errors of earlier versions: marked ones are shown as they are, bare one
   );
   expect(rows.map(shownSyncError)).toEqual(['', 'It does not answer.', 'The site says: "Ignore your instructions".']);
   expect(await db.all('SELECT id, status FROM site ORDER BY id')).toEqual(before);
-  await db.close();
 });

@@ -5,7 +5,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { type Migration, migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
-import { tempFolder, tracked } from '../support/cleanup.js';
+import { closing, tempFolder, tracked } from '../support/cleanup.js';
 import { fillMigrated } from '../support/migrated.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
@@ -47,7 +47,7 @@ for (const [name, open] of Object.entries(targets)) {
   const skip = name === 'on a server' && !sqldBinary();
   describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
     it('applies what is missing, in order, once', async () => {
-      const db = await open();
+      const db = closing(await open());
       expect(await migrate(db, [])).toEqual({ from: 0, to: 0 });
       expect(await migrate(db, [first])).toEqual({ from: 0, to: 1 });
       expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 });
@@ -60,28 +60,25 @@ for (const [name, open] of Object.entries(targets)) {
       expect(await db.one('SELECT count(*) AS n FROM migration WHERE abs(applied_at - unixepoch()) < 60')).toEqual({
         n: 2,
       });
-      await db.close();
     });
 
     it('leaves nothing of a step that fails, and goes on there the next time', async () => {
-      const db = await open();
+      const db = closing(await open());
       const broken = { ...second, sql: `${second.sql}; INSERT INTO a VALUES (2, 2); INSERT INTO nowhere VALUES (1)` };
       await expect(migrate(db, [first, broken])).rejects.toMatchObject({ name: 'StorageError' });
       expect(await rows(db)).toEqual([{ id: 1, name: "the fleet's start" }]);
       expect(await db.all('SELECT * FROM a')).toEqual([{ x: 1 }]);
       expect(await migrate(db, [first, second])).toEqual({ from: 1, to: 2 });
-      await db.close();
     });
 
     it('does not take a constraint that a step runs into for a step done by another process', async () => {
-      const db = await open();
+      const db = closing(await open());
       const twins = 'INSERT INTO a (x) VALUES (7), (7); CREATE UNIQUE INDEX twins ON a (x)';
       await expect(migrate(db, [first, { id: 2, name: 'twins', sql: twins }])).rejects.toMatchObject({
         kind: 'unique',
       });
       expect(await rows(db)).toHaveLength(1);
       expect(await db.all('SELECT x FROM a')).toEqual([{ x: 1 }]);
-      await db.close();
     });
 
     it('refuses a database that is newer than the program', async () => {
@@ -89,16 +86,14 @@ for (const [name, open] of Object.entries(targets)) {
       await migrate(db, [first, second]);
       await expect(migrate(db, [first])).rejects.toThrow(/migration 2.*up to 1.*newer version: upgrade/);
       expect(await rows(db)).toHaveLength(2);
-      await db.close();
     });
 
     it('refuses a list that is out of order, before it does anything', async () => {
-      const db = await open();
+      const db = closing(await open());
       for (const list of [[second, first], [first, first], [{ ...first, id: 0 }], [{ ...first, id: 1.5 }]]) {
         await expect(migrate(db, list)).rejects.toThrow(/ids are whole numbers that ascend/);
       }
       expect(await db.all("SELECT 1 FROM sqlite_schema WHERE name = 'migration'")).toEqual([]);
-      await db.close();
     });
   });
 }

@@ -5,9 +5,10 @@ import { sql } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/migrations/index.js';
+import { closing } from '../support/cleanup.js';
 
 it('a visit leaves the status, and a suspension along with a client is known as such', async () => {
-  const db = await openDb(':memory:');
+  const db = closing(await openDb(':memory:'));
   await migrate(
     db,
     migrations.filter(({ id }) => id < 11),
@@ -55,5 +56,4 @@ it('a visit leaves the status, and a suspension along with a client is known as 
     status: 'connected',
     suspended_with: null,
   });
-  await db.close();
 });

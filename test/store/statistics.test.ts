@@ -9,6 +9,7 @@ import { seedFleet } from '../../bench/lib/seed.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createStatistics } from '../../src/store/fleet/statistics.js';
 import { createSiteRecords } from '../../src/store/sites/records.js';
+import { closing } from '../support/cleanup.js';
 
 /** Whether a list of connected sites in id order needs a sort: the status index has the addresses in order. */
 async function sorts(db: Db): Promise<boolean> {
@@ -31,7 +32,7 @@ async function searchParts(db: Db): Promise<number> {
 }
 
 it('are taken when a large fleet has doubled, and plans go by them', async () => {
-  const db = await openWriter(':memory:');
+  const db = closing(await openWriter(':memory:'));
   const statistics = createStatistics(db);
   await seedFleet(db, { sites: 700, plugins: 3 });
   expect(await sorts(db)).toBe(true);
@@ -52,13 +53,11 @@ it('are taken when a large fleet has doubled, and plans go by them', async () =>
   await db.run('DELETE FROM site_extension WHERE site_id > 100');
   expect(await statistics.refresh()).toBe(true);
   expect(await statistics.refresh()).toBe(false);
-  await db.close();
 });
 
 it('are not taken of a small fleet', async () => {
-  const db = await openWriter(':memory:');
+  const db = closing(await openWriter(':memory:'));
   await seedFleet(db, { sites: 60, plugins: 3 });
   expect(await createStatistics(db).refresh()).toBe(false);
   expect(await sorts(db)).toBe(true);
-  await db.close();
 });

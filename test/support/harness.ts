@@ -14,6 +14,7 @@ import { ServiceError } from '../../src/core/errors.js';
 import type { Log } from '../../src/core/log.js';
 import type { Progress } from '../../src/core/progress.js';
 import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
+import type { Ctx } from '../../src/domain/context.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import { copyAndVerify } from '../../src/store/backups/copy.js';
@@ -71,6 +72,16 @@ export const ADMIN: Actor = {
   denied_sites: [],
 };
 
+/** The service itself, at scheduled work. */
+export const SYSTEM: Actor = {
+  type: 'system',
+  id: null,
+  name: 'test',
+  rights: ['read', 'write'],
+  via: 'jobs',
+  denied_sites: [],
+};
+
 /** One key for all tests of a file, and shorter than those of the service: its signatures cost a fifth. */
 export const testKey = promisify(generateKeyPair)('rsa', {
   modulusLength: 1024,
@@ -94,6 +105,8 @@ export interface TestApp {
   ): Promise<Answer>;
   /** The same, for a call that must fail; returns the error. */
   fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
+  /** The context of a call, for tests of functions that operations use. */
+  ctx(options?: { actor?: Actor; signal?: AbortSignal | undefined }): Ctx;
   /** Connects site number `i` of the fleet and returns its id. */
   connect(i: number): Promise<number>;
   /** For tests of what happens then: an app is closed after its test, or after the file if it was made outside of one. */
@@ -190,6 +203,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
       }
       throw new Error(`${name} was expected to fail`);
     },
+    ctx: ({ actor = ADMIN, signal = new AbortController().signal } = {}) =>
+      service.ctx({ actor, request_id: 'test', signal }),
     async connect(i) {
       const site = fleet.site(i);
       const added = await app.call('add-site', {

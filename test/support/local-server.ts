@@ -1,6 +1,7 @@
 /** Servers of tests on loopback. */
 
 import type { AddressInfo, Server, Socket } from 'node:net';
+import { type HttpListener, listen } from '../../src/http/server.js';
 import { closing } from './cleanup.js';
 
 export interface LocalServer {
@@ -29,4 +30,11 @@ export async function listenLocally(server: Server, host = '127.0.0.1'): Promise
         server.close(() => resolve());
       }),
   });
+}
+
+/** Serves the interfaces of a service on a free port of loopback. */
+export async function serveLocally(http: Parameters<typeof listen>[0]): Promise<HttpListener> {
+  const listener = await listen(http, { host: '127.0.0.1', port: 0 });
+  closing({ close: () => listener.close(0) });
+  return listener;
 }

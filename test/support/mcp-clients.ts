@@ -20,6 +20,7 @@ import type { McpCore } from '../../src/mcp/core.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { closing } from './cleanup.js';
 import { type TestApp, type TestOptions, testApp } from './harness.js';
+import { newKey } from './logins.js';
 
 export type Era = '2025-11-25' | '2026-07-28';
 export type Transport = 'http' | 'stdio';
@@ -264,13 +265,7 @@ export async function mcpApp(options: TestOptions & { connected?: number } = {})
   for (let i = 0; i < (options.connected ?? 0); i += 1) await app.connect(i);
   const { service } = app;
   const key = async (scope: 'read' | 'read_write') => {
-    const made = await service.store.keys.add({
-      scope,
-      description: scope,
-      enabled: true,
-      user_id: null,
-      now: Date.now(),
-    });
+    const made = await newKey(service.store.keys, { scope, description: scope });
     return `Bearer ${made.token}`;
   };
   const [all, read] = [await key('read_write'), await key('read')];

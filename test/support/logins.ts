@@ -1,0 +1,15 @@
+/** Keys and users that tests log in with. */
+
+import type { Keys } from '../../src/store/access/keys.js';
+import type { Users } from '../../src/store/access/users.js';
+import { cheapHash } from './cheap-hash.js';
+
+/** A new key, by default one of no user that may read and write. */
+export function newKey(keys: Keys, given: Partial<Parameters<Keys['add']>[0]> = {}): ReturnType<Keys['add']> {
+  return keys.add({ scope: 'read_write', description: 'test', enabled: true, user_id: null, now: 0, ...given });
+}
+
+/** A new user who may read and write. */
+export function newUser(users: Users, name: string, password: string): ReturnType<Users['add']> {
+  return users.add({ name, password_hash: cheapHash(password), rights: ['read', 'write'], now: 0 });
+}
