@@ -52,55 +52,47 @@ async function idOf(session: Session, tool: 'list-clients' | 'list-tags', name: 
   return found[0].id ?? found[0].client_id;
 }
 
-const STORED = 'id <= ?';
+/**
+ * A question that a single search answers.
+ * @param stored the rows of the sites that exist only in the database: what follows `FROM`, with the id of the site last
+ */
+function search(
+  ask: string,
+  input: Record<string, unknown>,
+  isFound: (one: LiveSite) => boolean,
+  stored: string,
+): Task {
+  return {
+    ask,
+    kind: 'read',
+    async run(session, fleet) {
+      const answer = await session.call('search-fleet', input);
+      const count = await fleet.cell(`SELECT count(*) FROM ${stored} <= ?`, fleet.stored);
+      expectSites(answer, fleet, fleet.live.filter(isFound), count);
+    },
+  };
+}
 
 export const TASKS: readonly Task[] = [
-  {
-    ask: 'Which sites have an outdated Elementor?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { plugin: 'elementor', has_update: ['plugins'] });
-      const live = fleet.live.filter((one) => (pluginOf(one, ELEMENTOR)?.update ?? null) !== null);
-      const stored = await fleet.cell(
-        `SELECT count(*) FROM site_update WHERE slug = ? AND ignored = 0 AND site_${STORED}`,
-        ELEMENTOR,
-        fleet.stored,
-      );
-      expectSites(answer, fleet, live, stored);
-    },
-  },
-  {
-    ask: 'Which of them have a version with known vulnerabilities?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { plugin: 'elementor', vulnerable: true });
-      const live = fleet.live.filter((one) => pluginOf(one, ELEMENTOR)?.version === '3.20.1');
-      const stored = await fleet.cell(
-        `SELECT count(*) FROM site_extension e JOIN package p ON p.id = e.package_id
-         WHERE p.slug = ? AND e.version = '3.20.1' AND e.site_${STORED}`,
-        ELEMENTOR,
-        fleet.stored,
-      );
-      expectSites(answer, fleet, live, stored);
-    },
-  },
-  {
-    ask: 'Which sites run PHP below 8.1?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { php_below: '8.1' });
-      const stored = await fleet.cell(
-        `SELECT count(*) FROM site_detail WHERE php_version LIKE '7.%' AND site_${STORED}`,
-        fleet.stored,
-      );
-      expectSites(
-        answer,
-        fleet,
-        fleet.live.filter(({ php }) => php < '8.1'),
-        stored,
-      );
-    },
-  },
+  search(
+    'Which sites have an outdated Elementor?',
+    { plugin: 'elementor', has_update: ['plugins'] },
+    (one) => (pluginOf(one, ELEMENTOR)?.update ?? null) !== null,
+    `site_update WHERE slug = '${ELEMENTOR}' AND ignored = 0 AND site_id`,
+  ),
+  search(
+    'Which of them have a version with known vulnerabilities?',
+    { plugin: 'elementor', vulnerable: true },
+    (one) => pluginOf(one, ELEMENTOR)?.version === '3.20.1',
+    `site_extension e JOIN package p ON p.id = e.package_id
+     WHERE p.slug = '${ELEMENTOR}' AND e.version = '3.20.1' AND e.site_id`,
+  ),
+  search(
+    'Which sites run PHP below 8.1?',
+    { php_below: '8.1' },
+    ({ php }) => php < '8.1',
+    "site_detail WHERE php_version LIKE '7.%' AND site_id",
+  ),
   {
     ask: 'What broke last night?',
     kind: 'read',
@@ -131,40 +123,18 @@ export const TASKS: readonly Task[] = [
       expect(String(column(answer, 'reason')[0])).toContain('The site did not answer');
     },
   },
-  {
-    ask: 'Which sites have not synced for a week?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { not_synced_days: 7 });
-      const stored = await fleet.cell(
-        `SELECT count(*) FROM site_detail WHERE site_id % 40 = 3 AND site_${STORED}`,
-        fleet.stored,
-      );
-      expectSites(
-        answer,
-        fleet,
-        fleet.live.filter(({ unsynced }) => unsynced !== null),
-        stored,
-      );
-    },
-  },
-  {
-    ask: 'Which certificates end in the next 14 days?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { certificate_days: 14 });
-      const stored = await fleet.cell(
-        `SELECT count(*) FROM site_certificate WHERE site_id % 60 = 11 AND site_${STORED}`,
-        fleet.stored,
-      );
-      expectSites(
-        answer,
-        fleet,
-        fleet.live.filter(({ certificate }) => certificate <= 14),
-        stored,
-      );
-    },
-  },
+  search(
+    'Which sites have not synced for a week?',
+    { not_synced_days: 7 },
+    ({ unsynced }) => unsynced !== null,
+    'site_detail WHERE site_id % 40 = 3 AND site_id',
+  ),
+  search(
+    'Which certificates end in the next 14 days?',
+    { certificate_days: 14 },
+    ({ certificate }) => certificate <= 14,
+    'site_certificate WHERE site_id % 60 = 11 AND site_id',
+  ),
   {
     ask: 'How are the sites?',
     kind: 'read',
@@ -180,29 +150,17 @@ export const TASKS: readonly Task[] = [
     kind: 'read',
     async run(session, fleet) {
       const answer = await session.call('search-fleet', { monitor: 'down' });
-      expectSites(
-        answer,
-        fleet,
-        fleet.live.filter(({ down }) => down !== null),
-        0,
-      );
+      const live = fleet.live.filter(({ down }) => down !== null);
+      expectSites(answer, fleet, live, 0);
       expect(column(answer, 'id')).toHaveLength(answer.total);
     },
   },
-  {
-    ask: 'Which domains run out within a month?',
-    kind: 'read',
-    async run(session, fleet) {
-      const answer = await session.call('search-fleet', { domain_days: 30 });
-      const stored = await fleet.cell(`SELECT count(*) FROM site WHERE id % 70 = 13 AND ${STORED}`, fleet.stored);
-      expectSites(
-        answer,
-        fleet,
-        fleet.live.filter(({ domain }) => domain <= 30),
-        stored,
-      );
-    },
-  },
+  search(
+    'Which domains run out within a month?',
+    { domain_days: 30 },
+    ({ domain }) => domain <= 30,
+    'site WHERE id % 70 = 13 AND id',
+  ),
   {
     ask: 'Which PHP versions do we run, and on how many sites?',
     kind: 'read',
@@ -212,7 +170,7 @@ export const TASKS: readonly Task[] = [
       for (const php of new Set(fleet.live.map((one) => one.php))) {
         const live = fleet.live.filter((one) => one.php === php).length;
         const stored = await fleet.cell(
-          `SELECT count(*) FROM site_detail WHERE php_version = ? AND site_${STORED}`,
+          'SELECT count(*) FROM site_detail WHERE php_version = ? AND site_id <= ?',
           php,
           fleet.stored,
         );

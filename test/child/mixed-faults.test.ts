@@ -73,35 +73,42 @@ describe('100 sites, 35 of them broken', () => {
       expect([id, up.get(id)]).toEqual([id, !['offline', 'hang', 'http500'].includes(kinds.get(id) ?? 'fine')]);
   }, 60_000);
 
-  it('syncs: names each reason', async () => {
-    const answer = await app.call('sync-sites', {
-      site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
-    });
-    expect(answer.total_synced + answer.total_errors).toBe(SITES);
-    expectCodes(codes(answer.errors as unknown as Entry[]), {
-      offline: 'svc_site_offline',
-      hang: 'svc_site_offline',
-      http500: 'svc_sync_failed',
-      // A firewall that protects only the admin side lets visitors through.
-      firewall: 'svc_sync_failed',
-      outdated: 'svc_child_version_outdated',
-      suspended: 'svc_site_suspended',
-    });
-  }, 60_000);
-
-  it('reconnects: tries every site, whatever it was known as', async () => {
-    const answer = await app.call('reconnect-sites', {
-      site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1),
-    });
-    expect(answer.total_reconnected + answer.total_errors).toBe(SITES);
-    expectCodes(codes(answer.errors as unknown as Entry[]), {
-      offline: 'svc_reconnect_failed',
-      hang: 'svc_reconnect_failed',
-      http500: 'svc_reconnect_failed',
-      firewall: 'svc_reconnect_failed',
-      outdated: 'svc_child_version_outdated',
-    });
-  }, 60_000);
+  it.each([
+    [
+      'syncs: names each reason',
+      'sync-sites',
+      'total_synced',
+      {
+        offline: 'svc_site_offline',
+        hang: 'svc_site_offline',
+        http500: 'svc_sync_failed',
+        // A firewall that protects only the admin side lets visitors through.
+        firewall: 'svc_sync_failed',
+        outdated: 'svc_child_version_outdated',
+        suspended: 'svc_site_suspended',
+      },
+    ],
+    [
+      'reconnects: tries every site, whatever it was known as',
+      'reconnect-sites',
+      'total_reconnected',
+      {
+        offline: 'svc_reconnect_failed',
+        hang: 'svc_reconnect_failed',
+        http500: 'svc_reconnect_failed',
+        firewall: 'svc_reconnect_failed',
+        outdated: 'svc_child_version_outdated',
+      },
+    ],
+  ])(
+    '%s',
+    async (_title, name, total, expected) => {
+      const answer = await app.call(name, { site_ids_or_domains: Array.from({ length: SITES }, (_, i) => i + 1) });
+      expect(answer[total] + answer.total_errors).toBe(SITES);
+      expectCodes(codes(answer.errors as unknown as Entry[]), expected);
+    },
+    60_000,
+  );
 
   it('updates everything: one site-level entry per broken site, real versions elsewhere', async () => {
     const withUpdates = new Set<number>(

@@ -150,6 +150,31 @@ export function offers(
   return { plugins, themes };
 }
 
+/** Three connected sites, each with updates of two plugins, a theme, the core and a translation. */
+export async function appWithUpdates(): Promise<CheckedApp> {
+  const app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  await app.connectAll(3);
+  for (const site of app.fleet.sites) offers(site, { plugins: 2, themes: 1, core: true, translations: true });
+  await app.call('sync-sites');
+  return app;
+}
+
+/** Slugs of the plugins that a site has updates of. */
+export function offeredPlugins(site: DemoSite): string[] {
+  return site.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
+}
+
+export interface UpdateItem {
+  site_id: number;
+  type: string;
+  slug: string;
+}
+
+/** What each item or error of an answer is about, as one text. */
+export function itemsOf(entries: readonly UpdateItem[]): string[] {
+  return entries.map(({ site_id, type, slug }) => `${site_id} ${type} ${slug}`);
+}
+
 /** Codes of the per-item errors of an answer. */
 export function codesOf(answer: { errors?: readonly { code: string }[] }): string[] {
   return (answer.errors ?? []).map(({ code }) => code);

@@ -2,25 +2,27 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { type CheckedApp, checkedApp, codesOf, offers } from './checked-app.js';
+import {
+  appWithUpdates,
+  type CheckedApp,
+  codesOf,
+  itemsOf,
+  offeredPlugins,
+  offers,
+  type UpdateItem,
+} from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
-const EVERYTHING = { plugins: 2, themes: 1, core: true, translations: true };
 
 let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  app = await appWithUpdates();
   site = app.site(0);
-  await app.connectAll(3);
-  for (const each of app.fleet.sites) offers(each, EVERYTHING);
-  await app.call('sync-sites');
 });
 
 const asked = (which: DemoSite, name: string) => which.calls.filter((call) => call.function === name).length;
-const plugins = (which = site) => which.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
-type Entry = { site_id: number; type: string; slug: string };
-const keys = (entries: Entry[]) => entries.map(({ site_id, type, slug }) => `${site_id} ${type} ${slug}`);
+const plugins = () => offeredPlugins(site);
 
 describe('applying', () => {
   it('update-all applies everything on every site and counts it', async () => {
@@ -45,7 +47,7 @@ describe('applying', () => {
       types: ['plugins', 'themes'],
       specific_items: [a, 'platform'],
     });
-    expect(new Set(answer.updated.map(({ slug }: Entry) => slug))).toEqual(new Set([a]));
+    expect(new Set(answer.updated.map(({ slug }: UpdateItem) => slug))).toEqual(new Set([a]));
     expect(answer.updated[0]).toEqual({
       site_id: 1,
       site_url: site.url,
@@ -71,7 +73,7 @@ describe('applying', () => {
     await app.call('disconnect-site', { site_id_or_domain: 2 });
     for (const name of ['run-updates', 'update-all']) {
       const answer = await app.call(name);
-      expect(keys(answer.errors)).toEqual(['2 site ']);
+      expect(itemsOf(answer.errors)).toEqual(['2 site ']);
       expect(codesOf(answer)).toEqual(['svc_site_offline']);
     }
     expect(asked(site, 'upgrade') + asked(app.site(1), 'upgrade')).toBe(0);
@@ -97,9 +99,9 @@ describe('applying', () => {
     const [a = '', b = ''] = plugins();
     site.faults.failUpdates = ['core', a];
     const answer = await app.call('run-updates', { site_ids_or_domains: [1] });
-    expect(keys(answer.errors)).toEqual(['1 core platform', `1 plugin ${a}`]);
+    expect(itemsOf(answer.errors)).toEqual(['1 core platform', `1 plugin ${a}`]);
     for (const { message } of answer.errors) expect(message).not.toMatch(/[<>&]/);
-    expect(keys(answer.updated)).toEqual(expect.arrayContaining([`1 plugin ${b}`]));
+    expect(itemsOf(answer.updated)).toEqual(expect.arrayContaining([`1 plugin ${b}`]));
     expect(answer.summary).toEqual({ total_updated: 3, total_errors: 2, sites_updated: 1 });
   });
 

@@ -6,8 +6,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { ADMIN } from '../support/harness.js';
-import { type CheckedApp, checkedApp, offers, ordinary } from './checked-app.js';
+import { type CheckedApp, checkedApp, offeredPlugins, offers, ordinary } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
 const WAIT = 60_000;
@@ -22,7 +21,7 @@ beforeEach(async () => {
   site = app.site(0);
   await app.connectAll(2);
   for (const each of app.fleet.sites) offers(each, { plugins: 3, themes: 1, core: true });
-  slugs = site.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
+  slugs = offeredPlugins(site);
   await app.call('sync-sites');
   ticking = setInterval(() => app.clock.move(1000), 5);
 });
@@ -37,8 +36,7 @@ const stored = async (slug: string) =>
   (await app.call('get-site-plugins', OF)).plugins.find((each: { slug: string }) => each.slug === slug);
 
 async function work(): Promise<void> {
-  const signal = new AbortController().signal;
-  while (await runNextChunk(app.service.ctx({ actor: ADMIN, request_id: 'test', signal }), 'a')) app.clock.move(60_000);
+  while (await runNextChunk(app.ctx(), 'a')) app.clock.move(60_000);
 }
 
 describe('an update that breaks the site', () => {
@@ -486,8 +484,7 @@ describe('a call on a slow site', () => {
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
     const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
     await expect.poll(() => plugin(b)?.version).toBe('2.0');
-    const { signal } = new AbortController();
-    const { child } = app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+    const { child } = app.ctx();
     await expect.poll(() => child.leftRunning(1)).toBe('answered');
     site.faults = {};
     const before = asked('stats').length;
@@ -577,9 +574,8 @@ describe('a call on a slow site', () => {
 
   /** Makes the site answer everything, but slower than a sync allows. */
   function slow(ms: number): void {
-    const { signal } = new AbortController();
     Object.assign(app.service.config, { site_timeout_ms: LIMIT });
-    app.service.ctx({ actor: ADMIN, request_id: 'test', signal }).child.configure({ callTimeoutMs: LIMIT });
+    app.ctx().child.configure({ callTimeoutMs: LIMIT });
     site.faults.latencyMs = ms;
   }
 
@@ -674,7 +670,7 @@ describe('a call on a slow site', () => {
 
   it('gives up a plan of safe-update-site whose time is up, and starts no job for it', async () => {
     const { signal } = new AbortController();
-    const { locks } = app.service.ctx({ actor: ADMIN, request_id: 'test', signal });
+    const { locks } = app.ctx();
     let release = () => {};
     const busy = locks.exclusive(1, signal, () => new Promise<void>((resolve) => (release = resolve)));
     const error = await app.fail('safe-update-site', { ...OF, dry_run: true });

@@ -2,25 +2,18 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
+import { appWithUpdates, type CheckedApp, deniedTo, itemsOf, offeredPlugins, type UpdateItem } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
-const EVERYTHING = { plugins: 2, themes: 1, core: true, translations: true };
 
 let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  app = await appWithUpdates();
   site = app.site(0);
-  await app.connectAll(3);
-  for (const each of app.fleet.sites) offers(each, EVERYTHING);
-  await app.call('sync-sites');
 });
 
-const _asked = (which: DemoSite, name: string) => which.calls.filter((call) => call.function === name).length;
-const plugins = (which = site) => which.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
-type Entry = { site_id: number; type: string; slug: string };
-const keys = (entries: Entry[]) => entries.map(({ site_id, type, slug }) => `${site_id} ${type} ${slug}`);
+const plugins = () => offeredPlugins(site);
 
 describe('run-updates with named items', () => {
   it('tells those that are on offer nowhere, also in a preview', async () => {
@@ -30,7 +23,7 @@ describe('run-updates with named items', () => {
       ['nope/nope.php', 'http://nope'].map((item) =>
         expect.objectContaining({ site_id, site_url, slug: item, code: 'svc_no_updates' }),
       );
-    const byName = (a: Entry, b: Entry) => b.slug.localeCompare(a.slug, 'en');
+    const byName = (a: UpdateItem, b: UpdateItem) => b.slug.localeCompare(a.slug, 'en');
     const preview = await app.call('run-updates', { site_ids_or_domains: [1, 2], specific_items, dry_run: true });
     expect(preview.errors.sort(byName)).toEqual(missing(0, ''));
     const one = await app.call('run-updates', { site_ids_or_domains: [1], specific_items });
@@ -38,7 +31,7 @@ describe('run-updates with named items', () => {
     expect(one.errors.sort(byName)).toEqual(missing(1, site.url));
     // Available on only one of the sites: the other one is not an error.
     const some = await app.call('run-updates', { site_ids_or_domains: [1, 2], specific_items: [slug] });
-    expect(some.errors.filter((error: Entry) => error.site_id === 0)).toEqual([]);
+    expect(some.errors.filter((error: UpdateItem) => error.site_id === 0)).toEqual([]);
     await app.call('ignore-site-plugins', { site_id_or_domain: 3, slugs: [slug], action: 'add' });
     const hidden = await app.call('run-updates', {
       site_ids_or_domains: [3],
@@ -57,14 +50,14 @@ describe('list-updates, get-site-updates', () => {
     const { updates, summary, total, errors } = await app.call('list-updates', { per_page: 200 });
     expect([total, errors]).toEqual([15, []]);
     expect(summary).toEqual({ core: 3, plugins: 6, themes: 3, translations: 3, total: 15 });
-    expect(updates.slice(0, 5).map(({ type }: Entry) => type)).toEqual([
+    expect(updates.slice(0, 5).map(({ type }: UpdateItem) => type)).toEqual([
       'core',
       'plugin',
       'plugin',
       'theme',
       'translation',
     ]);
-    expect(updates.map(({ site_id }: Entry) => site_id)).toEqual([1, 2, 3].flatMap((id) => [id, id, id, id, id]));
+    expect(updates.map(({ site_id }: UpdateItem) => site_id)).toEqual([1, 2, 3].flatMap((id) => [id, id, id, id, id]));
     expect(updates[0]).toEqual({
       site_id: 1,
       site_url: site.url,
@@ -81,7 +74,7 @@ describe('list-updates, get-site-updates', () => {
   it('page through the same order from both ends', async () => {
     const { updates } = await app.call('list-updates', { per_page: 200 });
     for (const size of [1, 4, 7]) {
-      const pages: Entry[] = [];
+      const pages: UpdateItem[] = [];
       for (let page = 1; page <= Math.ceil(15 / size) + 1; page++) {
         const answer = await app.call('list-updates', { page, per_page: size });
         expect(answer).toMatchObject({ total: 15, summary: { total: 15 }, page, per_page: size });
@@ -96,7 +89,7 @@ describe('list-updates, get-site-updates', () => {
       site_ids_or_domains: [3, 'nowhere.example', 1, 3],
       types: ['themes', 'core'],
     });
-    expect(some.updates.map(({ site_id, type }: Entry) => [site_id, type])).toEqual([
+    expect(some.updates.map(({ site_id, type }: UpdateItem) => [site_id, type])).toEqual([
       [3, 'core'],
       [3, 'theme'],
       [1, 'core'],
@@ -140,8 +133,13 @@ describe('list-updates, get-site-updates', () => {
       site_url: app.site(1).url,
       site_name: expect.any(String),
       updates: updates.map(
-        ({ site_id: _, site_url: __, site_name: ___, site_status: ____, ...entry }: Entry & Record<string, unknown>) =>
-          entry,
+        ({
+          site_id: _,
+          site_url: __,
+          site_name: ___,
+          site_status: ____,
+          ...entry
+        }: UpdateItem & Record<string, unknown>) => entry,
       ),
       summary: { core: 1, plugins: 2, themes: 1, translations: 1, total: 5 },
     });
@@ -177,7 +175,7 @@ describe('ignoring', () => {
     });
     expect(await app.call('get-site-updates', OF)).toMatchObject({ updates: [{ slug: b }, { type: 'translation' }] });
     const ran = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins', 'themes'] });
-    expect(keys(ran.updated)).toEqual([`1 plugin ${b}`]);
+    expect(itemsOf(ran.updated)).toEqual([`1 plugin ${b}`]);
     expect(await app.call('update-site-plugins', { ...OF, slugs: [a] })).toMatchObject({
       updated: [],
       errors: [{ slug: a, code: 'svc_no_updates' }],
@@ -213,7 +211,7 @@ describe('ignoring', () => {
       "INSERT INTO ignored_everywhere (type, slug, version, name) VALUES (1, 'all/all.php', '2.0', 'All'), (1, 'all/all.php', '2.1', 'All')",
     );
     const list = await app.call('list-ignored-updates');
-    expect(keys(list.ignored)).toEqual([
+    expect(itemsOf(list.ignored)).toEqual([
       '1 plugin all/all.php',
       '2 core platform',
       '2 plugin all/all.php',
