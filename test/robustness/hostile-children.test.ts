@@ -3,11 +3,11 @@
  * internal addresses.
  */
 
-import { createServer, type IncomingMessage, request, type Server, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createChildSites } from '../../src/child/http.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
+import { listenLocally } from '../support/local-server.js';
 import { random } from '../support/processes/program.js';
 import { SOAK, shortOrLong } from './soak.js';
 
@@ -41,7 +41,6 @@ type Json = unknown;
 let lie: (value: Json) => Json = (value) => value;
 /** Sent instead of JSON built from a value. */
 let raw: string | null = null;
-let proxy: Server;
 let kit: CheckedApp;
 let port: number;
 
@@ -113,9 +112,7 @@ async function readAll(): Promise<string> {
 
 beforeAll(async () => {
   kit = await checkedApp({ sites: 1, realClock: true, config: { site_timeout_ms: 20_000 } });
-  proxy = createServer(forward);
-  await new Promise<void>((done) => proxy.listen(0, '127.0.0.1', done));
-  port = (proxy.address() as AddressInfo).port;
+  ({ port } = await listenLocally(createServer(forward)));
   const { admin, password, uniqueId, url } = kit.site(0);
   await kit.call('add-site', {
     url: url.replace(/:\d+\//, `:${port}/`),
@@ -124,10 +121,6 @@ beforeAll(async () => {
     unique_id: uniqueId,
   });
 }, 60_000);
-afterAll(async () => {
-  proxy.closeAllConnections();
-  await new Promise((done) => proxy.close(done));
-});
 
 describe('a child that lies', () => {
   it(`in ${RUNS} ways breaks no contract, hangs nothing and is reported as a failure of the site at most`, async () => {
@@ -203,8 +196,7 @@ describe('a name that changes between check and connect', () => {
       hits++;
       response.end('<mainwp>e30=</mainwp>');
     });
-    await new Promise<void>((done) => inside.listen(0, '127.0.0.1', done));
-    const { port: open } = inside.address() as AddressInfo;
+    const { port: open } = await listenLocally(inside);
     // Every lookup resolves the name to another internal address.
     const answers = ['169.254.169.254', '127.0.0.1', '10.0.0.1', '::1', '::ffff:127.0.0.1', 'fd00::1'];
     let now = 0;
@@ -231,7 +223,5 @@ describe('a name that changes between check and connect', () => {
     expect(asked).toHaveLength(answers.length);
     expect(hits).toBe(0);
     await sites.close();
-    inside.closeAllConnections();
-    await new Promise((done) => inside.close(done));
   }, 20_000);
 });

@@ -12,6 +12,7 @@ import { routes } from '../../src/rest/index.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import { almost, nasty, nastyText } from './arbitrary.js';
 import { SOAK, shortOrLong } from './soak.js';
 
@@ -125,10 +126,7 @@ const BATCH: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   ),
 };
 
-async function newToken(): Promise<string> {
-  const key = { scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 } as const;
-  return (await app.service.store.keys.add(key)).token;
-}
+const newToken = async () => (await newKey(app.service.store.keys)).token;
 
 /** An input as a query string: values other than text are written as JSON. */
 function searchOf(input: unknown): string {

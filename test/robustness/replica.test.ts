@@ -14,6 +14,7 @@ import { hashPassword } from '../../src/store/vault/vault.js';
 import { everyOperation } from '../operations/cases.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
 import { ADMIN, type Answer, type TestApp, testApp, testConfig } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 import { type Commands, commands, type Served, type Started } from '../support/processes/commands.js';
 import { pause, random } from '../support/processes/program.js';
 import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
@@ -238,13 +239,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   it('refuses a key and a login that another process took away, long before its interval', async () => {
     const service = await serve('keys.db', { SITEFLEET_DB_REPLICA_SYNC_MS: '600000' });
     const { keys, users } = other.service.store;
-    const { key, token: fresh } = await keys.add({
-      scope: 'read',
-      description: 'short-lived',
-      enabled: true,
-      user_id: null,
-      now: Date.now(),
-    });
+    const { key, token: fresh } = await newKey(keys, { scope: 'read' });
     const status = async () =>
       (await fetch(`${service.said.v2}/tags`, { headers: { authorization: `Bearer ${fresh}` } })).status;
     expect(await status()).toBe(200);

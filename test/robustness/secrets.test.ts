@@ -26,6 +26,7 @@ import { createLog } from '../../src/telemetry/log.js';
 import { everyOperation } from '../operations/cases.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
+import { newKey } from '../support/logins.js';
 
 const SITES = 4;
 const folder = tempFolder('secrets');
@@ -94,8 +95,7 @@ beforeAll(async () => {
     rights: ['read', 'write'],
     now,
   });
-  const key = { scope: 'read_write', description: 'k', enabled: true, user_id: null, now } as const;
-  token = (await store.keys.add(key)).token;
+  token = (await newKey(store.keys)).token;
   secrets.set('api key', token);
 }, 60_000);
 

@@ -14,8 +14,8 @@ import { jsonSchema } from '../../src/operation/contract.js';
 import { routes } from '../../src/rest/index.js';
 import type { Route } from '../../src/rest/route.js';
 import { operations } from '../../tools/index.js';
-import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { newKey, newUser } from '../support/logins.js';
 import { LOCAL } from '../support/mcp-clients.js';
 import { SOAK } from './soak.js';
 import { cpuMs, longestStall } from './stall.js';
@@ -75,9 +75,9 @@ beforeAll(async () => {
   await app.call('add-tag', { name: 'one' });
   await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
   const { users, keys } = app.service.store;
-  await users.add({ name: 'ada', password_hash: cheapHash('a password'), rights: ['read', 'write'], now: 0 });
+  await newUser(users, 'ada', 'a password');
   login = `Basic ${Buffer.from('ada:a password').toString('base64')}`;
-  token = await newToken(keys);
+  token = (await newKey(keys)).token;
   http = await app.service.http();
   limit = await fairLimit();
 });
@@ -85,10 +85,6 @@ afterAll(async () => {
   const shown = worst.sort((a, b) => b.ms - a.ms).slice(0, 5);
   process.stderr.write(`${JSON.stringify({ seed: SEED, limit: Math.round(limit), worst: shown })}\n`);
 });
-
-async function newToken(keys: TestApp['service']['store']['keys']): Promise<string> {
-  return (await keys.add({ scope: 'read_write', description: '', enabled: true, user_id: null, now: 0 })).token;
-}
 
 /**
  * 100 ms, for a machine that reads and writes a harmless megabyte in 25 ms; more for a slower one. The short run allows
@@ -204,7 +200,7 @@ describe('every REST row', () => {
   it('takes any body', async () => {
     for (const row of rows.filter(({ on }) => !on.includes('GET'))) {
       // A previous row may have removed the key.
-      token = await newToken(app.service.store.keys);
+      token = (await newKey(app.service.store.keys)).token;
       const names = Object.keys(row.params().shape).filter((name) => !row.pathParams.includes(name));
       for (const name of [...names, 'unknown']) {
         for (const [shape, json] of shapesFor(SOAK && isList(row.params(), name))) {
@@ -222,7 +218,7 @@ describe('every REST row', () => {
   }, 3_000_000);
 
   it('takes any query', async () => {
-    token = await newToken(app.service.store.keys);
+    token = (await newKey(app.service.store.keys)).token;
     for (const row of rows.filter(({ on }) => on.includes('GET'))) {
       const values = ['a', '9', '1,', '.', 'a@', '%25', '%C3%9F', '+'];
       for (const name of Object.keys(row.params().shape)) {

@@ -142,6 +142,29 @@ export async function connect([era, transport]: [Era, Transport], target: Target
   return closing(await (era === '2025-11-25' ? connectLegacy(transport, target) : connectModern(transport, target)));
 }
 
+/** The calls that are the same for clients of both generations. */
+function sharedCalls(client: LegacyClient | ModernClient) {
+  return {
+    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
+    templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
+    read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
+    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
+    prompts: async () => (await client.listPrompts()).prompts,
+    prompt: async (name, args = {}) => {
+      const [message] = (await client.getPrompt({ name, arguments: args })).messages;
+      return message?.content.type === 'text' ? message.content.text : '';
+    },
+    complete: async (ref, name, value, chosen) =>
+      (await client.complete({ ref, argument: { name, value }, ...(chosen ? { context: { arguments: chosen } } : {}) }))
+        .completion.values,
+    completed: async (ref, name, value, chosen) => {
+      const request = { ref, argument: { name, value }, context: { arguments: chosen } };
+      const { completion, _meta } = await client.complete(request);
+      return { values: completion.values, meta: _meta };
+    },
+  } satisfies Partial<Driver>;
+}
+
 async function connectLegacy(
   transport: Transport,
   { url, core, authorization, actor, answer, headers }: Target,
@@ -162,23 +185,7 @@ async function connectLegacy(
     listTools: async () => (await client.listTools()).tools,
     call: async (name, args = {}, options = {}) =>
       (await client.callTool({ name, arguments: args }, undefined, options as never)) as CallToolResult,
-    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
-    read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
-    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
-    prompts: async () => (await client.listPrompts()).prompts,
-    prompt: async (name, args = {}) => {
-      const [message] = (await client.getPrompt({ name, arguments: args })).messages;
-      return message?.content.type === 'text' ? message.content.text : '';
-    },
-    complete: async (ref, name, value, chosen) =>
-      (await client.complete({ ref, argument: { name, value }, ...(chosen ? { context: { arguments: chosen } } : {}) }))
-        .completion.values,
-    completed: async (ref, name, value, chosen) => {
-      const request = { ref, argument: { name, value }, context: { arguments: chosen } };
-      const { completion, _meta } = await client.complete(request);
-      return { values: completion.values, meta: _meta };
-    },
+    ...sharedCalls(client),
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler(ResourceUpdatedNotificationSchema, ({ params }) => {
         if (params.uri === uri) onUpdate();
@@ -214,23 +221,7 @@ async function connectModern(
     listTools: async () => (await client.listTools(undefined, { cacheMode: 'refresh' } as never)).tools as Tool[],
     call: async (name, args = {}, options = {}) =>
       (await client.callTool({ name, arguments: args }, options as never)) as CallToolResult,
-    resources: async () => (await client.listResources()).resources.map(({ uri }) => uri),
-    templates: async () => (await client.listResourceTemplates()).resourceTemplates.map((one) => one.uriTemplate),
-    read: async (uri) => contentOf((await client.readResource({ uri })).contents[0]),
-    contents: async (uri) => (await client.readResource({ uri })).contents as { mimeType?: string; text?: string }[],
-    prompts: async () => (await client.listPrompts()).prompts,
-    prompt: async (name, args = {}) => {
-      const [message] = (await client.getPrompt({ name, arguments: args })).messages;
-      return message?.content.type === 'text' ? message.content.text : '';
-    },
-    complete: async (ref, name, value, chosen) =>
-      (await client.complete({ ref, argument: { name, value }, ...(chosen ? { context: { arguments: chosen } } : {}) }))
-        .completion.values,
-    completed: async (ref, name, value, chosen) => {
-      const request = { ref, argument: { name, value }, context: { arguments: chosen } };
-      const { completion, _meta } = await client.complete(request);
-      return { values: completion.values, meta: _meta };
-    },
+    ...sharedCalls(client),
     watch: async (uri, onUpdate) => {
       client.setNotificationHandler('notifications/resources/updated', ({ params }) => {
         if (params.uri === uri) onUpdate();
