@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { OutletParts } from '../../src/audit/connections.js';
 import { type AuditProxy, startProxy } from '../../src/audit/proxy.js';
+import { closing } from '../support/cleanup.js';
 import { listenLocally } from '../support/local-server.js';
 
 /** The allowed address. Internal services listen on another address of this machine. */
@@ -23,7 +24,6 @@ let answer: (request: IncomingMessage, response: ServerResponse) => void;
 /** Connections that reached each of them. */
 let touched = 0;
 let visits = 0;
-const proxies: AuditProxy[] = [];
 
 beforeAll(async () => {
   const internal = createServer((_request, response) => response.end('secret'));
@@ -35,8 +35,7 @@ beforeAll(async () => {
   outside = (await listenLocally(site, SITE)).port;
 });
 
-afterEach(async () => {
-  await Promise.all(proxies.splice(0).map((proxy) => proxy.close()));
+afterEach(() => {
   expect(touched).toBe(0);
 });
 
@@ -50,8 +49,7 @@ async function proxyOf(parts: Partial<OutletParts> = {}): Promise<AuditProxy & {
     if (found === undefined) throw Object.assign(new Error('no such name'), { code: 'ENOTFOUND' });
     return found.map((address) => ({ address, family: 4 as const }));
   };
-  const proxy = await startProxy({ allowPrivate: [SITE], lookup, ...parts });
-  proxies.push(proxy);
+  const proxy = closing(await startProxy({ allowPrivate: [SITE], lookup, ...parts }));
   return { ...proxy, asked };
 }
 

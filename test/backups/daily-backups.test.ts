@@ -2,7 +2,7 @@
 
 import { mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { backUpByClock, keptOf } from '../../src/domain/backups/daily-backups.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
@@ -11,19 +11,12 @@ import { type TestApp, testApp } from '../support/harness.js';
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
 
-let app: TestApp | undefined;
-afterEach(async () => {
-  await app?.close();
-  app = undefined;
-});
-
 async function started(folder: string): Promise<{ app: TestApp; run: () => Promise<string> }> {
-  const made = await testApp({
+  const app = await testApp({
     sites: 1,
     config: { db: `file:${join(tempFolder('backed-up'), 'fleet.db')}`, backup_dir: folder },
   });
-  app = made;
-  return { app: made, run: () => backUpByClock(made.ctx()) };
+  return { app, run: () => backUpByClock(app.ctx()) };
 }
 
 const copies = (folder: string) => readdirSync(folder).sort();

@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { ChildConnection, Registered } from '../../src/child/child.js';
 import { createChildSites, type PacedChildSites } from '../../src/child/http.js';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
@@ -10,7 +10,7 @@ let sites: PacedChildSites;
 const request = { abandonedAfterDays: 730, changesAfter: 0 };
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 12, seed: 5, plugins: 12, now: () => START });
+  fleet = closing(await startFleet({ sites: 12, seed: 5, plugins: 12, now: () => START }));
   sites = createChildSites({
     dashboardUrl: 'https://fleet.example/wp-admin/',
     concurrency: 20,
@@ -20,11 +20,7 @@ beforeAll(async () => {
     allowPrivate: true,
     callTimeoutMs: 5_000,
   });
-});
-
-afterAll(async () => {
-  await sites.close();
-  await fleet.close();
+  closing(sites);
 });
 
 beforeEach(() => {

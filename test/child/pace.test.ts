@@ -3,17 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { ChildFailure } from '../../src/child/child.js';
 import { LatencyBook } from '../../src/child/latency.js';
 import { type PaceClock, type PaceLimits, Pacer } from '../../src/child/pace.js';
-
-/** Mulberry32: seeded, so that a failure can be reproduced. */
-function random(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let t = Math.imul(state ^ (state >>> 15), 1 | state);
-    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
-    return ((t ^ (t >>> 14)) >>> 0) / 4294967296;
-  };
-}
+import { random } from '../support/processes/program.js';
 
 /** A clock that advances only when everything waits for it. */
 class VirtualClock implements PaceClock {

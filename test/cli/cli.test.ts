@@ -13,6 +13,7 @@ import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
 import { operations } from '../../tools/index.js';
 import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
+import { INITIALIZE } from '../support/mcp-messages.js';
 import { builtProgram } from '../support/processes/built-program.js';
 
 const cli = await builtProgram();
@@ -205,16 +206,10 @@ describe('stdio', () => {
   }, 60_000);
 
   it('writes nothing but answers to stdout and ends with its input', async () => {
-    const hello = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-    };
     const { code, out } = await run(
       environment('pipe', { SITEFLEET_LOG_LEVEL: 'trace' }),
       ['stdio'],
-      `${JSON.stringify(hello)}\nnonsense\n`,
+      `${JSON.stringify(INITIALIZE)}\nnonsense\n`,
     );
     expect(code).toBe(0);
     const answers = out
@@ -232,14 +227,8 @@ describe('stdio', () => {
 describe('stdio with a choice of tools', () => {
   it('shows what the command line chooses, and refuses what there is not', async () => {
     const list = { jsonrpc: '2.0', id: 2, method: 'tools/list', params: {} };
-    const hello = {
-      jsonrpc: '2.0',
-      id: 1,
-      method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-    };
     const args = ['stdio', '--toolsets', 'lean', '--readonly'];
-    const { out } = await run(environment('choice'), args, `${JSON.stringify(hello)}\n${JSON.stringify(list)}\n`);
+    const { out } = await run(environment('choice'), args, `${JSON.stringify(INITIALIZE)}\n${JSON.stringify(list)}\n`);
     const answers = out
       .trim()
       .split('\n')

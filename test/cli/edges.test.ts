@@ -14,6 +14,7 @@ import { localActor } from '../../src/cli/local-actor.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { INITIALIZE } from '../support/mcp-messages.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 
 const folder = tempFolder('edges');
@@ -150,11 +151,7 @@ describe('stdio', () => {
     const say = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, stop, done, say };
   }
-  const initialize = {
-    id: 0,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
-  };
+  const initialize = { ...INITIALIZE, id: 0 };
   const modern = {
     _meta: {
       'io.modelcontextprotocol/protocolVersion': '2026-07-28',

@@ -3,7 +3,7 @@
 import { mkdirSync, readdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { endProcess, freePort, tempFolder } from '../support/cleanup.js';
 import { programInModules } from '../support/processes/built-program.js';
 import { type Commands, commands } from '../support/processes/commands.js';
@@ -15,10 +15,6 @@ let folder: string;
 beforeAll(async () => {
   [programs, fleets] = await Promise.all([commands(programInModules()), commands()]);
   folder = tempFolder('served');
-});
-afterAll(async () => {
-  await programs.close();
-  await fleets.close();
 });
 
 const settings = (name: string) => ({

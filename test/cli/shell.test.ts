@@ -7,13 +7,13 @@ import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { exampleOf, operationHelp, shellWord } from '../../src/cli/operation-help.js';
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
 import { operations } from '../../tools/index.js';
-import { tempFolder } from '../support/cleanup.js';
+import { closing, tempFolder } from '../support/cleanup.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { type Receiver, receiver } from '../support/receiver.js';
 import { entry, feedText } from '../vulnerabilities/feed.js';
@@ -35,17 +35,13 @@ beforeAll(async () => {
     startFleet({ sites: 2, seed: 7, password: 'secret' }),
     receiver(),
   ]);
+  closing(fleet);
   for (const i of [0, 1]) {
     const { url, admin, password, uniqueId } = fleet.site(i);
     const input = JSON.stringify({ url, admin, admin_password: password, unique_id: uniqueId });
     expect(await programs.run(env, ['call', 'add-site', '-'], input)).toMatchObject({ code: 0, err: '' });
   }
 }, 60_000);
-afterAll(async () => {
-  await programs.close();
-  await fleet.close();
-  await box.close();
-});
 
 describe('operations', () => {
   it('are listed, each with an example that its schema takes', async () => {

@@ -2,15 +2,10 @@
 
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, expect, test } from 'vitest';
-import { tempFolder } from '../support/cleanup.js';
+import { expect, test } from 'vitest';
+import { closing, tempFolder } from '../support/cleanup.js';
 import { programInModules } from '../support/processes/built-program.js';
-import { type Commands, commands } from '../support/processes/commands.js';
-
-const opened: Commands[] = [];
-afterEach(async () => {
-  for (const one of opened.splice(0)) await one.close();
-});
+import { commands } from '../support/processes/commands.js';
 
 /** Lists keep the collector busy. After three seconds of them, twice as many, V8 has dropped code of the start. */
 const MOST_CALLS = 3_000;
@@ -21,8 +16,7 @@ const MOST_CALLS = 3_000;
  */
 async function keptBy(calls: boolean): Promise<number> {
   const folder = await programInModules();
-  const programs = await commands(folder);
-  opened.push(programs);
+  const programs = closing(await commands(folder));
   const env = { SITEFLEET_DB: `file:${join(tempFolder('cache'), 'fleet.db')}`, SITEFLEET_LOG_LEVEL: 'error' };
   const { child, ended } = programs.begin(env, ['stdio']);
   const kept = () => {

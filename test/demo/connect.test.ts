@@ -1,6 +1,7 @@
 import { sign } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 import {
   ajax,
@@ -21,9 +22,8 @@ let site: DemoSite;
 let next = 0;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 60, now: () => START });
+  fleet = closing(await startFleet({ sites: 60, now: () => START }));
 });
-afterAll(() => fleet.close());
 beforeEach(() => {
   site = fleet.site(next);
   next += 1;

@@ -2,26 +2,18 @@ import { spawn } from 'node:child_process';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { afterEach, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import { type Faults, type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
-import { tracked } from '../support/cleanup.js';
+import { closing, tracked } from '../support/cleanup.js';
 import { ALWAYS, START } from '../support/dates.js';
 import { ajax, call, callRaw, post, record, register, signedBody } from '../support/demo-client.js';
 import { listenLocally } from '../support/local-server.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
 
-const started: Fleet[] = [];
-
 async function start(options: FleetOptions): Promise<Fleet> {
-  const fleet = await startFleet({ now: () => START, ...options });
-  started.push(fleet);
-  return fleet;
+  return closing(await startFleet({ now: () => START, ...options }));
 }
-
-afterEach(async () => {
-  for (const fleet of started.splice(0)) await fleet.close();
-});
 
 describe('where sites live', () => {
   test('path: one listener, a folder per site, each with its own key', async () => {

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 import { at, call, callRaw, record, register } from '../support/demo-client.js';
 
@@ -10,11 +11,10 @@ const CHILD = 'mainwp-child/mainwp-child.php';
 const OFFER = { version: '9.9.9', requiresPhp: '7.4', requiresWp: '6.0' };
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 60, plugins: 14, now: () => START });
+  fleet = closing(await startFleet({ sites: 60, plugins: 14, now: () => START }));
 });
-afterAll(async () => {
+afterAll(() => {
   expect(fleet.stats().errors).toEqual([]);
-  await fleet.close();
 });
 beforeEach(async () => {
   site = fleet.site(next);

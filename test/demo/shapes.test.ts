@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 import { callRaw, record, register } from '../support/demo-client.js';
 import shapes from './shapes.json' with { type: 'json' };
@@ -8,12 +9,11 @@ let fleet: Fleet;
 let site: DemoSite;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 1, now: () => START });
+  fleet = closing(await startFleet({ sites: 1, now: () => START }));
   site = fleet.site(0);
   furnish(site);
   await register(site);
 });
-afterAll(() => fleet.close());
 
 /** The items of the recorded site. */
 function furnish({ state }: DemoSite): void {

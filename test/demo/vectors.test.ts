@@ -1,5 +1,6 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 import { ajax, encode, form, post, record } from '../support/demo-client.js';
 import vectors from './vectors.json' with { type: 'json' };
@@ -8,10 +9,9 @@ let fleet: Fleet;
 let site: DemoSite;
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 1, admin: 'admin4', password: vectors.password, now: () => START });
+  fleet = closing(await startFleet({ sites: 1, admin: 'admin4', password: vectors.password, now: () => START }));
   site = fleet.site(0);
 });
-afterAll(() => fleet.close());
 
 test('the recorded registration is accepted, password with every awkward sign included', async () => {
   const { value } = await post(ajax(site), vectors.register_body);

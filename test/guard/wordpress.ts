@@ -15,10 +15,11 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePort } from '../support/cleanup.js';
 import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
 
@@ -360,17 +361,6 @@ function findExtensions(): string[] {
   );
   const opcache = existsSync(join(folder, 'opcache.so')) ? ['-d', 'zend_extension=opcache'] : [];
   return ['-d', `extension_dir=${folder}`, ...opcache, ...names.flatMap((name) => ['-d', `extension=${name}`])];
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number };
-      server.close(() => resolve(port));
-    });
-  });
 }
 
 /** Whether a port on loopback, or a socket given by its path, accepts connections. */

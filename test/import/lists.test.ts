@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import { parseCsv } from '../../src/domain/import/csv.js';
 import { readRows } from '../../src/domain/import/rows.js';
+import { closing } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { functionsOf } from './dashboard.js';
 import { type Program, program } from './program.js';
@@ -20,8 +21,6 @@ const text = (name: string) => readFileSync(join(folder, name), 'utf8');
 const url = (index: number) => fleet.site(index).url;
 const urls = (list: { url: string }[]) => list.map((each) => each.url);
 
-const apps: TestApp[] = [];
-
 /** A service on a database of the program. */
 function serviceOn(database: string, sites = 1): Promise<TestApp> {
   return testApp({
@@ -32,12 +31,10 @@ function serviceOn(database: string, sites = 1): Promise<TestApp> {
 }
 
 beforeAll(async () => {
-  fleet = await startFleet({ sites: 8, seed: 11, password: PASSWORD, admin: 'boss' });
+  fleet = closing(await startFleet({ sites: 8, seed: 11, password: PASSWORD, admin: 'boss' }));
   here = program(folder);
 });
 afterAll(async () => {
-  for (const app of apps) await app.close();
-  await fleet.close();
   rmSync(folder, { recursive: true, force: true });
 });
 
@@ -153,7 +150,6 @@ describe('export', { timeout: 120_000 }, () => {
     await there.run(['migrate']);
     const [source, target] = await Promise.all(['fleet.db', 'other.db'].map((name) => serviceOn(name)));
     if (source === undefined || target === undefined) throw new Error('no service');
-    apps.push(source, target);
     const [site] = (await source.call('list-sites')).items;
     const client = await source.call('add-client', {
       name: 'Acme',

@@ -2,7 +2,7 @@
 
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../tools/index.js';
-import { connect, type Driver, LOCAL, type McpApp, mcpApp, type Target, textOf, WAYS } from '../support/mcp-clients.js';
+import { connect, LOCAL, type McpApp, mcpApp, type Target, textOf, WAYS } from '../support/mcp-clients.js';
 
 const SITES = 12;
 const until = async (what: () => boolean, ms = 8000) => {
@@ -24,18 +24,12 @@ beforeAll(async () => {
   await mcp.app.call('add-tag', { name: 'shops' });
 });
 
-const open: Driver[] = [];
-afterEach(async () => {
+afterEach(() => {
   for (const site of mcp.app.fleet.sites) site.faults = {};
-  for (const driver of open.splice(0)) await driver.close();
 });
 
 describe.each(WAYS)('%s over %s', (era, transport) => {
-  const client = async (change: Partial<Target> = {}) => {
-    const driver = await connect([era, transport], { ...mcp.target, ...change });
-    open.push(driver);
-    return driver;
-  };
+  const client = (change: Partial<Target> = {}) => connect([era, transport], { ...mcp.target, ...change });
   const fetched = () => mcp.app.fleet.stats().requests;
 
   it('lists the tools, in one order, as the login may use them', async () => {
@@ -224,7 +218,6 @@ describe('a client that hangs up', () => {
     await until(() => mcp.core.registry.runningCalls.size === 0);
     const spent = stats();
     const second = await connect(['2025-11-25', 'http'], mcp.target);
-    open.push(second);
     // The same call, spelled differently.
     const again = await second.call('svc-sync-sites-v1', { site_ids_or_domains: [1, 2, 3, 4] });
     expect(again.structuredContent).toMatchObject({ total_synced: 4 });
@@ -237,7 +230,6 @@ describe('a client that hangs up', () => {
   it.each(WAYS)('joins its running call after its own time limit (%s over %s)', async (era, transport) => {
     for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 900 };
     const driver = await connect([era, transport], mcp.target);
-    open.push(driver);
     const input = { site_ids_or_domains: [5, 6] };
     const before = mcp.app.fleet.stats().requests;
     await expect(driver.call('svc-check-sites-v1', input, { timeout: 300 })).rejects.toThrow(/time/i);
@@ -252,7 +244,6 @@ describe('a client that hangs up', () => {
     for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 400 };
     const key = await connect(['2025-11-25', 'http'], mcp.target);
     const local = await connect(['2025-11-25', 'stdio'], mcp.target);
-    open.push(key, local);
     const before = mcp.app.fleet.stats().requests;
     const both = [key, local].map((driver) => driver.call('svc-check-sites-v1', { site_ids_or_domains: [7] }));
     await Promise.all(both);
@@ -269,7 +260,6 @@ describe('sessions', () => {
     };
     const legacy = await connect(['2025-11-25', 'http'], { ...mcp.target, answer });
     const modern = await connect(['2026-07-28', 'http'], mcp.target);
-    open.push(legacy, modern);
     await legacy.listTools();
     await mcp.restart();
     // The first try may still use the connection that was just closed.
@@ -285,7 +275,6 @@ describe('sessions', () => {
 
   it('fifty at once', async () => {
     const drivers = await Promise.all(Array.from({ length: 50 }, () => connect(['2025-11-25', 'http'], mcp.target)));
-    open.push(...drivers);
     const answers = await Promise.all(
       drivers.map((driver, i) => driver.call('svc-get-site-v1', { site_id_or_domain: (i % SITES) + 1 })),
     );
@@ -344,7 +333,6 @@ describe('storage that fails', () => {
         [['2026-07-28', 'stdio'], { actor: { ...LOCAL, rights: ['read'] } }],
       ] as const) {
         const driver = await connect([...way], { ...mcp.target, ...(change as Partial<Target>) });
-        open.push(driver);
         said.push(textOf(await driver.call('svc-list-tags-v1')));
       }
       for (const text of said.slice(0, 2))

@@ -1,6 +1,6 @@
 /** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
-import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { createClock } from '../../src/core/clock.js';
 import { ConfirmationTokens } from '../../src/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/mcp/core.js';
@@ -18,11 +18,6 @@ import {
   WAYS,
 } from '../support/mcp-clients.js';
 
-const open: Driver[] = [];
-afterEach(async () => {
-  for (const driver of open.splice(0)) await driver.close();
-});
-
 const yes: Answerer = async () => ({ action: 'accept', content: { confirm: true } });
 const SITE = 'svc-delete-site-v1';
 const PLUGINS = 'svc-delete-site-plugins-v1';
@@ -36,10 +31,8 @@ async function exists(mcp: McpApp, id: number): Promise<boolean> {
   return (sites as { id: number }[]).some((site) => site.id === id);
 }
 
-async function clientOf(mcp: McpApp, way: (typeof WAYS)[number], change: Partial<Target> = {}): Promise<Driver> {
-  const driver = await connect(way, { ...mcp.target, ...change });
-  open.push(driver);
-  return driver;
+function clientOf(mcp: McpApp, way: (typeof WAYS)[number], change: Partial<Target> = {}): Promise<Driver> {
+  return connect(way, { ...mcp.target, ...change });
 }
 
 describe('by default, as the interface says', () => {
@@ -417,7 +410,6 @@ describe('with a person asked', () => {
       confirmTimeoutMs: 150,
     });
     const driver = await connect(['2025-11-25', 'stdio'], { ...mcp.target, core, answer: () => new Promise(() => {}) });
-    open.push(driver);
     const late = await driver.call(SITE, { site_id_or_domain: 6, confirm: true });
     expect(textOf(late)).toContain('The question was not answered in time. Nothing changed.');
     expect(await exists(mcp, 6)).toBe(true);

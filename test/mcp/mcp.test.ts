@@ -11,6 +11,7 @@ import { closing } from '../support/cleanup.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';
 import { LOCAL } from '../support/mcp-clients.js';
+import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 import { addUser, basic, type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 let surfaces: Surfaces;
@@ -238,22 +239,15 @@ describe('/mcp', () => {
     expect(seen.at(-1)).toBe(120);
   });
 
-  const json = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-  };
   function raw(body: unknown, headers: Record<string, string> = {}, method = 'POST') {
     return fetch(`${listener.url}/mcp`, {
       method,
-      headers: { ...json, authorization: bearer.all, ...headers },
+      headers: { ...ACCEPT, authorization: bearer.all, ...headers },
       ...(method === 'POST' ? { body: typeof body === 'string' ? body : JSON.stringify(body) } : {}),
     });
   }
   async function open(headers: Record<string, string> = {}): Promise<string> {
-    const response = await raw(initialize, headers);
+    const response = await raw(INITIALIZE, headers);
     await response.text();
     return response.headers.get('mcp-session-id') ?? '';
   }
@@ -331,9 +325,9 @@ describe('/mcp', () => {
   });
 
   it('reads messages as UTF-8 only', async () => {
-    const text = JSON.stringify({ ...initialize, id: 'Café' });
+    const text = JSON.stringify({ ...INITIALIZE, id: 'Café' });
     const send = (body: Buffer) =>
-      fetch(`${listener.url}/mcp`, { method: 'POST', headers: { ...json, authorization: bearer.all }, body });
+      fetch(`${listener.url}/mcp`, { method: 'POST', headers: { ...ACCEPT, authorization: bearer.all }, body });
     expect((await send(Buffer.from(text))).status).toBe(200);
     const spoilt = await send(Buffer.from(text, 'latin1'));
     expect([spoilt.status, await spoilt.json()]).toMatchObject([400, { error: { code: -32700 } }]);
@@ -342,8 +336,8 @@ describe('/mcp', () => {
   it('asks for a key, and for no login that a browser would prompt for', async () => {
     const response = await fetch(`${listener.url}/mcp`, {
       method: 'POST',
-      headers: json,
-      body: JSON.stringify(initialize),
+      headers: ACCEPT,
+      body: JSON.stringify(INITIALIZE),
     });
     expect(response.status).toBe(401);
     expect(response.headers.get('www-authenticate')).toBe('Bearer realm="svc"');
@@ -370,8 +364,8 @@ describe('/mcp', () => {
     ['no session', list, {}, 400, -32000],
     ['an unknown session', list, { 'mcp-session-id': 'nothing' }, 404, -32001],
     ['no JSON', '{', {}, 400, -32700],
-    ['another media type', initialize, { 'content-type': 'text/plain' }, 415, -32000],
-    ['an Accept without events', initialize, { accept: 'application/json' }, 406, -32000],
+    ['another media type', INITIALIZE, { 'content-type': 'text/plain' }, 415, -32000],
+    ['an Accept without events', INITIALIZE, { accept: 'application/json' }, 406, -32000],
   ])('refuses %s', async (_name, body, headers, status, code) => {
     const before = surfaces.mcp.sessions.size;
     const response = await raw(body, headers);
@@ -381,7 +375,7 @@ describe('/mcp', () => {
 
   it('initializes a session once, and has one listener until its client disconnects', async () => {
     const session = { 'mcp-session-id': await open() };
-    const again = await raw(initialize, session);
+    const again = await raw(INITIALIZE, session);
     expect([again.status, await again.json()]).toMatchObject([400, { error: { code: -32600 } }]);
     const first = await raw(undefined, session, 'GET');
     const second = await raw(undefined, session, 'GET');
@@ -429,14 +423,14 @@ describe('/mcp', () => {
       403,
       { error: { data: { code: 'svc_forbidden_origin' } } },
     ]);
-    const page = await raw(initialize, { origin: 'https://evil.example' });
+    const page = await raw(INITIALIZE, { origin: 'https://evil.example' });
     expect([page.status, await page.json()]).toMatchObject([
       403,
       { jsonrpc: '2.0', error: { data: { code: 'svc_forbidden_origin' } } },
     ]);
     // A page on this machine is another origin as well: any local program may serve it.
-    expect((await raw(initialize, { origin: 'http://localhost:6274' })).status).toBe(403);
-    expect((await raw(initialize, { origin: listener.url })).status).toBe(200);
+    expect((await raw(INITIALIZE, { origin: 'http://localhost:6274' })).status).toBe(403);
+    expect((await raw(INITIALIZE, { origin: listener.url })).status).toBe(200);
   });
 });
 
@@ -452,11 +446,6 @@ describe('stdio', () => {
     const send = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, lines, served, send };
   }
-  const hello = {
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-  };
   const work = (id: number, steps: number) => ({
     id,
     method: 'tools/call',
@@ -465,7 +454,7 @@ describe('stdio', () => {
 
   it('answers what was asked before stdin ended, then ends', async () => {
     const { stdin, lines, served, send } = start();
-    send(hello);
+    send(INITIALIZE);
     send(work(2, 20));
     stdin.end();
     await served;
@@ -476,7 +465,7 @@ describe('stdio', () => {
   it('survives a line that is no JSON', async () => {
     const { stdin, lines, served, send } = start();
     stdin.write('nonsense\n');
-    send(hello);
+    send(INITIALIZE);
     stdin.end();
     await served;
     const answers = lines.map((line) => JSON.parse(line) as { id: number | null; error?: { code: number } });
@@ -489,7 +478,7 @@ describe('stdio', () => {
   it('ends at once on a signal', async () => {
     const stop = new AbortController();
     const { served, send, lines } = start(stop.signal);
-    send(hello);
+    send(INITIALIZE);
     send(work(2, 1000));
     setTimeout(() => stop.abort(), 50);
     const began = performance.now();
@@ -500,7 +489,7 @@ describe('stdio', () => {
 
   it('does not wait for a call that was cancelled', async () => {
     const { stdin, served, send } = start();
-    send(hello);
+    send(INITIALIZE);
     send(work(2, 1000));
     send({ method: 'notifications/cancelled', params: { requestId: 2 } });
     stdin.end();

@@ -8,6 +8,7 @@ import { operations } from '../../tools/index.js';
 import { testApp } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
 import { connect, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 
 const ISSUER = 'https://login.example/realm/';
 const AUDIENCE = 'https://fleet.example/mcp';
@@ -55,21 +56,11 @@ function token(claims: Claims = {}, key = keys.privateKey, header: object = {}):
   return new SignJWT(all).setProtectedHeader({ alg: 'ES256', kid: 'one', ...header }).sign(key);
 }
 
-const initialize = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-};
 const post = (authorization?: string) =>
   fetch(mcp.url, {
     method: 'POST',
-    headers: {
-      'content-type': 'application/json',
-      accept: 'application/json, text/event-stream',
-      ...(authorization === undefined ? {} : { authorization }),
-    },
-    body: JSON.stringify(initialize),
+    headers: { ...ACCEPT, ...(authorization === undefined ? {} : { authorization }) },
+    body: JSON.stringify(INITIALIZE),
   });
 
 describe('metadata', () => {
@@ -170,7 +161,7 @@ describe('challenges', () => {
     const authorization = `Bearer ${await token({ scope: 'sitefleet:read' })}`;
     const response = await fetch(mcp.url, {
       method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'application/json, text/event-stream', authorization },
+      headers: { ...ACCEPT, authorization },
       body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name: 'svc/delete-site-v1' } }),
     });
     expect(response.status).toBe(403);

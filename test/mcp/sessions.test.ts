@@ -6,16 +6,10 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { newKey } from '../support/logins.js';
+import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 import { type Surfaces, startSurfaces } from '../support/surfaces.js';
 
 const MAX = 20;
-const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
-const INITIALIZE = {
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-};
 
 let surfaces: Surfaces;
 const streams: ReadableStream[] = [];

@@ -10,6 +10,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_TOOLSETS } from '../../src/core/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
+import { INITIALIZE } from '../support/mcp-messages.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
 const folder = tempFolder('mcp-stdio');
@@ -157,11 +158,7 @@ describe('sitefleet stdio', () => {
     ['2026-07-28', { _meta: meta }],
   ])('lists the same tools each time, under the id of each request (%s)', async (_era, params) => {
     const ids = [1, 2, '"tools":[]'];
-    const initialize = {
-      method: 'initialize',
-      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-    };
-    const greeting = '_meta' in params ? [] : [{ id: 0, ...initialize }, { method: 'notifications/initialized' }];
+    const greeting = '_meta' in params ? [] : [{ ...INITIALIZE, id: 0 }, { method: 'notifications/initialized' }];
     const requests = ids.map((id) => ({ id, method: 'tools/list', params }));
     const { lines } = await talk('listed', [...greeting, ...requests]);
     const listed = lines.map((line) => JSON.parse(line) as Answer).filter(({ id }) => ids.includes(id as never));

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createProbe, type ProbeOptions } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import { whoisDate } from '../../src/probe/whois-answer.js';
+import { closing } from '../support/cleanup.js';
 import { httpServer, whoisServer } from './servers.js';
 
 const never = new AbortController().signal;
@@ -113,7 +114,6 @@ const whoisPort = await whoisServer((question) => {
   asked.push(`whois ${question}`);
   return whoisAnswers[question] ?? 'No match for domain.\r\n';
 });
-const probes: Probe[] = [];
 
 function registry(change: Partial<ProbeOptions> = {}): Probe {
   const probe = createProbe({
@@ -125,8 +125,7 @@ function registry(change: Partial<ProbeOptions> = {}): Probe {
     registryTimeoutMs: 500,
     ...change,
   });
-  probes.push(probe);
-  return probe;
+  return closing(probe);
 }
 
 function json(answer: ServerResponse, status: number, body: unknown, headers: Record<string, string> = {}): void {
@@ -159,9 +158,6 @@ beforeEach(() => {
     if (request.url === '/dns.json') json(answer, 200, bootstrap);
     else json(answer, 200, rdapRecord(request.url?.split('/').at(-1) ?? ''));
   };
-});
-afterAll(async () => {
-  await Promise.all(probes.map((probe) => probe.close()));
 });
 
 /** Serves the bootstrap file; `rest` answers all other requests. */

@@ -121,8 +121,7 @@ async function start(
   return [first, second];
 }
 
-afterEach(async () => {
-  await Promise.all(sides.map(({ app }) => app.close()));
+afterEach(() => {
   sides = [];
 });
 

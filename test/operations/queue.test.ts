@@ -1,7 +1,6 @@
 /** Large selections: the seven operations that queue, and the status of what they queued (operations §6, §7). */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
 /** The status of a job with items before it has done anything. */
@@ -19,10 +18,6 @@ beforeEach(async () => {
   await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
   await app.call('sync-sites', { site_ids_or_domains: [3] });
 });
-
-async function drain() {
-  while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
-}
 
 const QUEUEABLE: [string, string][] = [
   ['sync-sites', 'sync'],
@@ -65,7 +60,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
       job_timed_out: false,
       ...NOTHING_DONE[type],
     });
-    await drain();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toMatchObject({
       status: 'completed',
       progress: 100,
@@ -118,11 +113,11 @@ describe('"all sites"', () => {
 describe('a job', () => {
   it('does what the direct call does: marks, updates, versions', async () => {
     await app.call('suspend-sites', { site_ids_or_domains: THREE });
-    await drain();
+    await app.drain();
     expect(await app.call('count-sites', { status: 'suspended' })).toEqual({ total: 3 });
     for (const id of THREE) await app.call('unsuspend-site', { site_id_or_domain: id });
     await app.call('run-updates', { site_ids_or_domains: THREE, types: ['core'], specific_items: ['platform'] });
-    await drain();
+    await app.drain();
     expect(app.fleet.sites.map(({ state }) => state.wpVersion)).toEqual(['7.1', '7.1', '7.1']);
     expect(await app.call('list-updates')).toMatchObject({ summary: { core: 0, plugins: 3 } });
   });
@@ -133,7 +128,7 @@ describe('a job', () => {
     await app.call('suspend-site', { site_id_or_domain: 3 });
     const { job_id } = await app.call('update-all', { site_ids_or_domains: THREE });
     await app.call('delete-site', { site_id_or_domain: 3, confirm: true });
-    await drain();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'failed', processed: 3, succeeded: 0, failed: 3, progress: 100 });
     expect(status.errors.map(({ site_id, code }: { site_id: number; code: string }) => [site_id, code])).toEqual([
@@ -149,7 +144,7 @@ describe('a job', () => {
     const { job_id } = await app.call('check-sites');
     app.clock.move(48 * 3600_000);
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'queued' });
-    await drain();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id: job_id })).toMatchObject({ status: 'completed' });
   });
 });

@@ -1,6 +1,6 @@
 /** The number of storage queries of an operation does not grow with the fleet (operations §11.10). */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Counts } from '../support/counting-db.js';
 import { type CheckedApp, checkedApp } from './checked-app.js';
 
@@ -10,9 +10,6 @@ const kits = new Map<number, CheckedApp>();
 beforeAll(async () => {
   for (const size of SIZES) kits.set(size, await filled(size));
 }, 60_000);
-afterAll(async () => {
-  for (const app of kits.values()) await app.close();
-});
 
 /** A fleet in the storage only: no site is contacted. */
 async function filled(size: number): Promise<CheckedApp> {

@@ -1,7 +1,6 @@
 /** Filters of update lists and runs: they only ever narrow, and a name that matches nothing is refused. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { type CheckedApp, checkedApp, deniedTo, ordinary } from './checked-app.js';
 
 let app: CheckedApp;
@@ -38,10 +37,6 @@ beforeEach(async () => {
   await app.call('update-site', { site_id_or_domain: 1, tags: [1], client_id: 1 });
   await app.call('update-site', { site_id_or_domain: 2, tags: [1] });
 });
-
-async function drain() {
-  while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
-}
 
 type Entry = { site_id: number; type: string; slug: string };
 const keys = (entries: Entry[]) => entries.map(({ site_id, slug }) => `${site_id} ${slug}`).sort();
@@ -134,7 +129,7 @@ describe.each(['run-updates', 'update-all'])('%s', (name) => {
   it('keeps to the filters in a job, too', async () => {
     const { job_id, sites_queued } = await app.call(name, { exclude_slugs: [kept.slug], level: ['patch', 'major'] });
     expect(sites_queued).toBe(3);
-    await drain();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'completed' });
     expect(await left()).toEqual(times([1, 2, 3], kept.slug, 'platform'));
   });

@@ -5,7 +5,6 @@
 
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { type CheckedApp, checkedApp, offeredPlugins, offers, ordinary } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
@@ -34,10 +33,6 @@ const asked = (name: string) => site.calls.filter((call) => call.function === na
 const plugin = (slug: string) => site.state.plugins.find((each) => each.slug === slug);
 const stored = async (slug: string) =>
   (await app.call('get-site-plugins', OF)).plugins.find((each: { slug: string }) => each.slug === slug);
-
-async function work(): Promise<void> {
-  while (await runNextChunk(app.ctx(), 'a')) app.clock.move(60_000);
-}
 
 describe('an update that breaks the site', () => {
   it('is installed, and the site is said to be broken by it: in the answer, the lists, the score and an alert', async () => {
@@ -257,7 +252,7 @@ describe('an update job', () => {
     for (const each of app.fleet.sites) each.faults.failUpdates = [a];
     Object.assign(app.service.config, { batch_threshold: 0 });
     const { job_id } = await app.call('run-updates', { types: ['plugins', 'core'] });
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id, per_page: 3 });
     expect(status).toMatchObject({ status: 'completed', succeeded: 2, failed: 0, total: 2, processed: 2 });
     const failing = app.fleet.sites.filter((each) =>
@@ -287,7 +282,7 @@ describe('an update job', () => {
     site.faults.failUpdates = true;
     Object.assign(app.service.config, { batch_threshold: 0 });
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'failed',
       succeeded: 0,
@@ -315,7 +310,7 @@ describe('a change that is not known yet when its job ends', () => {
     });
     // PHP continues behind the gateway, for longer than any check waits.
     site.faults = { gatewayTimeout: 1_000 };
-    await work();
+    await app.drain();
     clearInterval(ticking);
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'failed',
@@ -365,7 +360,7 @@ describe('a change that is not known yet when its job ends', () => {
       specific_items: [a],
     });
     site.faults = { gatewayTimeout: 1_000 };
-    await work();
+    await app.drain();
     app.clock.move(10 * 60_000);
     Object.assign(app.service.config, { batch_threshold: 10 });
     await sync();
@@ -387,7 +382,7 @@ describe('a change that is not known yet when its job ends', () => {
     const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: [slug] });
     await expect.poll(() => each?.active).toBe(true);
     site.faults = { offline: true };
-    await work();
+    await app.drain();
     clearInterval(ticking);
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'failed',
@@ -414,7 +409,7 @@ describe('a call on a slow site', () => {
     site.faults.renames = { [a]: renamed };
     site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
     const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
-    await work();
+    await app.drain();
     expect(plugin(renamed)).toMatchObject({ version: '2.0', active: false });
     const status = await app.call('get-batch-job-status', { job_id, per_page: 10 });
     expect(status.summary).toMatchObject({ total_updated: 1, sites_updated: 1 });
@@ -442,7 +437,7 @@ describe('a call on a slow site', () => {
     });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
     // The site is still working when the job begins: it must not be called a second time.
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id: first.job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
@@ -465,7 +460,7 @@ describe('a call on a slow site', () => {
       new_version: '7.1',
     };
     expect((await app.call('get-batch-job-status', { job_id })).items).toEqual([core]);
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({
       status: 'completed',
@@ -488,7 +483,7 @@ describe('a call on a slow site', () => {
     await expect.poll(() => child.leftRunning(1)).toBe('answered');
     site.faults = {};
     const before = asked('stats').length;
-    await work();
+    await app.drain();
     // One sync after the update, one after the repeated call.
     expect(asked('stats').length - before).toBeLessThanOrEqual(2);
     const status = await app.call('get-batch-job-status', { job_id });
@@ -502,7 +497,7 @@ describe('a call on a slow site', () => {
     site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     site.faults = { offline: true };
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, failed: 0, summary: { total_updated: 1 } });
     expect(status.errors).toMatchObject([{ site_id: 1, code: 'svc_site_offline' }]);
@@ -513,7 +508,7 @@ describe('a call on a slow site', () => {
     const { job_id } = await app.call('update-site-plugins', OF);
     await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
     expect(site.faults.maintenance).toBeUndefined();
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'completed',
       summary: { total_updated: 3, total_errors: 0 },
@@ -526,7 +521,7 @@ describe('a call on a slow site', () => {
     const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
     await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
     site.faults.maintenance = true;
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'failed', failed: 1, errors: [{ site_id: 1, code: 'svc_site_offline' }] });
     expect(
@@ -542,7 +537,7 @@ describe('a call on a slow site', () => {
     const { job_id } = error.data;
     expect((await app.fail('update-site-core', OF)).data.job_id).toBe(job_id);
     await expect.poll(() => site.state.wpVersion).toBe('7.1');
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       items: [{ type: 'core', new_version: '7.1' }],
     });
@@ -561,7 +556,7 @@ describe('a call on a slow site', () => {
     });
     expect((await app.call('activate-site-plugins', { ...OF, slugs: wanted })).job_id).toBe(first.job_id);
     await expect.poll(() => inactive.every(({ active }) => active)).toBe(true);
-    await work();
+    await app.drain();
     const { job_id } = first;
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       type: 'extension',
@@ -586,7 +581,7 @@ describe('a call on a slow site', () => {
     await app.call('sync-sites');
     slow(2 * LIMIT);
     const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'completed',
       succeeded: 1,
@@ -594,7 +589,7 @@ describe('a call on a slow site', () => {
       items: wanted.map((slug) => ({ slug })),
     });
     const update = await app.call('update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id: update.job_id })).toMatchObject({
       status: 'completed',
       summary: { total_updated: 1, total_errors: 0 },
@@ -640,7 +635,7 @@ describe('a call on a slow site', () => {
     expect(first).toMatchObject({ code: 'svc_still_running', status: 504 });
     const { job_id } = first.data;
     expect((await app.fail('reconnect-site', OF)).data.job_id).toBe(job_id);
-    await work();
+    await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ type: 'reconnect', succeeded: 1 });
     expect((await app.call('get-site', OF)).status).toBe('connected');
   });
@@ -656,7 +651,7 @@ describe('a call on a slow site', () => {
     // The running update has ended.
     await vi.waitFor(() => expect(slugs.map((slug) => plugin(slug)?.version)).toContain('2.0'), { timeout: 10_000 });
     site.faults = {};
-    await work();
+    await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({
       type: 'update',

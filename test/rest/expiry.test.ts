@@ -44,6 +44,7 @@ beforeAll(async () => {
   ids.address = await addSite('http://127.0.0.1:1234/');
   ids.early = await addSite(`https://early.example:${early}/`);
 });
+
 describe('the SSL monitor', () => {
   it('has nothing before the first look', async () => {
     const { status, body } = await app.rest('GET /ssl-monitor/info');

@@ -4,7 +4,7 @@
  * must be equal.
  */
 
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Answer } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -271,10 +271,6 @@ describe('writes', () => {
   beforeEach(async () => {
     byRest = await fleetOf();
     byOperation = await fleetOf();
-  });
-  afterEach(async () => {
-    await byRest.close();
-    await byOperation.close();
   });
 
   /** Performs the same change on both twins; they must have changed, and be equal. */

@@ -4,7 +4,6 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import type { Faults } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
 import { type RestApp, restApp } from './client.js';
@@ -103,7 +102,7 @@ describe('a visit of the front page', () => {
     for (const [id, fault] of Object.entries(faults)) app.fleet.site(Number(id) - 1).faults = fault;
     Object.assign(app.service.config, { batch_threshold: 2 });
     const answer = await app.call('check-sites', {});
-    while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
+    await app.drain();
     return answer;
   }
 
@@ -218,7 +217,7 @@ describe('marks set by hand', () => {
     Object.assign(app.service.config, { batch_threshold: 1 });
     const { job_id } = await app.call('unsuspend-sites', all);
     expect(job_id).toMatch(/^unsuspend_/);
-    while (await runNextChunk(app.ctx(), 'test')) app.clock.move(30_000);
+    await app.drain();
     expect(await status(3)).toBe('connected');
   });
 });

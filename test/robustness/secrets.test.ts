@@ -27,6 +27,7 @@ import { everyOperation } from '../operations/cases.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
+import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 
 const SITES = 4;
 const folder = tempFolder('secrets');
@@ -179,17 +180,7 @@ async function fullRun(): Promise<void> {
 }
 
 async function overMcp(): Promise<void> {
-  const initialize = {
-    jsonrpc: '2.0',
-    id: 1,
-    method: 'initialize',
-    params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'raw', version: '1' } },
-  };
-  const headers = {
-    Authorization: bearer(),
-    'Content-Type': 'application/json',
-    Accept: 'application/json, text/event-stream',
-  };
+  const headers = { ...ACCEPT, authorization: bearer() };
   const post = async (body: unknown, session: Record<string, string> = {}) => {
     const reply = await http.request('http://127.0.0.1:8787/mcp', {
       method: 'POST',
@@ -200,7 +191,7 @@ async function overMcp(): Promise<void> {
     note('mcp answers', text);
     return { text, session: reply.headers.get('mcp-session-id') ?? '' };
   };
-  const { session } = await post(initialize);
+  const { session } = await post(INITIALIZE);
   const open = { 'mcp-session-id': session };
   let id = 2;
   const tool = (name: string, input: object) =>

@@ -1,17 +1,18 @@
 /** Which sites are due for a sync or an abandoned-items check: the right ones, found without reading all the others. */
 
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { beforeAll, expect, it } from 'vitest';
 import { openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createDueSites } from '../../src/store/sites/due.js';
+import { closing } from '../support/cleanup.js';
 
 const NOW = Date.UTC(2026, 5, 1);
 const HOUR = 3_600_000;
 let db: Db;
 
 beforeAll(async () => {
-  db = await openWriter(':memory:');
+  db = closing(await openWriter(':memory:'));
   await seedFleet(db, { sites: 40, plugins: 0 });
   // 1 to 9 were never tried; the higher the id, the longer ago the last try of the others. Every tenth may not be
   // called.
@@ -21,7 +22,6 @@ beforeAll(async () => {
   ]);
   await db.run('UPDATE site SET suspended = (id % 10 = 0), disconnected = (id % 10 = 5)');
 });
-afterAll(() => db.close());
 
 /** The expected ids, by a plain implementation of the rules. */
 function expected(before: number, limit: number, { index, of } = { index: 0, of: 1 }): number[] {

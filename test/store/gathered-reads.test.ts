@@ -1,9 +1,10 @@
 /** Reads started together are sent together, but stay independent: in their answers, and in their failures. */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { sql } from '../../src/store/driver/db.js';
 import { gatherReads } from '../../src/store/driver/gathered-reads.js';
 import { openDb } from '../../src/store/driver/open.js';
+import { closing } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 
 describe('reads that begin together', () => {
@@ -11,11 +12,10 @@ describe('reads that begin together', () => {
   let db: ReturnType<typeof gatherReads>;
   beforeEach(async () => {
     counted = countingDb(await openDb(':memory:', { mode: 'writer' }));
-    db = gatherReads(counted);
+    db = closing(gatherReads(counted));
     await db.script('CREATE TABLE t (n INTEGER); INSERT INTO t VALUES (1), (2), (3)');
     counted.reset();
   });
-  afterEach(() => db.close());
 
   it('leave as one call, and each gets its own rows', async () => {
     const found = await Promise.all([

@@ -3,11 +3,11 @@
  */
 
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Db, StorageError, sql } from '../../src/store/driver/db.js';
 import { gatherWrites } from '../../src/store/driver/gathered-writes.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { tempFolder } from '../support/cleanup.js';
+import { closing, tempFolder } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';
 
 describe('writes that are ready together', () => {
@@ -30,14 +30,10 @@ describe('writes that are ready together', () => {
       },
     };
     counted = countingDb(faulty);
-    db = gatherWrites(counted);
+    db = closing(gatherWrites(counted));
     await db.script('CREATE TABLE t (n INTEGER PRIMARY KEY, note TEXT)');
-    reader = await openDb(url, { mode: 'reader' });
+    reader = closing(await openDb(url, { mode: 'reader' }));
     counted.reset();
-  });
-  afterEach(async () => {
-    await reader.close();
-    await db.close();
   });
   const insert = (n: number) => sql('INSERT INTO t (n) VALUES (?)', n);
   const stored = async () => (await reader.all('SELECT n FROM t ORDER BY n')).map(({ n }) => n);

@@ -23,6 +23,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { openDb } from '../../src/store/driver/open.js';
 import { keyId, loadKey } from '../../src/store/vault/vault.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
+import { INITIALIZE } from '../support/mcp-messages.js';
 import { type Commands, commands, type Served, type Started } from '../support/processes/commands.js';
 
 const folder = tempFolder('guards');
@@ -77,13 +78,7 @@ const rest = (login: Login, row: string, body?: unknown) => {
 };
 const runEndpoint = (login: Login, name: string, input: object) =>
   ask('POST', `${login.url}/wp-json/wp-abilities/v1/abilities/svc/${name}-v1/run`, login.basic, { input });
-const hello = JSON.stringify({
-  jsonrpc: '2.0',
-  id: 1,
-  method: 'initialize',
-  params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 't', version: '1' } },
-});
-
+const hello = JSON.stringify(INITIALIZE);
 const listTags = JSON.stringify({
   jsonrpc: '2.0',
   id: 2,

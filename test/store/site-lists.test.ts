@@ -2,13 +2,14 @@
  * Lists of sites as storage returns them: every order in both directions, near and far pages, and text built by SQLite.
  */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import { type Db, type Row, sql } from '../../src/store/driver/db.js';
 import { jsonRows } from '../../src/store/driver/json-rows.js';
 import { createSiteRecords, type SiteListFilter, type SiteOrder } from '../../src/store/sites/records.js';
 import { createSites } from '../../src/store/sites/sites.js';
+import { closing } from '../support/cleanup.js';
 
 interface Known extends Row {
   id: number;
@@ -24,7 +25,7 @@ let db: Db;
 let known: Known[];
 
 beforeAll(async () => {
-  db = await openWriter(':memory:');
+  db = closing(await openWriter(':memory:'));
   await seedFleet(db, { sites: 300, plugins: 2 });
   await db.batch([
     sql('UPDATE site SET name = lower(name) WHERE id % 3 = 0'),
@@ -39,7 +40,6 @@ beforeAll(async () => {
      FROM site s JOIN site_detail d ON d.site_id = s.id`,
   );
 });
-afterAll(() => db.close());
 
 const KEYS: Record<SiteOrder, (site: Known) => (string | number)[]> = {
   name: (site) => [site.name.toLowerCase(), site.url_key],

@@ -1,23 +1,23 @@
 /** A search takes one of four paths through storage; the results must not show which. */
 
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { benchVault, openWriter } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { createSites } from '../../src/store/sites/sites.js';
+import { closing } from '../support/cleanup.js';
 
 let db: Db;
 let sites: { id: number; search: string; url_key: string }[];
 
 beforeAll(async () => {
-  db = await openWriter(':memory:');
+  db = closing(await openWriter(':memory:'));
   await seedFleet(db, { sites: 700, plugins: 2 });
   await db.run(
     `UPDATE site SET name = '100%_sure "x"', search = '100%_sure "x"' || char(31) || lower(url) WHERE id = 5`,
   );
   sites = (await db.all('SELECT id, search, url_key FROM site ORDER BY url_key, id')) as typeof sites;
 });
-afterAll(() => db.close());
 
 describe('a search', () => {
   it.each([

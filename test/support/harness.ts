@@ -15,6 +15,7 @@ import type { Log } from '../../src/core/log.js';
 import type { Progress } from '../../src/core/progress.js';
 import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
 import type { Ctx } from '../../src/domain/context.js';
+import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { createProbe } from '../../src/probe/create.js';
 import type { Probe } from '../../src/probe/probe.js';
 import { copyAndVerify } from '../../src/store/backups/copy.js';
@@ -107,6 +108,8 @@ export interface TestApp {
   fail(name: string, input?: unknown, options?: { actor?: Actor }): Promise<ServiceError>;
   /** The context of a call, for tests of functions that operations use. */
   ctx(options?: { actor?: Actor; signal?: AbortSignal | undefined }): Ctx;
+  /** Works off the queued jobs, with the pauses between their chunks; for apps made with `jobs: false`. */
+  drain(): Promise<void>;
   /** Connects site number `i` of the fleet and returns its id. */
   connect(i: number): Promise<number>;
   /** For tests of what happens then: an app is closed after its test, or after the file if it was made outside of one. */
@@ -205,6 +208,9 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     },
     ctx: ({ actor = ADMIN, signal = new AbortController().signal } = {}) =>
       service.ctx({ actor, request_id: 'test', signal }),
+    async drain() {
+      while (await runNextChunk(app.ctx(), 'test')) clock.move(60_000);
+    },
     async connect(i) {
       const site = fleet.site(i);
       const added = await app.call('add-site', {
