@@ -33,6 +33,21 @@ function registryOf(list: readonly GroupedOperation[], maxTokens = MAX) {
   });
 }
 
+/** A registry with one tool, which answers this text. */
+function toolThatAnswers(note: string) {
+  const say = defineOperation({
+    id: 'svc/say-v1',
+    title: 'Say',
+    about: 'Says.',
+    run: 'GET',
+    effect: 'read',
+    input: () => z.object({}),
+    output: () => z.object({ note: z.string() }),
+    handle: async () => ({ note }),
+  });
+  return registryOf([{ ...say, group: 'sites' }]);
+}
+
 const structured = (result: unknown) => (result as { structuredContent: Record<string, unknown> }).structuredContent;
 
 describe('the catalogue', () => {
@@ -252,17 +267,7 @@ describe('large answers', () => {
   });
 
   it('huge texts are cut when there is nothing else to cut', async () => {
-    const big = defineOperation({
-      id: 'svc/big-text-v1',
-      title: 'Big',
-      about: 'Big.',
-      run: 'GET',
-      effect: 'read',
-      input: () => z.object({}),
-      output: () => z.object({ note: z.string() }),
-      handle: async () => ({ note: 'x'.repeat(50_000) }),
-    });
-    const result = await registryOf([{ ...big, group: 'sites' }]).callTool('svc-big-text-v1', {}, caller);
+    const result = await toolThatAnswers('x'.repeat(50_000)).callTool('svc-say-v1', {}, caller);
     expect(estimateTokens(structured(result))).toBeLessThan(MAX);
     expect(structured(result).note).toMatch(/^x+…$/);
   });
@@ -360,18 +365,8 @@ describe('text for models', () => {
   });
 
   it('an answer with unseen characters is cleaned on its way out', async () => {
-    const sly = defineOperation({
-      id: 'svc/sly-v1',
-      title: 'Sly',
-      about: 'Sly.',
-      run: 'GET',
-      effect: 'read',
-      input: () => z.object({}),
-      output: () => z.object({ name: z.string() }),
-      handle: async () => ({ name: 'Good\u202Ename\u0007' }),
-    });
-    const result = await registryOf([{ ...sly, group: 'sites' }]).callTool('svc/sly-v1', {}, caller);
-    expect(structured(result)).toEqual({ name: 'Goodname' });
+    const result = await toolThatAnswers('Good\u202Ename\u0007').callTool('svc/say-v1', {}, caller);
+    expect(structured(result)).toEqual({ note: 'Goodname' });
     expect(JSON.stringify(result)).not.toMatch(/\u202E|\\u0007/);
   });
 

@@ -8,20 +8,18 @@ import { httpServer, tcpServer, tlsServer } from './servers.js';
 
 const probe = closing(createProbe({ allowPrivate: true, references: [] }));
 
-function look(url: string, change: Partial<HttpProbe> = {}) {
-  return probe.http({
-    url,
-    method: 'GET',
-    http_user: null,
-    http_pass: null,
-    ssl_verify: true,
-    timeoutMs: 3_000,
-    expected: [200],
-    maxBytes: 1_000,
-    signal: new AbortController().signal,
-    ...change,
-  });
-}
+const GET: Omit<HttpProbe, 'url'> = {
+  method: 'GET',
+  http_user: null,
+  http_pass: null,
+  ssl_verify: true,
+  timeoutMs: 3_000,
+  expected: [200],
+  maxBytes: 1_000,
+  signal: new AbortController().signal,
+};
+
+const look = (url: string, change: Partial<HttpProbe> = {}) => probe.http({ ...GET, url, ...change });
 
 describe('an HTTP probe', () => {
   it('answers status, body and the time of each step', async () => {
@@ -141,7 +139,7 @@ describe('an HTTP probe', () => {
         lookup: async () => [{ address: '127.0.0.1', family: 4 }],
       }),
     );
-    const request = { ...base, url: `http://inside.example:${port}/` };
+    const request = { ...GET, url: `http://inside.example:${port}/` };
     expect(await strict.http(request)).toMatchObject({ http_status: 0, failure: { kind: 'blocked_address' } });
     expect(await strict.http({ ...request, url: `http://127.0.0.1:${port}/` })).toMatchObject({
       failure: { kind: 'blocked_address' },
@@ -156,17 +154,6 @@ describe('an HTTP probe', () => {
     await expect(look(`http://127.0.0.1:${silent}/`, { signal: stop.signal })).rejects.toThrow('enough');
   });
 });
-
-const base: Omit<HttpProbe, 'url'> = {
-  method: 'GET',
-  http_user: null,
-  http_pass: null,
-  ssl_verify: true,
-  timeoutMs: 2_000,
-  expected: [200],
-  maxBytes: 100,
-  signal: new AbortController().signal,
-};
 
 describe('our own network', () => {
   it('is up when any reference answers, and the answer holds for a while', async () => {

@@ -385,30 +385,22 @@ describe('Lighthouse is looked for', () => {
   });
 });
 
-const real = createAuditor({
-  lighthouse: installedLighthouse,
-  chromium: null,
-  allowPrivate: true,
-  pagespeedUrl: 'http://127.0.0.1:9/',
-});
+const auditor = (allowPrivate: boolean) =>
+  createAuditor({ lighthouse: installedLighthouse, chromium: null, allowPrivate, pagespeedUrl: 'http://127.0.0.1:9/' });
+const real = auditor(true);
 const missing = await real.missing();
 
 describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  const requestOf = (url: string, strategy: 'desktop' | 'mobile') =>
+    ({ engine: 'lighthouse', url, strategy, locale: 'en', key: null, signal: new AbortController().signal }) as const;
+
   test.skipIf(missing !== null)('really measures a page', { timeout: 180_000 }, async () => {
     const page = '<!doctype html><html lang="en"><title>Shop</title><h1>Hello</h1><img src="/x.png">';
     const server = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html; charset=utf-8').end(page),
     );
     const { url } = await listenLocally(server);
-    const request = {
-      engine: 'lighthouse',
-      url: `${url}/`,
-      strategy: 'desktop',
-      locale: 'en',
-      key: null,
-      signal: new AbortController().signal,
-    } as const;
-    const outcome = await real.run(request);
+    const outcome = await real.run(requestOf(`${url}/`, 'desktop'));
     expect(outcome).toMatchObject({ engine: 'lighthouse', response_code: 200 });
     expect(outcome.performance).toBeGreaterThan(50);
     expect(outcome.lab_data.first_contentful_paint?.value).toBeGreaterThan(0);
@@ -416,20 +408,7 @@ describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${miss
   });
 
   test.skipIf(missing !== null)('does not visit private addresses unless it may', async () => {
-    const strict = createAuditor({
-      lighthouse: installedLighthouse,
-      chromium: null,
-      allowPrivate: false,
-      pagespeedUrl: 'http://127.0.0.1:9/',
-    });
-    const request = {
-      engine: 'lighthouse',
-      url: 'http://localhost:9/',
-      strategy: 'mobile',
-      locale: 'en',
-      key: null,
-      signal: new AbortController().signal,
-    } as const;
-    await expect(strict.run(request)).rejects.toThrow(/private or local address/);
+    const visit = auditor(false).run(requestOf('http://localhost:9/', 'mobile'));
+    await expect(visit).rejects.toThrow(/private or local address/);
   });
 });

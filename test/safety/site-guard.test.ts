@@ -264,6 +264,12 @@ describe('what a look tells', () => {
     expect(judged(answer)).toEqual([]);
   });
 
+  /** The first site, at another address. */
+  async function siteAt(url: string) {
+    const { site, connection } = await loadSite(app.ctx(), 1);
+    return { site: { ...site, url }, connection: connection === null ? null : { ...connection, url } };
+  }
+
   it('follows redirects within the site, and tells one that leads elsewhere', async () => {
     app = await safetyApp({ sites: 1, realClock: true, guards: false });
     let second = (response: ServerResponse) => response.end(html(words));
@@ -274,11 +280,7 @@ describe('what a look tells', () => {
     });
     const url = `${(await listenLocally(server)).url}/`;
     const ctx = app.ctx();
-    const known = await loadSite(ctx, 1);
-    const target = {
-      site: { ...known.site, url },
-      connection: known.connection === null ? null : { ...known.connection, url },
-    };
+    const target = await siteAt(url);
     const before = await lookBefore(ctx, target, []);
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
@@ -310,11 +312,7 @@ describe('what a look tells', () => {
     let judging = false;
     const url = `${(await listenLocally(server)).url}/`;
     const ctx = app.ctx();
-    const known = await loadSite(ctx, 1);
-    const target = {
-      site: { ...known.site, url },
-      connection: known.connection === null ? null : { ...known.connection, url },
-    };
+    const target = await siteAt(url);
     const before = await app.running(lookBefore(ctx, target, []));
     judging = true;
     const facts = { on_suspect: 'keep' as const, paths: [], before };
