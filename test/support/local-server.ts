@@ -4,7 +4,7 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import { type HttpListener, listen } from '../../src/http/server.js';
 import { closing } from './cleanup.js';
 
-export interface LocalServer {
+interface LocalServer {
   port: number;
   /** Its address over HTTP, without a slash at the end. */
   url: string;
