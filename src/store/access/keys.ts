@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
 import { hashToken } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
@@ -105,15 +105,9 @@ export function createKeys(db: Db) {
 
     /** One page, legacy keys first, then the newest. */
     async list(page: number, perPage: number): Promise<{ items: KeyRow[]; total: number }> {
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM api_key k ORDER BY k.version, k.id DESC LIMIT ? OFFSET ?`,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql('SELECT count(*) AS n FROM api_key'),
-      ]);
-      return { items: items.map(keyOf), total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(`SELECT ${COLUMNS} FROM api_key k ORDER BY k.version, k.id DESC`);
+      const { items, total } = await readPage(db, rows, sql('SELECT count(*) AS n FROM api_key'), page, perPage);
+      return { items: items.map(keyOf), total };
     },
 
     /** A key as `auth` checks it, by the digest of its key part. Legacy keys never match. */

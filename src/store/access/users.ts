@@ -2,7 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { countOf, readPage } from '../driver/lists.js';
 import { hashPassword } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
@@ -90,17 +90,12 @@ export function createUsers(db: Db) {
 
     /** One page, by name. */
     async list(page: number, perPage: number): Promise<{ items: UserRow[]; total: number }> {
-      const [items = [], [counted] = []] = await db.read([
-        sql(`SELECT ${COLUMNS} FROM user u ORDER BY u.name_key LIMIT ? OFFSET ?`, perPage, offset(page, perPage)),
-        sql('SELECT count(*) AS n FROM user'),
-      ]);
-      return { items: items.map(userOf), total: Number(counted?.n ?? 0) };
+      const rows = sql(`SELECT ${COLUMNS} FROM user u ORDER BY u.name_key`);
+      const { items, total } = await readPage(db, rows, sql('SELECT count(*) AS n FROM user'), page, perPage);
+      return { items: items.map(userOf), total };
     },
 
-    async count(): Promise<number> {
-      const row = await db.one('SELECT count(*) AS n FROM user');
-      return Number(row?.n ?? 0);
-    },
+    count: () => countOf(db, 'SELECT count(*) AS n FROM user'),
 
     /** A user as `auth` checks it, with its denied sites. The name's case is ignored. */
     async login(name: string) {

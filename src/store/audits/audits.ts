@@ -3,7 +3,8 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, join, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { among, except, join } from '../driver/sql-fragments.js';
 
 export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';
@@ -180,23 +181,16 @@ export function createAudits(db: Db) {
       perPage: number,
       denied: readonly number[],
     ): Promise<{ items: AuditSite[]; total: number }> {
-      const parts = [except('s.id', filter.exclude), except('s.id', denied)];
-      if (filter.include !== undefined && filter.include.length > 0)
-        parts.push({ text: ' AND s.id IN (SELECT value FROM json_each(?))', args: [JSON.stringify(filter.include)] });
+      const parts = [except('s.id', filter.exclude), except('s.id', denied), among('s.id', filter.include)];
       const text = needle(filter.search);
       if (text !== '') parts.push({ text: ' AND (instr(s.search, ?) > 0 OR s.id = ?)', args: [fold(text), text] });
       const where = join(parts);
       const from = `FROM site s WHERE EXISTS (SELECT 1 FROM audit a WHERE a.site_id = s.id)${where.text}`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT s.id, s.url, s.name, s.client_id, s.status ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-          ...where.args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n ${from}`, ...where.args),
-      ]);
-      return { items: items as AuditSite[], total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT s.id, s.url, s.name, s.client_id, s.status ${from} ORDER BY s.url_key, s.id`,
+        ...where.args,
+      );
+      return readPage<AuditSite>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...where.args), page, perPage);
     },
 
     /** Scores over time, newest first. `to` is exclusive. */

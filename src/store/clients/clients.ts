@@ -3,6 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
+import { countOf, rowsAndTotal } from '../driver/lists.js';
 import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 import { reportStatus, type SuspensionChange, stampStatus, suspensionChanges } from '../sites/status.js';
 import {
@@ -84,27 +85,23 @@ async function orEmailTaken(work: Promise<BatchResult[]>): Promise<ClientWrite> 
 export function createClients(db: Db) {
   return {
     /** One page in name order with the true total, in one snapshot. */
-    async list(filter: ClientFilter, page: number, perPage: number, hidden: Hidden) {
+    list(filter: ClientFilter, page: number, perPage: number, hidden: Hidden) {
       const { text, args } = predicate(filter);
       const count = sitesCount(hidden);
       const keys = `SELECT c.id FROM client c WHERE 1${text} ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
-          ...count.args,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM client c WHERE 1${text}`, ...args),
-      ]);
-      return { items: items as ClientItemRow[], total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
+        ...count.args,
+        ...args,
+        perPage,
+        offset(page, perPage),
+      );
+      return rowsAndTotal<ClientItemRow>(db, rows, sql(`SELECT count(*) AS n FROM client c WHERE 1${text}`, ...args));
     },
 
-    async count(filter: ClientFilter): Promise<number> {
+    count(filter: ClientFilter): Promise<number> {
       const { text, args } = predicate(filter);
-      const row = await db.one(`SELECT count(*) AS n FROM client c WHERE 1${text}`, args);
-      return Number(row?.n ?? 0);
+      return countOf(db, `SELECT count(*) AS n FROM client c WHERE 1${text}`, args);
     },
 
     find(key: ClientKey, hidden: Hidden): Promise<ClientRow | undefined> {

@@ -2,7 +2,8 @@
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
-import { except, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 import { createCostShares } from './shares.js';
 
 export interface CostFields {
@@ -115,12 +116,9 @@ export function createCosts(db: Db) {
 
     /** One page in name order with the true total, in one snapshot. */
     async list(page: number, perPage: number, hidden: Hidden): Promise<{ items: CostRow[]; total: number }> {
-      const order = 'ORDER BY c.name COLLATE NOCASE, c.id LIMIT ? OFFSET ?';
-      const [items = [], totals = []] = await db.read([
-        select(order, [perPage, offset(page, perPage)], hidden),
-        sql('SELECT count(*) AS n FROM cost'),
-      ]);
-      return { items: items.map(toCost), total: Number(totals[0]?.n ?? 0) };
+      const rows = select('ORDER BY c.name COLLATE NOCASE, c.id', [], hidden);
+      const { items, total } = await readPage(db, rows, sql('SELECT count(*) AS n FROM cost'), page, perPage);
+      return { items: items.map(toCost), total };
     },
 
     async find(id: number, hidden: Hidden): Promise<CostRow | undefined> {

@@ -5,7 +5,8 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { except, type Fragment, join } from '../driver/sql-fragments.js';
 
 export interface OfferedItem extends Row {
   type: number;
@@ -65,27 +66,19 @@ function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
 export function createFleetOffers(db: Db) {
   return {
     /** One page of items: WordPress itself first, then those on most sites. */
-    async items(
-      filter: OfferedFilter,
-      page: number,
-      perPage: number,
-    ): Promise<{ items: OfferedItem[]; total: number }> {
+    items(filter: OfferedFilter, page: number, perPage: number): Promise<{ items: OfferedItem[]; total: number }> {
       const condition = offered(filter);
       const from = `FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text}`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT u.type, u.slug, max(u.name) AS name, count(*) AS sites, max(u.level) AS level,
-             count((SELECT 1 FROM site_guard g WHERE g.site_id = u.site_id AND g.present = 1)) AS guarded,
-             json_group_array(DISTINCT u.current_version) AS current_versions,
-             json_group_array(DISTINCT u.new_version) AS new_versions
-           ${from} GROUP BY u.type, u.slug ORDER BY u.type <> 0, u.type = 3, count(*) DESC, name, u.slug LIMIT ? OFFSET ?`,
-          ...condition.args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM (SELECT DISTINCT u.type, u.slug ${from})`, ...condition.args),
-      ]);
-      return { items: items as OfferedItem[], total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT u.type, u.slug, max(u.name) AS name, count(*) AS sites, max(u.level) AS level,
+           count((SELECT 1 FROM site_guard g WHERE g.site_id = u.site_id AND g.present = 1)) AS guarded,
+           json_group_array(DISTINCT u.current_version) AS current_versions,
+           json_group_array(DISTINCT u.new_version) AS new_versions
+         ${from} GROUP BY u.type, u.slug ORDER BY u.type <> 0, u.type = 3, count(*) DESC, name, u.slug`,
+        ...condition.args,
+      );
+      const count = sql(`SELECT count(*) AS n FROM (SELECT DISTINCT u.type, u.slug ${from})`, ...condition.args);
+      return readPage<OfferedItem>(db, rows, count, page, perPage);
     },
 
     /** Updates by level; null for unknown versions. */
@@ -123,7 +116,7 @@ export function createFleetOffers(db: Db) {
     },
 
     /** One page of the sites on which an item has an update, by name. */
-    async sites(
+    sites(
       type: number,
       slug: string,
       denied: readonly number[],
@@ -132,19 +125,14 @@ export function createFleetOffers(db: Db) {
     ): Promise<{ items: OfferedSite[]; total: number }> {
       const condition = offered({ types: [type], levels: [], search: '', denied });
       const from = `FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE u.slug = ? AND ${condition.text}`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT u.site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status, u.current_version, u.new_version, u.level,
-             (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${HELD} AS held
-           ${from} ORDER BY s.name, s.id LIMIT ? OFFSET ?`,
-          slug,
-          ...condition.args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n ${from}`, slug, ...condition.args),
-      ]);
-      return { items: items as OfferedSite[], total: Number(totals[0]?.n ?? 0) };
+      const args = [slug, ...condition.args];
+      const rows = sql(
+        `SELECT u.site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status, u.current_version, u.new_version, u.level,
+           (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${HELD} AS held
+         ${from} ORDER BY s.name, s.id`,
+        ...args,
+      );
+      return readPage<OfferedSite>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args), page, perPage);
     },
   };
 }

@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { countOf } from '../driver/lists.js';
 import { join, offset } from '../driver/sql-fragments.js';
 import { UNJUDGED_SITES } from '../vulnerabilities/list.js';
 import {
@@ -235,6 +236,5 @@ async function columnsOf(
 async function countUnknown(db: Db, filter: FleetFilter): Promise<number | null> {
   const condition = unknownCondition(filter);
   if (condition === undefined) return null;
-  const row = await db.one(`SELECT count(*) AS n FROM site s WHERE ${condition.text}`, condition.args);
-  return Number(row?.n ?? 0);
+  return countOf(db, `SELECT count(*) AS n FROM site s WHERE ${condition.text}`, condition.args);
 }

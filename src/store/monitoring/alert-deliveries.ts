@@ -2,7 +2,8 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { join, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { join } from '../driver/sql-fragments.js';
 import type { AlertRow } from './alerts.js';
 
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
@@ -158,7 +159,7 @@ export function createAlertDeliveries(db: Db) {
     },
 
     /** One page, newest first, without what concerns denied sites. */
-    async list(
+    list(
       filter: { status: DeliveryStatus | undefined; recipient_id: number | undefined; denied: readonly number[] },
       page: number,
       perPage: number,
@@ -176,17 +177,12 @@ export function createAlertDeliveries(db: Db) {
             },
       ]);
       const from = `FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id WHERE 1${text}`;
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT d.id, d.alert_id, d.recipient_id, r.name AS recipient, a.kind, a.site_id, d.status, d.attempts, d.next_try_at,
-             d.last_error, d.created_at, d.ended_at ${from} ORDER BY d.id DESC LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n ${from}`, ...args),
-      ]);
-      return { items: items as DeliveryRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT d.id, d.alert_id, d.recipient_id, r.name AS recipient, a.kind, a.site_id, d.status, d.attempts, d.next_try_at,
+           d.last_error, d.created_at, d.ended_at ${from} ORDER BY d.id DESC`,
+        ...args,
+      );
+      return readPage<DeliveryRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args), page, perPage);
     },
 
     /**

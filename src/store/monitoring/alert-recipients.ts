@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { sql } from '../driver/db.js';
+import { countOf, readPage } from '../driver/lists.js';
 import type { Vault } from '../vault/vault.js';
 
 /** The address of a recipient. All of it is secret: anyone who has the address of a chat channel can write to it. */
@@ -45,6 +46,7 @@ export interface RecipientRow extends Row {
 
 const COLUMNS =
   'id, uid, name, type, host, kinds, site_ids, quiet_from, quiet_to, enabled, created_at, last_sent_at, last_failed_at, last_error';
+const COUNT = 'SELECT count(*) AS n FROM alert_recipient';
 const FIELDS = ['name', 'kinds', 'site_ids', 'quiet_from', 'quiet_to', 'enabled'] as const;
 
 export function createAlertRecipients(db: Db, vault: Vault) {
@@ -92,12 +94,14 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       return JSON.parse(vault.open(String(row?.target), place(uid))) as AlertTarget;
     },
 
-    async list(page: number, perPage: number): Promise<{ items: RecipientRow[]; total: number }> {
-      const items = await db.all<RecipientRow>(`SELECT ${COLUMNS} FROM alert_recipient ORDER BY id LIMIT ? OFFSET ?`, [
+    list(page: number, perPage: number): Promise<{ items: RecipientRow[]; total: number }> {
+      return readPage<RecipientRow>(
+        db,
+        sql(`SELECT ${COLUMNS} FROM alert_recipient ORDER BY id`),
+        sql(COUNT),
+        page,
         perPage,
-        offset(page, perPage),
-      ]);
-      return { items, total: Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n) };
+      );
     },
 
     /** Active recipients, at most `limit`. */
@@ -107,9 +111,7 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       ]);
     },
 
-    async count(): Promise<number> {
-      return Number((await db.one('SELECT count(*) AS n FROM alert_recipient'))?.n);
-    },
+    count: () => countOf(db, COUNT),
 
     /** Addresses that single sites have for the mails about their uptime, each comma-separated. */
     async siteAddresses(): Promise<string[]> {

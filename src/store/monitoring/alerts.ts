@@ -2,7 +2,8 @@
 
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, join, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { among, join } from '../driver/sql-fragments.js';
 
 export interface NewAlert {
   /** Identifies the occasion: a second alert with the same key is not stored. */
@@ -60,7 +61,7 @@ export function createAlerts(db: Db) {
     },
 
     /** One page, newest first, with the true total. Every caller sees alerts that belong to no site. */
-    async list(
+    list(
       filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },
       page: number,
       perPage: number,
@@ -71,16 +72,14 @@ export function createAlerts(db: Db) {
         args: [JSON.stringify(filter.denied)],
       };
       const { text, args } = filter.denied.length === 0 ? sites : join([sites, hidden]);
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
+      const rows = sql(`SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC`, ...args);
+      return readPage<AlertRow>(
+        db,
+        rows,
         sql(`SELECT count(*) AS n FROM alert WHERE 1${text}`, ...args),
-      ]);
-      return { items: items as AlertRow[], total: Number(counts[0]?.n ?? 0) };
+        page,
+        perPage,
+      );
     },
 
     /** Deletes alerts older than `before`, at most `limit` at a time. */

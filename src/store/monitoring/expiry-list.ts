@@ -1,7 +1,8 @@
 /** Lists of sites by the expiry of certificates or domains. Their status depends on the time, so it is computed when they are read. */
 
 import { type Db, type Row, sql } from '../driver/db.js';
-import { included, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { included } from '../driver/sql-fragments.js';
 import { sitePredicate } from '../sites/filter.js';
 
 export interface ExpiryFilter<S extends string> {
@@ -29,7 +30,7 @@ interface ExpiryTables {
 }
 
 /** One page in URL order with the true total. */
-export async function expiryList<T extends Row>(
+export function expiryList<T extends Row>(
   db: Db,
   { columns, status, from }: ExpiryTables,
   filter: ExpiryFilter<string>,
@@ -42,16 +43,12 @@ export async function expiryList<T extends Row>(
   const byStatus = filter.status.length > 0;
   const where = byStatus ? `${base.where} AND ${status} IN (SELECT value FROM json_each(?))` : base.where;
   const args = byStatus ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)] : base.args;
-  const [items = [], counts = []] = await db.read([
-    sql(
-      `SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-      at.now,
-      at.expiring,
-      ...args,
-      perPage,
-      offset(page, perPage),
-    ),
-    sql(`SELECT count(*) AS n FROM ${byStatus ? from : 'site s'} WHERE ${where}`, ...args),
-  ]);
-  return { items: items as T[], total: Number(counts[0]?.n ?? 0) };
+  const rows = sql(
+    `SELECT ${columns} FROM ${from} WHERE ${where} ORDER BY s.url_key, s.id`,
+    at.now,
+    at.expiring,
+    ...args,
+  );
+  const count = sql(`SELECT count(*) AS n FROM ${byStatus ? from : 'site s'} WHERE ${where}`, ...args);
+  return readPage<T>(db, rows, count, page, perPage);
 }

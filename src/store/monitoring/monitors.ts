@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { countOf, rowsAndTotal } from '../driver/lists.js';
 import { included, offset } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import { createSecretSealer } from '../sites/secrets.js';
@@ -111,28 +112,22 @@ export function createMonitors(db: Db, vault: Vault) {
     },
 
     /** One page in URL order with the true total. */
-    async list(filter: MonitorFilter, page: number, perPage: number): Promise<{ items: MonitorRow[]; total: number }> {
+    list(filter: MonitorFilter, page: number, perPage: number): Promise<{ items: MonitorRow[]; total: number }> {
       const { where, args } = predicate(filter);
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM (SELECT s.id FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?) k
-           JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`, ...args),
-      ]);
-      return { items: items as MonitorRow[], total: Number(counts[0]?.n ?? 0) };
+      const from = `FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`;
+      const rows = sql(
+        `SELECT ${COLUMNS} FROM (SELECT s.id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?) k
+         JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
+        ...args,
+        perPage,
+        offset(page, perPage),
+      );
+      return rowsAndTotal<MonitorRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
-    async count(filter: MonitorFilter): Promise<number> {
+    count(filter: MonitorFilter): Promise<number> {
       const { where, args } = predicate(filter);
-      const row = await db.one(
-        `SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`,
-        args,
-      );
-      return Number(row?.n ?? 0);
+      return countOf(db, `SELECT count(*) AS n FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`, args);
     },
 
     /** Changes the given settings, and plans the monitor again by the global interval and switch. */

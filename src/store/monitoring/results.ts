@@ -2,7 +2,8 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, except, join, offset } from '../driver/sql-fragments.js';
+import { countOf, readPage } from '../driver/lists.js';
+import { among, except, join } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
 import { loadHistory } from './imported-history.js';
@@ -88,7 +89,7 @@ export function createMonitorResults(db: Db) {
     },
 
     /** Beats of one monitor, newest first, with the true total. */
-    async beats(
+    beats(
       siteId: number,
       range: { from: number; to: number; status: readonly number[] },
       page: number,
@@ -97,35 +98,32 @@ export function createMonitorResults(db: Db) {
       const status = range.status.length === 0 ? '' : ' AND status IN (SELECT value FROM json_each(?))';
       const args: Value[] = [siteId, range.from, range.to, ...(status === '' ? [] : [idList(range.status)])];
       const where = `site_id = ? AND at BETWEEN ? AND ?${status}`;
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT id, site_id, at, status, important, ping_ms, http_code, duration, down_count, msg FROM heartbeat WHERE ${where}
-           ORDER BY at DESC, id DESC LIMIT ? OFFSET ?`,
-          ...args,
-          limit,
-          offset(page, limit),
-        ),
+      const rows = sql(
+        `SELECT id, site_id, at, status, important, ping_ms, http_code, duration, down_count, msg FROM heartbeat WHERE ${where}
+         ORDER BY at DESC, id DESC`,
+        ...args,
+      );
+      return readPage<BeatRow>(
+        db,
+        rows,
         sql(`SELECT count(*) AS n FROM heartbeat WHERE ${where}`, ...args),
-      ]);
-      return { items: items as BeatRow[], total: Number(counts[0]?.n ?? 0) };
+        page,
+        limit,
+      );
     },
 
     /** Incidents of one monitor, newest first. */
-    async incidents(siteId: number, page: number, perPage: number): Promise<{ items: IncidentRow[]; total: number }> {
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${INCIDENT} FROM incident i WHERE i.site_id = ? ORDER BY i.started_at DESC, i.id DESC LIMIT ? OFFSET ?`,
-          siteId,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql('SELECT count(*) AS n FROM incident WHERE site_id = ?', siteId),
-      ]);
-      return { items: items as IncidentRow[], total: Number(counts[0]?.n ?? 0) };
+    incidents(siteId: number, page: number, perPage: number): Promise<{ items: IncidentRow[]; total: number }> {
+      const rows = sql(
+        `SELECT ${INCIDENT} FROM incident i WHERE i.site_id = ? ORDER BY i.started_at DESC, i.id DESC`,
+        siteId,
+      );
+      const count = sql('SELECT count(*) AS n FROM incident WHERE site_id = ?', siteId);
+      return readPage<IncidentRow>(db, rows, count, page, perPage);
     },
 
     /** Incidents of many sites, newest first. */
-    async fleetIncidents(
+    fleetIncidents(
       filter: IncidentFilter,
       page: number,
       perPage: number,
@@ -140,17 +138,13 @@ export function createMonitorResults(db: Db) {
           ? []
           : [{ text: ` AND i.acknowledged_at IS ${acknowledged ? 'NOT ' : ''}NULL`, args: [] }]),
       ]);
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE 1${text}
-           ORDER BY i.started_at DESC, i.id DESC LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM incident i WHERE 1${text}`, ...args),
-      ]);
-      return { items: items as FleetIncidentRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE 1${text}
+         ORDER BY i.started_at DESC, i.id DESC`,
+        ...args,
+      );
+      const count = sql(`SELECT count(*) AS n FROM incident i WHERE 1${text}`, ...args);
+      return readPage<FleetIncidentRow>(db, rows, count, page, perPage);
     },
 
     /** One incident of a site that is not denied. */
@@ -173,13 +167,9 @@ export function createMonitorResults(db: Db) {
     },
 
     /** Incidents that began in a range. */
-    async countIncidents(siteId: number, from: number, to: number): Promise<number> {
-      const row = await db.one('SELECT count(*) AS n FROM incident WHERE site_id = ? AND started_at BETWEEN ? AND ?', [
-        siteId,
-        from,
-        to,
-      ]);
-      return Number(row?.n ?? 0);
+    countIncidents(siteId: number, from: number, to: number): Promise<number> {
+      const query = 'SELECT count(*) AS n FROM incident WHERE site_id = ? AND started_at BETWEEN ? AND ?';
+      return countOf(db, query, [siteId, from, to]);
     },
 
     /** Sums over the last 24 hours, 7 and 30 days, the hours of the last day, and incidents begun; by site. */

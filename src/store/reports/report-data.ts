@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { rowsAndTotal } from '../driver/lists.js';
 
 interface ChangeEvent extends Row {
   source: string;
@@ -99,21 +100,16 @@ export function createReportData(db: Db) {
     },
 
     /** Incidents that touched a range in ms, newest first; `to` exclusive. */
-    async incidents(siteId: number, from: number, to: number, limit: number) {
+    incidents(siteId: number, from: number, to: number, limit: number) {
       // What ended at the very start has no time in the range; what began there and ended at once still belongs to it.
       const where = 'site_id = ? AND started_at < ? AND (ended_at IS NULL OR ended_at > ? OR started_at >= ?)';
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT id, started_at, ended_at, http_code, msg FROM incident WHERE ${where} ORDER BY started_at DESC, id DESC LIMIT ?`,
-          siteId,
-          to,
-          from,
-          from,
-          limit,
-        ),
-        sql(`SELECT count(*) AS n FROM incident WHERE ${where}`, siteId, to, from, from),
-      ]);
-      return { items: items as IncidentOf[], total: Number(counts[0]?.n ?? 0) };
+      const args = [siteId, to, from, from];
+      const rows = sql(
+        `SELECT id, started_at, ended_at, http_code, msg FROM incident WHERE ${where} ORDER BY started_at DESC, id DESC LIMIT ?`,
+        ...args,
+        limit,
+      );
+      return rowsAndTotal<IncidentOf>(db, rows, sql(`SELECT count(*) AS n FROM incident WHERE ${where}`, ...args));
     },
 
     /** Records of a range, newest first, their number by action, and whether there ever was one. */

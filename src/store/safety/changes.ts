@@ -2,7 +2,8 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, offset } from '../driver/sql-fragments.js';
+import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
+import { except } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -134,9 +135,8 @@ export function createChanges(db: Db) {
     },
 
     /** Items of a run so far. */
-    async count(runId: string): Promise<number> {
-      const row = await db.one('SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
-      return Number(row?.n ?? 0);
+    count(runId: string): Promise<number> {
+      return countOf(db, 'SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
     },
 
     find(id: string): Promise<ChangeRow | undefined> {
@@ -177,21 +177,14 @@ export function createChanges(db: Db) {
     },
 
     /** Newest first, one page. */
-    async page(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
-      const [items = [], counts = []] = await db.read([
-        sql(
-          'SELECT * FROM safe_change WHERE site_id = ? ORDER BY started_at DESC, position DESC LIMIT ? OFFSET ?',
-          siteId,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql('SELECT count(*) AS n FROM safe_change WHERE site_id = ?', siteId),
-      ]);
-      return { items: items as ChangeRow[], total: Number(counts[0]?.n ?? 0) };
+    page(siteId: number, page: number, perPage: number): Promise<{ items: ChangeRow[]; total: number }> {
+      const rows = sql('SELECT * FROM safe_change WHERE site_id = ? ORDER BY started_at DESC, position DESC', siteId);
+      const count = sql('SELECT count(*) AS n FROM safe_change WHERE site_id = ?', siteId);
+      return readPage<ChangeRow>(db, rows, count, page, perPage);
     },
 
     /** Updates with this outcome since then, newest first; at most `limit`, and their total number. */
-    async broken(
+    broken(
       outcome: 'rolled_back' | 'broken',
       since: number,
       denied: readonly number[],
@@ -200,17 +193,13 @@ export function createChanges(db: Db) {
       const hidden = except('c.site_id', denied);
       const from = `FROM safe_change c JOIN site s ON s.id = c.site_id WHERE c.outcome = ?
         AND c.settled_at >= ?${hidden.text}`;
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT c.*, s.name AS site_name, s.url AS site_url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
-          outcome,
-          since,
-          ...hidden.args,
-          limit,
-        ),
-        sql(`SELECT count(*) AS n ${from}`, outcome, since, ...hidden.args),
-      ]);
-      return { items: items as BrokenRow[], total: Number(counts[0]?.n ?? 0) };
+      const args = [outcome, since, ...hidden.args];
+      const rows = sql(
+        `SELECT c.*, s.name AS site_name, s.url AS site_url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
+        ...args,
+        limit,
+      );
+      return rowsAndTotal<BrokenRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
     /** Deletes items that were settled by then. */

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
 
 export interface QuarantineRow extends Row {
   type: number;
@@ -66,17 +66,13 @@ export function createQuarantine(db: Db) {
     },
 
     /** Newest first, one page; released ones only on request. */
-    async page(lifted: boolean, page: number, perPage: number): Promise<{ items: QuarantineRow[]; total: number }> {
+    page(lifted: boolean, page: number, perPage: number): Promise<{ items: QuarantineRow[]; total: number }> {
       const where = lifted ? '' : 'WHERE lifted_at IS NULL';
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT ${COLUMNS} FROM quarantined_version ${where} ORDER BY created_at DESC, type, slug, version LIMIT ? OFFSET ?`,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM quarantined_version ${where}`),
-      ]);
-      return { items: items as QuarantineRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT ${COLUMNS} FROM quarantined_version ${where} ORDER BY created_at DESC, type, slug, version`,
+      );
+      const count = sql(`SELECT count(*) AS n FROM quarantined_version ${where}`);
+      return readPage<QuarantineRow>(db, rows, count, page, perPage);
     },
 
     /** Releases a version; undefined if it was not held back. */

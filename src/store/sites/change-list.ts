@@ -2,6 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { readPage } from '../driver/lists.js';
 import { offset } from '../driver/sql-fragments.js';
 
 /** `wpadmin`: made on the site itself; `dashboard`: made through this service. */
@@ -49,41 +50,37 @@ const WHEN: Record<ChangeSource, string> = { wpadmin: 'created', dashboard: 'at'
 
 export function createChangeList(db: Db) {
   return {
-    async list(
+    list(
       siteId: number,
       filter: ChangeFilter,
       page: number,
       perPage: number,
     ): Promise<{ items: ChangeRow[]; total: number }> {
-      const parts = ['site_id = ?'];
+      const conditions = ['site_id = ?'];
       const args: Value[] = [siteId];
       const narrow = (column: string, values: readonly string[]) => {
         if (values.length === 0) return;
-        parts.push(`${column} IN (SELECT value FROM json_each(?))`);
+        conditions.push(`${column} IN (SELECT value FROM json_each(?))`);
         args.push(JSON.stringify(values));
       };
       narrow('action', filter.actions);
       narrow('context', filter.contexts);
-      const where = parts.join(' AND ');
+      const where = conditions.join(' AND ');
       const way = filter.oldest_first ? 'ASC' : 'DESC';
       const { sources } = filter;
       const last = Math.min(offset(page, perPage) + perPage, Number.MAX_SAFE_INTEGER);
       // Each source returns no more than this page can need; the results are then merged.
-      const rows = sources.map(
+      const parts = sources.map(
         (source) =>
           `SELECT * FROM (${TABLES[source]} WHERE ${where} ORDER BY ${WHEN[source]} ${way}, id ${way} LIMIT ?)`,
       );
       const counts = sources.map((source) => `(SELECT count(*) FROM (${TABLES[source]} WHERE ${where}))`);
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `${rows.join(' UNION ALL ')} ORDER BY created ${way}, id ${way} LIMIT ? OFFSET ?`,
-          ...sources.flatMap(() => [...args, last]),
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT ${counts.join(' + ')} AS n`, ...sources.flatMap(() => args)),
-      ]);
-      return { items: items as ChangeRow[], total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(
+        `${parts.join(' UNION ALL ')} ORDER BY created ${way}, id ${way}`,
+        ...sources.flatMap(() => [...args, last]),
+      );
+      const count = sql(`SELECT ${counts.join(' + ')} AS n`, ...sources.flatMap(() => args));
+      return readPage<ChangeRow>(db, rows, count, page, perPage);
     },
   };
 }

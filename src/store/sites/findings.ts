@@ -2,7 +2,7 @@
 
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
 import { idList } from './filter.js';
 
 interface AbandonedRow extends Row {
@@ -17,7 +17,7 @@ interface AbandonedRow extends Row {
 export function createFindings(db: Db) {
   return {
     /** Items whose last release is at or before `before` (unix seconds), by site URL then slug. */
-    async abandoned(
+    abandoned(
       filter: { kind: number; before: number; site_id?: number | undefined; denied: readonly number[] },
       page: number,
       perPage: number,
@@ -33,17 +33,13 @@ export function createFindings(db: Db) {
         args.push(idList(filter.denied));
       }
       const where = parts.join(' AND ');
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT a.site_id, s.url AS site_url, a.slug, a.name, a.version, a.last_updated FROM site_abandoned a JOIN site s ON s.id = a.site_id
-           WHERE ${where} ORDER BY a.url_key, a.slug, a.site_id LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM site_abandoned a WHERE ${where}`, ...args),
-      ]);
-      return { items: items as AbandonedRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT a.site_id, s.url AS site_url, a.slug, a.name, a.version, a.last_updated FROM site_abandoned a JOIN site s ON s.id = a.site_id
+         WHERE ${where} ORDER BY a.url_key, a.slug, a.site_id`,
+        ...args,
+      );
+      const count = sql(`SELECT count(*) AS n FROM site_abandoned a WHERE ${where}`, ...args);
+      return readPage<AbandonedRow>(db, rows, count, page, perPage);
     },
 
     /** How many of these sites have not been checked yet, and the time of the oldest check; null without any. */

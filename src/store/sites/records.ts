@@ -3,6 +3,7 @@
 import type { Db, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
+import { countOf } from '../driver/lists.js';
 import {
   countStatement,
   idList,
@@ -105,10 +106,9 @@ export function createSiteRecords(db: Db) {
       return placedRows.page(db, pageStatement(matching, sorting, start, perPage), count);
     },
 
-    async count(filter: SiteListFilter): Promise<number> {
+    count(filter: SiteListFilter): Promise<number> {
       const { where, args } = listPredicate(filter);
-      const row = await db.one(`SELECT count(*) AS n FROM site s WHERE ${where}`, args);
-      return Number(row?.n ?? 0);
+      return countOf(db, `SELECT count(*) AS n FROM site s WHERE ${where}`, args);
     },
 
     /** Sites deleted in the meantime are missing. */

@@ -3,6 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
+import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 
 interface TagItemRow extends Row {
@@ -76,21 +77,18 @@ export function createTags(db: Db) {
 
   return {
     /** One page in name order with the true total, in one snapshot. */
-    async list(filter: TagFilter, page: number, perPage: number, hidden: Hidden) {
+    list(filter: TagFilter, page: number, perPage: number, hidden: Hidden) {
       const { text, args } = predicate(filter);
       const count = sitesCount(hidden);
       const keys = `SELECT t.id FROM tag t WHERE 1${text} ORDER BY t.name_key, t.id LIMIT ? OFFSET ?`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
-          ...count.args,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM tag t WHERE 1${text}`, ...args),
-      ]);
-      return { items: items as TagItemRow[], total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
+        ...count.args,
+        ...args,
+        perPage,
+        offset(page, perPage),
+      );
+      return rowsAndTotal<TagItemRow>(db, rows, sql(`SELECT count(*) AS n FROM tag t WHERE 1${text}`, ...args));
     },
 
     find(id: number, hidden: Hidden): Promise<TagRow | undefined> {
@@ -147,22 +145,18 @@ export function createTags(db: Db) {
     },
 
     /** Clients with at least one site that has the tag, once each, in name order. */
-    async clients(tagId: number, page: number, perPage: number, hidden: Hidden) {
+    clients(tagId: number, page: number, perPage: number, hidden: Hidden) {
       const seen = except('s.id', hidden);
       const links = `FROM site_tag l JOIN site s ON s.id = l.site_id WHERE l.tag_id = ? AND s.client_id IS NOT NULL${seen.text}`;
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `SELECT c.id, c.name, c.email, o.n AS sites_with_tag
-           FROM (SELECT s.client_id, count(*) AS n ${links} GROUP BY s.client_id) o JOIN client c ON c.id = o.client_id
-           ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`,
-          tagId,
-          ...seen.args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(DISTINCT s.client_id) AS n ${links}`, tagId, ...seen.args),
-      ]);
-      return { items: items as TagClientRow[], total: Number(totals[0]?.n ?? 0) };
+      const args = [tagId, ...seen.args];
+      const rows = sql(
+        `SELECT c.id, c.name, c.email, o.n AS sites_with_tag
+         FROM (SELECT s.client_id, count(*) AS n ${links} GROUP BY s.client_id) o JOIN client c ON c.id = o.client_id
+         ORDER BY c.name_key, c.id`,
+        ...args,
+      );
+      const count = sql(`SELECT count(DISTINCT s.client_id) AS n ${links}`, ...args);
+      return readPage<TagClientRow>(db, rows, count, page, perPage);
     },
   };
 }

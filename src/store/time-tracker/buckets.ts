@@ -3,7 +3,8 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { readPage } from '../driver/lists.js';
+import { type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './sql.js';
 
 export type Recurrence = 'none' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
@@ -73,16 +74,10 @@ export function createTimeBuckets(db: Db) {
     /** One page in title order with the true total. */
     async list(filter: BucketFilter, page: number, perPage: number) {
       const { text, args } = predicate(filter);
-      const [items = [], totals = []] = await db.read([
-        sql(
-          `${SELECT} WHERE 1${text} ORDER BY b.title_key, b.id LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM time_bucket b WHERE 1${text}`, ...args),
-      ]);
-      return { items: items.map(toBucket), total: Number(totals[0]?.n ?? 0) };
+      const rows = sql(`${SELECT} WHERE 1${text} ORDER BY b.title_key, b.id`, ...args);
+      const count = sql(`SELECT count(*) AS n FROM time_bucket b WHERE 1${text}`, ...args);
+      const { items, total } = await readPage(db, rows, count, page, perPage);
+      return { items: items.map(toBucket), total };
     },
 
     async find(id: number): Promise<BucketRow | undefined> {

@@ -3,6 +3,7 @@
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
+import { readPage } from '../driver/lists.js';
 import { offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { KIND, TYPE } from '../sites/inventory-rows.js';
@@ -163,11 +164,7 @@ export function createUpdates(db: Db) {
     },
 
     /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */
-    async ignored(
-      denied: readonly number[],
-      page: number,
-      perPage: number,
-    ): Promise<{ items: IgnoredRow[]; total: number }> {
+    ignored(denied: readonly number[], page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
       const hidden = denied.length === 0 ? '' : 'AND s.id NOT IN (SELECT value FROM json_each(?))';
       const args: Value[] = denied.length === 0 ? [] : [idList(denied), idList(denied)];
       const entries = `
@@ -180,16 +177,11 @@ export function createUpdates(db: Db) {
         FROM ignored_everywhere g JOIN site s
         WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug) ${hidden}
         GROUP BY s.id, g.type, g.slug`;
-      const [items = [], counts = []] = await db.read([
-        sql(
-          `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug LIMIT ? OFFSET ?`,
-          ...args,
-          perPage,
-          offset(page, perPage),
-        ),
-        sql(`SELECT count(*) AS n FROM (${entries})`, ...args),
-      ]);
-      return { items: items as IgnoredRow[], total: Number(counts[0]?.n ?? 0) };
+      const rows = sql(
+        `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug`,
+        ...args,
+      );
+      return readPage<IgnoredRow>(db, rows, sql(`SELECT count(*) AS n FROM (${entries})`, ...args), page, perPage);
     },
   };
 }
