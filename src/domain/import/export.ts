@@ -4,7 +4,8 @@
  */
 
 import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
-import type { IgnoredItem, MonitorColumns } from '../../store/sites/import.js';
+import type { MonitorColumns } from '../../store/sites/import.js';
+import type { IgnoredEntry } from '../../store/sites/records.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { UPDATE_TYPES } from '../updates/results.js';
@@ -82,7 +83,7 @@ function siteOf(
   site: SiteRecord,
   connection: SiteConnection,
   tags: string[],
-  ignored: readonly IgnoredItem[],
+  ignored: readonly IgnoredEntry[],
   monitor: MonitorColumns,
 ) {
   return {
@@ -116,7 +117,7 @@ function siteOf(
   };
 }
 
-function ignoredOf({ type, slug, name, version }: IgnoredItem): FleetIgnored {
+function ignoredOf({ type, slug, name, version }: IgnoredEntry): FleetIgnored {
   return { type: (UPDATE_TYPES[type] ?? 'plugin') as FleetIgnored['type'], slug, name, version };
 }
 

@@ -3,7 +3,7 @@
 import type { FleetCost, FleetIgnored } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
 import { ServiceError } from '../../core/errors.js';
-import type { IgnoredItem } from '../../store/sites/import.js';
+import type { IgnoredEntry } from '../../store/sites/records.js';
 import { addClient, markClient } from '../clients/clients.js';
 import type { Ctx } from '../context.js';
 import { paymentMethods, productTypes } from '../costs/lists.js';
@@ -93,7 +93,7 @@ async function linkClients(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
 }
 
 /** Stored form of ignored updates. */
-export function ignoredRows(items: readonly FleetIgnored[]): IgnoredItem[] {
+export function ignoredRows(items: readonly FleetIgnored[]): IgnoredEntry[] {
   return items.map(({ type, ...item }) => ({ ...item, type: UPDATE_TYPES.indexOf(type) }));
 }
 

@@ -10,7 +10,15 @@ export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';
 export type AuditSchedule = 'none' | 'daily' | 'weekly' | 'monthly';
 
-export interface AuditRow extends Row {
+/** 0 to 100; null if it was not measured. */
+interface AuditScores {
+  performance: number | null;
+  seo: number | null;
+  accessibility: number | null;
+  best_practices: number | null;
+}
+
+export interface AuditRow extends Row, AuditScores {
   id: number;
   site_id: number;
   strategy: AuditStrategy;
@@ -20,10 +28,6 @@ export interface AuditRow extends Row {
   finished_at: number | null;
   engine: string;
   response_code: number | null;
-  performance: number | null;
-  seo: number | null;
-  accessibility: number | null;
-  best_practices: number | null;
   /** JSON. */
   lab_data: string;
   others_data: string;
@@ -45,13 +49,9 @@ export interface ClaimedAudit extends Row {
   site_status: string;
 }
 
-interface AuditResult {
+interface AuditResult extends AuditScores {
   engine: string;
   response_code: number | null;
-  performance: number | null;
-  seo: number | null;
-  accessibility: number | null;
-  best_practices: number | null;
   lab_data: unknown;
   others_data: unknown;
 }
@@ -64,13 +64,9 @@ export interface AuditSite extends Row {
   status: 'connected' | 'disconnected' | 'suspended';
 }
 
-interface ScorePoint extends Row {
+interface ScorePoint extends Row, AuditScores {
   at: number;
   strategy: AuditStrategy;
-  performance: number | null;
-  seo: number | null;
-  accessibility: number | null;
-  best_practices: number | null;
 }
 
 const COLUMNS = `a.id, a.site_id, a.strategy, a.status, a.requested_at, a.started_at, a.finished_at, a.engine, a.response_code,

@@ -18,24 +18,14 @@ export const CLIENT_TEXTS = [
 ] as const;
 export type ClientTexts = Record<(typeof CLIENT_TEXTS)[number], string>;
 
-export interface ClientItemRow extends Row {
+export interface ClientItemRow extends Row, Pick<ClientTexts, 'name' | 'email' | 'phone'> {
   id: number;
-  name: string;
-  email: string;
-  phone: string;
   suspended: number;
   sites_count: number;
   created_at: number;
 }
 
-export interface ClientRow extends ClientItemRow {
-  address_1: string;
-  address_2: string;
-  city: string;
-  state: string;
-  zip: string;
-  country: string;
-  note: string;
+export interface ClientRow extends ClientItemRow, ClientTexts {
   updated_at: number;
   /** Buckets of hours that serve this client alone. */
   own_buckets: number;

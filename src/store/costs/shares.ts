@@ -3,17 +3,13 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { except } from '../driver/sql-fragments.js';
+import type { CostFields } from './costs.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
-export interface CoveringCost extends Row {
+export interface CoveringCost
+  extends Row,
+    Pick<CostFields, 'name' | 'type' | 'license_type' | 'cost_status' | 'price' | 'renewal_type' | 'last_renewal'> {
   id: number;
-  name: string;
-  type: string;
-  license_type: string;
-  cost_status: string;
-  price: string;
-  renewal_type: string | null;
-  last_renewal: string | null;
   covered_sites: number | null;
 }
 

@@ -23,10 +23,8 @@ interface GroupRow extends Row {
   count: number;
 }
 
-interface Found {
-  /** Site ids; with an item, pairs of site and package. */
-  keys: (number | [number, number])[];
-}
+/** Site ids; with an item, pairs of site and package. */
+type Keys = (number | [number, number])[];
 
 const FEED_READ = 'SELECT 1 FROM vulnerability_feed WHERE read_at IS NOT NULL';
 
@@ -194,7 +192,7 @@ export function createFleetSearch(db: Db) {
 /**
  * All matches in order, as one JSON text: a fleet's ids are read faster this way than a page and a count separately.
  */
-async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<Found['keys']> {
+async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<Keys> {
   const [item, ...others] = filter.items;
   const query =
     item === undefined
@@ -217,7 +215,7 @@ async function keysOf(db: Db, filter: FleetFilter, order?: SiteOrder): Promise<F
 
 async function columnsOf(
   db: Db,
-  keys: Found['keys'],
+  keys: Keys,
   item: ItemFilter | undefined,
   columns: readonly SearchColumn[],
 ): Promise<Row[]> {

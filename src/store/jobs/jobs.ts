@@ -26,11 +26,12 @@ export interface JobProgress extends JobRow {
 
 /** A job in the list, which includes those of the tools. */
 export interface ListedJob
-  extends Pick<JobProgress, 'id' | 'origin' | 'status' | 'total' | 'created_at' | 'started_at' | 'completed_at'>,
-    Row {
+  extends Row,
+    Pick<
+      JobProgress,
+      'id' | 'origin' | 'status' | 'total' | 'created_at' | 'started_at' | 'completed_at' | 'succeeded' | 'failed'
+    > {
   type: JobType | ToolJobType;
-  succeeded: number;
-  failed: number;
 }
 
 interface JobError extends Row {
@@ -70,6 +71,9 @@ export interface ItemCounts {
   /** Sites on which at least one was done. */
   sites: number;
 }
+
+const PROGRESS = `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
+  (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed FROM job j`;
 
 export function createJobs(db: Db) {
   return {
@@ -122,11 +126,7 @@ export function createJobs(db: Db) {
 
     /** A job with its derived counters. */
     find(id: string): Promise<JobProgress | undefined> {
-      return db.one<JobProgress>(
-        `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
-          (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed FROM job j WHERE j.id = ?`,
-        [id],
-      );
+      return db.one<JobProgress>(`${PROGRESS} WHERE j.id = ?`, [id]);
     },
 
     /** Newest first, one page, with the number of open ones; includes jobs of the tools. */
@@ -261,12 +261,7 @@ export function createJobs(db: Db) {
     },
 
     list(limit: number): Promise<JobProgress[]> {
-      return db.all<JobProgress>(
-        `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
-          (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed
-         FROM job j ORDER BY j.created_at DESC, j.id LIMIT ?`,
-        [limit],
-      );
+      return db.all<JobProgress>(`${PROGRESS} ORDER BY j.created_at DESC, j.id LIMIT ?`, [limit]);
     },
   };
 }

@@ -18,16 +18,10 @@ export interface NewMail {
   html: string;
 }
 
-export interface MailRow extends Row {
+export interface MailRow extends Row, Omit<NewMail, 'recipients'> {
   id: number;
-  event_key: string;
-  type: string;
-  site_id: number | null;
   /** JSON array. */
   recipients: string;
-  subject: string;
-  text: string;
-  html: string;
   status: MailStatus;
   attempts: number;
   next_try_at: number;

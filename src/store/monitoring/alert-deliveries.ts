@@ -9,12 +9,7 @@ import type { AlertRow } from './alerts.js';
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
 
 /** An alert whose recipients have not been chosen yet. */
-export interface UnroutedAlert extends Row {
-  id: number;
-  kind: string;
-  site_id: number | null;
-  at: number;
-}
+export interface UnroutedAlert extends Row, Pick<AlertRow, 'id' | 'kind' | 'site_id' | 'at'> {}
 
 /** A delivery with its alert and site. */
 export interface DueDelivery extends Pick<AlertRow, 'key' | 'kind' | 'site_id' | 'at' | 'facts'>, Row {

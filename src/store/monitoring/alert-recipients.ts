@@ -27,17 +27,11 @@ export interface RecipientFields {
   enabled: 0 | 1;
 }
 
-export interface RecipientRow extends Row {
+export interface RecipientRow extends Row, RecipientFields {
   id: number;
   uid: string;
-  name: string;
   type: string;
   host: string;
-  kinds: string;
-  site_ids: string;
-  quiet_from: number | null;
-  quiet_to: number | null;
-  enabled: number;
   created_at: number;
   last_sent_at: number | null;
   last_failed_at: number | null;

@@ -6,26 +6,23 @@ import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.j
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
 
-interface DomainFields {
+interface Registration {
   registrar: string | null;
   registrar_url: string | null;
   registrar_iana_id: string | null;
   creation_date: number | null;
   updated_date: number | null;
   expiry_date: number | null;
+}
+
+interface DomainFields extends Registration {
   domain_status: readonly string[];
   name_servers: readonly string[];
   source: 'rdap' | 'whois' | 'manual';
 }
 
-interface DomainRow extends Row {
+interface DomainRow extends Row, Registration {
   name: string;
-  registrar: string | null;
-  registrar_url: string | null;
-  registrar_iana_id: string | null;
-  creation_date: number | null;
-  updated_date: number | null;
-  expiry_date: number | null;
   /** JSON arrays. */
   domain_status: string;
   name_servers: string;
@@ -37,19 +34,13 @@ interface DomainRow extends Row {
 }
 
 /** A site with the record of its domain; all null when it has none or was not checked yet. */
-export interface SiteDomainRow extends Row {
+export interface SiteDomainRow extends Row, Registration {
   site_id: number;
   url: string;
   site_name: string;
   domain_name: string | null;
   /** By the clock of the reader. */
   status: DomainStatus;
-  registrar: string | null;
-  registrar_url: string | null;
-  registrar_iana_id: string | null;
-  creation_date: number | null;
-  updated_date: number | null;
-  expiry_date: number | null;
   domain_status: string | null;
   name_servers: string | null;
   source: string | null;

@@ -3,18 +3,14 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { rowsAndTotal } from '../driver/lists.js';
+import type { IncidentRow } from '../monitoring/results.js';
+import type { ChangeRow } from '../sites/change-list.js';
 
-interface ChangeEvent extends Row {
+interface ChangeEvent
+  extends Row,
+    Pick<ChangeRow, 'context' | 'action' | 'item' | 'detail' | 'summary' | 'old_value' | 'new_value' | 'user_login'> {
   source: string;
-  context: string;
-  action: string;
-  item: string;
-  detail: string;
-  summary: string;
   slug: string;
-  old_value: string;
-  new_value: string;
-  user_login: string;
   /** Unix seconds with fraction. */
   created: number;
 }
@@ -39,13 +35,7 @@ interface UptimeDay extends Row {
   ping_max: number | null;
 }
 
-interface IncidentOf extends Row {
-  id: number;
-  started_at: number;
-  ended_at: number | null;
-  http_code: number | null;
-  msg: string;
-}
+interface IncidentOf extends Row, Pick<IncidentRow, 'id' | 'started_at' | 'ended_at' | 'http_code' | 'msg'> {}
 
 /** Maximum number of records kept per site and segment. */
 const MAX_RECORDS = 10_000;

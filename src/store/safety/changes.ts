@@ -47,22 +47,6 @@ export interface BrokenRow extends ChangeRow {
   site_url: string;
 }
 
-export type NewChange = Pick<
-  ChangeRow,
-  | 'id'
-  | 'run_id'
-  | 'site_id'
-  | 'position'
-  | 'type'
-  | 'slug'
-  | 'name'
-  | 'old_version'
-  | 'new_version'
-  | 'protection'
-  | 'step'
-  | 'started_at'
->;
-
 export type ChangeFields = Partial<
   Pick<
     ChangeRow,
@@ -91,7 +75,9 @@ const NEW = [
   'protection',
   'step',
   'started_at',
-] as const satisfies readonly (keyof NewChange)[];
+] as const;
+
+export type NewChange = Pick<ChangeRow, (typeof NEW)[number]>;
 
 export function createChanges(db: Db) {
   return {

@@ -19,18 +19,16 @@ export interface QuarantineRow extends Row {
   lifted_by: string | null;
 }
 
-export type NewQuarantine = Pick<
-  QuarantineRow,
-  'type' | 'slug' | 'version' | 'name' | 'site_id' | 'site_url' | 'change_id' | 'evidence' | 'created_at'
->;
-
 export interface VersionKey {
   type: number;
   slug: string;
   version: string;
 }
 
-const COLUMNS = 'type, slug, version, name, site_id, site_url, change_id, evidence, created_at, lifted_at, lifted_by';
+const NEW = ['type', 'slug', 'version', 'name', 'site_id', 'site_url', 'change_id', 'evidence', 'created_at'] as const;
+const COLUMNS = `${NEW.join(', ')}, lifted_at, lifted_by`;
+
+export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
 /** Which of the given versions are held back. */
 export function heldAmong(versions: readonly VersionKey[]): Statement {
@@ -46,22 +44,12 @@ export function createQuarantine(db: Db) {
     /** Holds a version back. One that a user released and that broke another site is held back again. */
     async add(entry: NewQuarantine): Promise<void> {
       await db.run(
-        `INSERT INTO quarantined_version (${COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, NULL, NULL)
+        `INSERT INTO quarantined_version (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})
          ON CONFLICT (type, slug, version) DO UPDATE SET name = excluded.name, site_id = excluded.site_id,
            site_url = excluded.site_url, change_id = excluded.change_id, evidence = excluded.evidence,
            created_at = excluded.created_at, lifted_at = NULL, lifted_by = NULL
          WHERE quarantined_version.lifted_at IS NOT NULL`,
-        [
-          entry.type,
-          entry.slug,
-          entry.version,
-          entry.name,
-          entry.site_id,
-          entry.site_url,
-          entry.change_id,
-          entry.evidence,
-          entry.created_at,
-        ],
+        NEW.map((name) => entry[name]),
       );
     },
 

@@ -34,17 +34,10 @@ export interface LogEntry extends LogOrigin {
 /** Omitted members are empty. */
 export type NewLogEntry = Pick<LogEntry, 'site_id' | 'context' | 'action' | 'at'> & Partial<LogEntry>;
 
-interface DoneRow extends Row {
+interface DoneRow
+  extends Row,
+    Pick<LogEntry, 'context' | 'action' | 'slug' | 'name' | 'detail' | 'old_version' | 'new_version' | 'actor' | 'at'> {
   id: number;
-  context: string;
-  action: string;
-  slug: string;
-  name: string;
-  detail: string;
-  old_version: string;
-  new_version: string;
-  actor: string;
-  at: number;
 }
 
 const COLUMNS = `at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, name, detail,

@@ -6,7 +6,10 @@
 import { fold } from '../../../schemas/fold.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import type { MonitorOwnSettings } from '../monitoring/monitors.js';
 import { refreshIgnored, refreshIgnoredEverywhere } from '../updates/ignored.js';
+import type { IgnoredEntry } from './records.js';
+import type { SiteRecord } from './rows.js';
 
 /** Details beyond those of a manually added site. */
 export interface ImportedDetails {
@@ -25,34 +28,16 @@ export interface ImportedDetails {
   ignore_themes: boolean;
 }
 
-export interface IgnoredItem {
-  type: number;
-  slug: string;
-  name: string;
-  version: string;
-}
-
 /** Columns of `monitor`; null = the global setting applies. */
-export type MonitorColumns = Readonly<
-  Record<
-    'active' | 'interval_min' | 'timeout_s' | 'maxretries' | 'type' | 'method' | 'expected_status' | 'keyword',
-    Value
-  >
->;
+export type MonitorColumns = Readonly<Record<keyof MonitorOwnSettings, Value>>;
 
-export interface KnownSite extends Row {
-  id: number;
-  url: string;
-  url_key: string;
-  name: string;
-  suspended: number;
-  disconnected: number;
-  /** '' = the last sync succeeded. */
-  sync_error: string;
-  on_trial: number;
-  /** null = never answered: it was imported and waits for its first sync. */
-  last_sync: number | null;
-}
+/** `last_sync` null: it never answered, but was imported and waits for its first sync. */
+export interface KnownSite
+  extends Row,
+    Pick<
+      SiteRecord,
+      'id' | 'url' | 'url_key' | 'name' | 'suspended' | 'disconnected' | 'sync_error' | 'on_trial' | 'last_sync'
+    > {}
 
 const KNOWN = `SELECT s.id, s.url, s.url_key, s.name, s.suspended, s.disconnected, s.sync_error, d.on_trial, d.last_sync
   FROM site s JOIN site_detail d ON d.site_id = s.id`;
@@ -63,7 +48,7 @@ export function createSiteImport(db: Db) {
     rest(
       id: number,
       details: ImportedDetails,
-      ignored: readonly IgnoredItem[],
+      ignored: readonly IgnoredEntry[],
       monitor: MonitorColumns,
       failure: { code: string; message: string; at: number } | null,
     ): Statement[] {
@@ -139,7 +124,7 @@ export function createSiteImport(db: Db) {
     },
 
     /** Adds entries to those ignored on every site; returns how many are new. */
-    async ignoreEverywhere(items: readonly IgnoredItem[]): Promise<number> {
+    async ignoreEverywhere(items: readonly IgnoredEntry[]): Promise<number> {
       if (items.length === 0) return 0;
       const [added] = await db.batch([
         sql(
@@ -156,11 +141,10 @@ export function createSiteImport(db: Db) {
      * Entries ignored on every site permanently: a time limit could not be exported, and would change the entry's
      * meaning.
      */
-    async everywhere(): Promise<IgnoredItem[]> {
-      const rows = await db.all(
+    everywhere(): Promise<IgnoredEntry[]> {
+      return db.all<IgnoredEntry>(
         'SELECT type, slug, version, name FROM ignored_everywhere WHERE until IS NULL ORDER BY type, slug, version',
       );
-      return rows as unknown as IgnoredItem[];
     },
 
     /** Own settings of monitors, by site. */

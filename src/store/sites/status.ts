@@ -2,6 +2,7 @@
 
 import { type BatchResult, type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { idList } from './filter.js';
+import type { SiteRecord } from './rows.js';
 
 /** A site whose suspension was set or lifted by a batch. */
 export interface SuspensionChange {
@@ -11,16 +12,14 @@ export interface SuspensionChange {
 }
 
 /** Facts about the status of a site, besides the status itself. */
-export interface StatusFacts extends Row {
-  id: number;
-  status: string;
-  suspended: number;
-  disconnected: number;
-  sync_error: string;
-  sync_error_quoted: number;
+export interface StatusFacts
+  extends Row,
+    Pick<
+      SiteRecord,
+      'id' | 'status' | 'suspended' | 'disconnected' | 'sync_error' | 'sync_error_quoted' | 'suspended_with'
+    > {
   status_since: number | null;
-  /** The client with which the site was suspended; null if it was suspended on its own. */
-  suspended_with: number | null;
+  /** The name of the client with which the site was suspended. */
   suspended_client: string | null;
 }
 

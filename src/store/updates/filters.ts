@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { type Fragment, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
-import { type FleetOffer, OFFER_COLUMNS } from './updates.js';
+import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
 
 export interface Narrowing {
   /** Part of the slug or name, ignoring case; blank = no filter. */
@@ -19,13 +19,8 @@ export interface Narrowing {
   clients: readonly number[];
 }
 
-interface NarrowedQuery {
+interface NarrowedQuery extends OfferFilter {
   narrowing: Narrowing;
-  /** Numbers of the update types; empty = all. */
-  types: readonly number[];
-  /** Sites in the order wanted; undefined = the whole fleet in URL order. */
-  site_ids?: readonly number[] | undefined;
-  denied: readonly number[];
 }
 
 const IN = 'IN (SELECT value FROM json_each(?))';

@@ -24,7 +24,7 @@ export interface FleetOffer extends Row {
   level?: number | null;
 }
 
-interface OfferFilter {
+export interface OfferFilter {
   /** Numbers of the update types; empty = all. */
   types: readonly number[];
   /** Sites in the order wanted; undefined = the whole fleet in URL order. */
@@ -32,13 +32,7 @@ interface OfferFilter {
   denied: readonly number[];
 }
 
-interface IgnoredRow extends Row {
-  site_id: number;
-  site_url: string;
-  site_name: string;
-  type: number;
-  slug: string;
-  name: string;
+interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'site_name' | 'type' | 'slug' | 'name'> {
   versions: string;
 }
 
