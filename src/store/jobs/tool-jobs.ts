@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
+import { insertRow } from '../driver/rows.js';
 
 export type ToolKind = 'destroy' | 'renew' | 'disconnect';
 
@@ -37,30 +38,24 @@ export function createToolJobs(db: Db) {
   return {
     /** Stores the job, unless one of its kind is unfinished; then returns that one's id. */
     async add(
-      job: { id: string; kind: ToolKind; sites: readonly number[]; origin?: unknown },
+      { id, kind, sites, ...job }: { id: string; kind: ToolKind; sites: readonly number[]; origin?: unknown },
       now: number,
     ): Promise<{ id: string; added: boolean }> {
+      const origin = job.origin === undefined ? '' : JSON.stringify(job.origin);
       for (;;) {
         try {
           await db.batch([
-            sql(
-              'INSERT INTO tool_job (id, kind, total, created_at, origin) VALUES (?, ?, ?, ?, ?)',
-              job.id,
-              job.kind,
-              job.sites.length,
-              now,
-              job.origin === undefined ? '' : JSON.stringify(job.origin),
-            ),
+            insertRow('tool_job', { id, kind, total: sites.length, created_at: now, origin }),
             sql(
               'INSERT INTO tool_job_site (job_id, position, site_id) SELECT ?, key, value FROM json_each(?)',
-              job.id,
-              JSON.stringify(job.sites),
+              id,
+              JSON.stringify(sites),
             ),
           ]);
-          return { id: job.id, added: true };
+          return { id, added: true };
         } catch (error) {
           if (!(error instanceof StorageError) || error.kind !== 'unique') throw error;
-          const running = await db.one('SELECT id FROM tool_job WHERE kind = ? AND completed_at IS NULL', [job.kind]);
+          const running = await db.one('SELECT id FROM tool_job WHERE kind = ? AND completed_at IS NULL', [kind]);
           // It ended between the two statements: this one may start after all.
           if (running !== undefined) return { id: String(running.id), added: false };
         }

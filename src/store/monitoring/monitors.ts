@@ -3,6 +3,7 @@
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
+import { updateRow } from '../driver/rows.js';
 import { included, offset } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import { createSecretSealer } from '../sites/secrets.js';
@@ -137,16 +138,8 @@ export function createMonitors(db: Db, vault: Vault) {
       global: { active: number; interval_min: number },
       now: number,
     ): Promise<void> {
-      const columns = Object.keys(change);
-      if (columns.length === 0) return;
-      await db.batch([
-        sql(
-          `UPDATE monitor SET ${columns.map((column) => `${column} = ?`).join(', ')} WHERE site_id = ?`,
-          ...(Object.values(change) as Value[]),
-          siteId,
-        ),
-        planStatement('site_id = ?', [siteId], global, now),
-      ]);
+      const update = updateRow('monitor', 'site_id', siteId, { ...change });
+      if (update.length > 0) await db.batch([...update, planStatement('site_id = ?', [siteId], global, now)]);
     },
 
     /**

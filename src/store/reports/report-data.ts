@@ -3,6 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { rowsAndTotal } from '../driver/lists.js';
+import { insertRow } from '../driver/rows.js';
 import type { IncidentRow } from '../monitoring/results.js';
 import type { ChangeRow } from '../sites/change-list.js';
 
@@ -133,14 +134,7 @@ export function createReportData(db: Db) {
     /** Stores a record; the oldest beyond the limit are deleted. Returns its id. */
     async addRecord(siteId: number, segment: string, action: string, facts: unknown, at: number): Promise<number> {
       const [added] = await db.batch([
-        sql(
-          'INSERT INTO report_record (site_id, segment, action, facts, at) VALUES (?, ?, ?, ?, ?)',
-          siteId,
-          segment,
-          action,
-          JSON.stringify(facts),
-          at,
-        ),
+        insertRow('report_record', { site_id: siteId, segment, action, facts: JSON.stringify(facts), at }),
         sql(
           `DELETE FROM report_record WHERE site_id = ? AND segment = ? AND id NOT IN
              (SELECT id FROM report_record WHERE site_id = ? AND segment = ? ORDER BY at DESC, id DESC LIMIT ${MAX_RECORDS})

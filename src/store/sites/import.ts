@@ -6,6 +6,7 @@
 import { fold } from '../../../schemas/fold.js';
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { updateRow } from '../driver/rows.js';
 import type { MonitorOwnSettings } from '../monitoring/monitors.js';
 import { refreshIgnored, refreshIgnoredEverywhere } from '../updates/ignored.js';
 import type { IgnoredEntry } from './records.js';
@@ -53,25 +54,14 @@ export function createSiteImport(db: Db) {
       failure: { code: string; message: string; at: number } | null,
     ): Statement[] {
       const { suspended, ...columns } = details;
-      const names = Object.keys(columns);
-      const watched = Object.keys(monitor);
       return [
-        sql(
-          `UPDATE site_detail SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE site_id = ?`,
-          ...Object.values(columns),
-          id,
-        ),
+        ...updateRow('site_detail', 'site_id', id, columns),
         ...(suspended ? [sql('UPDATE site SET suspended = 1 WHERE id = ?', id)] : []),
         ...(failure === null
           ? []
           : [
               sql('UPDATE site SET sync_error = ? WHERE id = ?', failure.message, id),
-              sql(
-                'UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?',
-                failure.at,
-                failure.code,
-                id,
-              ),
+              ...updateRow('site_detail', 'site_id', id, { last_attempt: failure.at, sync_error_code: failure.code }),
             ]),
         sql(
           `INSERT OR IGNORE INTO ignored_update (site_id, type, slug, version, name)
@@ -80,11 +70,7 @@ export function createSiteImport(db: Db) {
           JSON.stringify(ignored),
         ),
         refreshIgnored(id),
-        sql(
-          `UPDATE monitor SET ${watched.map((name) => `${name} = ?`).join(', ')} WHERE site_id = ?`,
-          ...Object.values(monitor),
-          id,
-        ),
+        ...updateRow('monitor', 'site_id', id, monitor),
       ];
     },
 

@@ -21,7 +21,7 @@ import {
   abandonedStatements,
   changeStatements,
   contentHash,
-  detailStatement,
+  detailStatements,
   documentStatements,
   securityStatements,
 } from './snapshot-statements.js';
@@ -175,6 +175,6 @@ function saveStatements(
     ...abandonedStatements(siteId, urlKey, KIND.theme, snapshot.abandoned_themes, snapshot.themes),
     ...documentStatements(siteId, snapshot),
     ...changeStatements(siteId, snapshot),
-    detailStatement(siteId, snapshot, digest),
+    ...detailStatements(siteId, snapshot, digest),
   ];
 }

@@ -2,6 +2,7 @@
 
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { updateRow } from '../driver/rows.js';
 import { refreshIgnored } from '../updates/ignored.js';
 import type { Vault } from '../vault/vault.js';
 import { searchText } from './filter.js';
@@ -76,24 +77,15 @@ export function createSiteSettings(db: Db, vault: Vault) {
 }
 
 function siteStatements(site: { id: number; url: string; name: string }, settings: SiteSettings): Statement[] {
-  const columns: Record<string, Value | undefined> = {
-    name: settings.name,
-    url: settings.url,
-    url_key: settings.url_key,
-    client_id: settings.client_id,
-    suspended: settings.suspended,
-    search:
-      settings.name === undefined && settings.url === undefined
-        ? undefined
-        : searchText(settings.name ?? site.name, settings.url ?? site.url),
-  };
-  return updateOf('site', 'id', site.id, columns);
+  const { name, url, url_key, client_id, suspended } = settings;
+  const search = name === undefined && url === undefined ? undefined : searchText(name ?? site.name, url ?? site.url);
+  return updateRow('site', 'id', site.id, { name, url, url_key, client_id, suspended, search });
 }
 
 function detailStatements(id: number, settings: SiteSettings): Statement[] {
   const columns = Object.fromEntries(DETAIL_COLUMNS.map((column) => [column, settings[column]]));
   const named = settings.name === undefined ? {} : { title_tries: null };
-  const update = updateOf('site_detail', 'site_id', id, { ...columns, ...named });
+  const update = updateRow('site_detail', 'site_id', id, { ...columns, ...named });
   const hides = settings.ignore_core ?? settings.ignore_plugins ?? settings.ignore_themes;
   return hides === undefined ? update : [...update, refreshIgnored(id)];
 }
@@ -106,20 +98,20 @@ function secretStatements(vault: Vault, id: number, settings: SiteSettings): Sta
     const none = plain === null || (column === 'unique_id' && plain === '');
     columns[column] = none ? null : plain && vault.seal(plain, `site_secret:${id}:${column}`);
   }
-  return updateOf('site_secret', 'site_id', id, columns);
+  return updateRow('site_secret', 'site_id', id, columns);
+}
+
+/** Links a site to tags. */
+export function addTags(id: number, tags: readonly number[]): Statement[] {
+  if (tags.length === 0) return [];
+  const ids = JSON.stringify(tags);
+  return [sql('INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)', id, ids)];
 }
 
 function tagStatements(id: number, { tags, add_tags = [], remove_tags = [] }: SiteSettings): Statement[] {
   const added = [...(tags ?? []), ...add_tags];
   const statements = tags === undefined ? [] : [sql('DELETE FROM site_tag WHERE site_id = ?', id)];
-  if (added.length > 0)
-    statements.push(
-      sql(
-        'INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)',
-        id,
-        JSON.stringify(added),
-      ),
-    );
+  statements.push(...addTags(id, added));
   if (remove_tags.length > 0)
     statements.push(
       sql(
@@ -129,11 +121,4 @@ function tagStatements(id: number, { tags, add_tags = [], remove_tags = [] }: Si
       ),
     );
   return statements;
-}
-
-function updateOf(table: string, key: string, id: number, columns: Record<string, Value | undefined>): Statement[] {
-  const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
-  if (given.length === 0) return [];
-  const sets = given.map(([name]) => `${name} = ?`).join(', ');
-  return [sql(`UPDATE ${table} SET ${sets} WHERE ${key} = ?`, ...given.map(([, value]) => value), id)];
 }

@@ -2,6 +2,7 @@
 
 import { type Db, type Statement, StorageError, sql, type Value } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
+import { insertRow } from '../driver/rows.js';
 import { offset } from '../driver/sql-fragments.js';
 import type { Vault } from '../vault/vault.js';
 import {
@@ -22,6 +23,7 @@ import {
 } from './filter.js';
 import type { NewSite, SiteRecord, SiteRow } from './rows.js';
 import { createSecretSealer, createSiteSecrets } from './secrets.js';
+import { addTags } from './settings.js';
 import { stampStatus } from './status.js';
 
 export type { SiteFilter } from './filter.js';
@@ -69,41 +71,26 @@ export function createSites(db: Db, vault: Vault) {
     now: number,
     inventory: (siteId: number) => readonly Statement[],
   ): Promise<number | undefined> => {
+    const { url, url_key, name, client_id, admin_username, ssl_verify, title_tries } = site;
     for (let attempt = 0; ; attempt++) {
       const next = await db.one(
         "SELECT max(ifnull((SELECT seq FROM sqlite_sequence WHERE name = 'site'), 0), ifnull(max(id), 0)) + 1 AS id FROM site",
       );
       const id = Number(next?.id ?? 1);
       try {
-        const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', site.url_key);
+        const isNew = guard('NOT EXISTS (SELECT 1 FROM site WHERE url_key = ?)', url_key);
         const added = await guardedBatch(db, isNew, [
-          sql(
-            'INSERT INTO site (id, url, url_key, name, search, client_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)',
-            id,
-            site.url,
-            site.url_key,
-            site.name,
-            searchText(site.name, site.url),
-            site.client_id,
-            now,
-          ),
-          sql(
-            'INSERT INTO site_detail (site_id, admin_username, ssl_verify, title_tries) VALUES (?, ?, ?, ?)',
-            id,
-            site.admin_username,
-            site.ssl_verify,
-            site.title_tries,
-          ),
-          sql(
-            'INSERT INTO site_secret (site_id, private_key, regverify, http_user, http_pass, unique_id) VALUES (?, ?, ?, ?, ?, ?)',
-            id,
-            seal(id, 'private_key', site.private_key),
-            seal(id, 'regverify', site.regverify),
-            seal(id, 'http_user', site.http_user),
-            seal(id, 'http_pass', site.http_pass),
-            seal(id, 'unique_id', site.unique_id || null),
-          ),
-          ...tagStatements(id, site.tags),
+          insertRow('site', { id, url, url_key, name, search: searchText(name, url), client_id, created_at: now }),
+          insertRow('site_detail', { site_id: id, admin_username, ssl_verify, title_tries }),
+          insertRow('site_secret', {
+            site_id: id,
+            private_key: seal(id, 'private_key', site.private_key),
+            regverify: seal(id, 'regverify', site.regverify),
+            http_user: seal(id, 'http_user', site.http_user),
+            http_pass: seal(id, 'http_pass', site.http_pass),
+            unique_id: seal(id, 'unique_id', site.unique_id || null),
+          }),
+          ...addTags(id, site.tags),
           ...inventory(id),
           stampStatus(now),
         ]);
@@ -304,15 +291,4 @@ export function createSites(db: Db, vault: Vault) {
       ]);
     },
   };
-}
-
-function tagStatements(siteId: number, tags: readonly number[]): Statement[] {
-  if (tags.length === 0) return [];
-  return [
-    sql(
-      'INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT ?, value FROM json_each(?)',
-      siteId,
-      JSON.stringify(tags),
-    ),
-  ];
 }

@@ -5,7 +5,8 @@
 
 import { createHash } from 'node:crypto';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
-import { type Statement, sql, type Value } from '../driver/db.js';
+import { type Statement, sql } from '../driver/db.js';
+import { updateRow } from '../driver/rows.js';
 
 /** Digest of everything except the change list, which is appended and never replaced. */
 export function contentHash(snapshot: Snapshot): string {
@@ -138,9 +139,8 @@ export function changeStatements(siteId: number, snapshot: Snapshot): Statement[
 }
 
 /** Stores the columns of `site_detail` that the snapshot has. */
-export function detailStatement(siteId: number, snapshot: Snapshot, digest: string): Statement {
-  const bit = (value: boolean | undefined) => (value === undefined ? undefined : value ? 1 : 0);
-  const columns: Record<string, Value | undefined> = {
+export function detailStatements(siteId: number, snapshot: Snapshot, digest: string): Statement[] {
+  return updateRow('site_detail', 'site_id', siteId, {
     child_version: snapshot.child_version,
     wp_version: snapshot.wp_version,
     php_version: snapshot.php_version,
@@ -151,19 +151,13 @@ export function detailStatement(siteId: number, snapshot: Snapshot, digest: stri
     ip: snapshot.ip,
     timezone: snapshot.timezone,
     gmt_offset: snapshot.gmt_offset,
-    debug_mode: bit(snapshot.debug_mode),
-    search_visible: bit(snapshot.search_visible),
+    debug_mode: snapshot.debug_mode,
+    search_visible: snapshot.search_visible,
     health_good: snapshot.health?.good,
     health_recommended: snapshot.health?.recommended,
     health_critical: snapshot.health?.critical,
     last_post: snapshot.last_post,
     door: snapshot.door,
     content_hash: digest,
-  };
-  const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
-  return sql(
-    `UPDATE site_detail SET ${given.map(([name]) => `${name} = ?`).join(', ')} WHERE site_id = ?`,
-    ...given.map(([, value]) => value),
-    siteId,
-  );
+  });
 }

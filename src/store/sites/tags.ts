@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
+import { insertRow } from '../driver/rows.js';
 import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
 
 interface TagItemRow extends Row {
@@ -99,14 +100,7 @@ export function createTags(db: Db) {
     add(name: string, color: string | null, now: number): Promise<TagWrite> {
       return orNameTaken(
         db.batch([
-          sql(
-            'INSERT INTO tag (name, name_key, color, created_at, updated_at) VALUES (?, ?, ?, ?, ?)',
-            name,
-            fold(name),
-            color,
-            now,
-            now,
-          ),
+          insertRow('tag', { name, name_key: fold(name), color, created_at: now, updated_at: now }),
           // AUTOINCREMENT: within the batch the new tag has the highest id of all.
           oneTag('t.id = (SELECT max(id) FROM tag)', [], []),
         ]),

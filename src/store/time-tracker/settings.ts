@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { updateRow } from '../driver/rows.js';
 
 export interface TimeSettings {
   timer_mode: 'count_up' | 'count_down';
@@ -80,22 +81,13 @@ export function createTimeSettings(db: Db) {
     /** Only the given settings change; null clears: a client then follows the global setting, the global one its default. */
     async change(clientId: number | null, change: TimeSettingsChange): Promise<void> {
       const target = clientId ?? GLOBAL;
-      const given = COLUMNS.filter((column) => change[column] !== undefined);
-      const values = given.map((column) => {
-        const value = change[column] ?? null;
-        return value === null && target === GLOBAL ? TIME_DEFAULTS[column] : value;
+      const columns = COLUMNS.map((column) => {
+        const cleared = target === GLOBAL ? TIME_DEFAULTS[column] : null;
+        return [column, change[column] === null ? cleared : change[column]] as const;
       });
       await db.batch([
         sql('INSERT OR IGNORE INTO time_setting (client_id) VALUES (?)', target),
-        ...(given.length === 0
-          ? []
-          : [
-              sql(
-                `UPDATE time_setting SET ${given.map((column) => `${column} = ?`).join(', ')} WHERE client_id = ?`,
-                ...values,
-                target,
-              ),
-            ]),
+        ...updateRow('time_setting', 'client_id', target, Object.fromEntries(columns)),
         sql(
           `DELETE FROM time_setting WHERE client_id <> 0 AND ${COLUMNS.map((column) => `${column} IS NULL`).join(' AND ')}`,
         ),

@@ -2,6 +2,7 @@
 
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { insertRow } from '../driver/rows.js';
 import { refreshIgnoredEverywhere } from './ignored.js';
 
 interface EverywhereEntry {
@@ -30,14 +31,7 @@ export function createIgnoredEverywhere(db: Db) {
           `DELETE FROM ignored_everywhere WHERE type = ? AND slug = ?${version === '*' ? '' : " AND version IN (?, '*')"}`,
           ...[type, slug, ...(version === '*' ? [] : [version])],
         ),
-        sql(
-          'INSERT INTO ignored_everywhere (type, slug, version, name, until) VALUES (?, ?, ?, ?, ?)',
-          type,
-          slug,
-          version,
-          name,
-          until,
-        ),
+        insertRow('ignored_everywhere', { type, slug, version, name, until }),
         refreshIgnoredEverywhere(type, slug),
         offered(type, slug),
       ]);
