@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { among, except, join } from '../driver/sql-fragments.js';
+import { among, except, fragment, join } from '../driver/sql-fragments.js';
 
 export type AuditStrategy = 'desktop' | 'mobile';
 export type AuditStatus = 'pending' | 'running' | 'completed' | 'failed';
@@ -177,10 +177,13 @@ export function createAudits(db: Db) {
       perPage: number,
       denied: readonly number[],
     ): Promise<{ items: AuditSite[]; total: number }> {
-      const parts = [except('s.id', filter.exclude), except('s.id', denied), among('s.id', filter.include)];
       const text = needle(filter.search);
-      if (text !== '') parts.push({ text: ' AND (instr(s.search, ?) > 0 OR s.id = ?)', args: [fold(text), text] });
-      const where = join(parts);
+      const where = join([
+        except('s.id', filter.exclude),
+        except('s.id', denied),
+        among('s.id', filter.include),
+        text === '' ? fragment('') : fragment(' AND (instr(s.search, ?) > 0 OR s.id = ?)', fold(text), text),
+      ]);
       const from = `FROM site s WHERE EXISTS (SELECT 1 FROM audit a WHERE a.site_id = s.id)${where.text}`;
       const rows = sql(
         `SELECT s.id, s.url, s.name, s.client_id, s.status ${from} ORDER BY s.url_key, s.id`,

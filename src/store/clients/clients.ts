@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
-import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { among, equal, except, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
 import { reportStatus, type SuspensionChange, stampStatus, suspensionChanges } from '../sites/status.js';
 import {
   CLIENT_TEXTS,
@@ -35,23 +35,19 @@ const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHER
 
 function sitesCount(hidden: Hidden): Fragment {
   const seen = except('s.id', hidden);
-  return {
-    text: `(SELECT count(*) FROM site s WHERE s.client_id = c.id${seen.text}) AS sites_count`,
-    args: seen.args,
-  };
+  return fragment(`(SELECT count(*) FROM site s WHERE s.client_id = c.id${seen.text}) AS sites_count`, ...seen.args);
 }
 
 function predicate(filter: ClientFilter): Fragment {
-  const parts = [among('c.id', filter.include), except('c.id', filter.exclude)];
-  if (filter.suspended !== undefined) parts.push({ text: ' AND c.suspended = ?', args: [filter.suspended] });
   const text = needle(filter.search);
-  if (text !== '') {
-    parts.push({
-      text: " AND (instr(c.name_key, ?) > 0 OR instr(ifnull(c.email_key, ''), ?) > 0)",
-      args: [text, text],
-    });
-  }
-  return join(parts);
+  return join([
+    among('c.id', filter.include),
+    except('c.id', filter.exclude),
+    equal('c.suspended', filter.suspended),
+    text === ''
+      ? fragment('')
+      : fragment(" AND (instr(c.name_key, ?) > 0 OR instr(ifnull(c.email_key, ''), ?) > 0)", text, text),
+  ]);
 }
 
 function oneClient(condition: string, args: Fragment['args'], hidden: Hidden): Statement {

@@ -13,16 +13,26 @@ export interface Fragment {
   args: Value[];
 }
 
-/** `AND column NOT IN (…)` for any number of ids in one bound value; empty for none. */
+export const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
+
+/** Any number of values in one bound JSON text. */
+export const IN = 'IN (SELECT value FROM json_each(?))';
+
+/** `AND column NOT IN (…)`; empty for no ids. */
 export function except(column: string, ids: readonly number[] | undefined): Fragment {
-  if (ids === undefined || ids.length === 0) return { text: '', args: [] };
-  return { text: ` AND ${column} NOT IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(ids)] };
+  if (ids === undefined || ids.length === 0) return fragment('');
+  return fragment(` AND ${column} NOT ${IN}`, JSON.stringify(ids));
 }
 
 /** `AND column IN (…)`; an empty list filters nothing (operations §8.0a). */
-export function among(column: string, ids: readonly number[] | undefined): Fragment {
-  if (ids === undefined || ids.length === 0) return { text: '', args: [] };
-  return { text: ` AND ${column} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(ids)] };
+export function among(column: string, values: readonly (number | string)[] | undefined): Fragment {
+  if (values === undefined || values.length === 0) return fragment('');
+  return fragment(` AND ${column} ${IN}`, JSON.stringify(values));
+}
+
+/** `AND column = ?`; undefined filters nothing. */
+export function equal(column: string, value: Value | undefined): Fragment {
+  return value === undefined ? fragment('') : fragment(` AND ${column} = ?`, value);
 }
 
 /** Ids of an `include`; undefined when it is blank, for a blank one filters nothing (operations §8.0a). */
@@ -30,7 +40,7 @@ export function included(ids: readonly number[] | undefined): readonly number[] 
   return ids === undefined || ids.length === 0 ? undefined : ids;
 }
 
-/** Puts conditions one after the other. */
-export function join(fragments: readonly Fragment[]): Fragment {
-  return { text: fragments.map(({ text }) => text).join(''), args: fragments.flatMap(({ args }) => args) };
+/** Puts pieces one after the other. */
+export function join(fragments: readonly Fragment[], separator = ''): Fragment {
+  return { text: fragments.map(({ text }) => text).join(separator), args: fragments.flatMap(({ args }) => args) };
 }

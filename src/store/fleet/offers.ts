@@ -6,7 +6,8 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { except, type Fragment, join } from '../driver/sql-fragments.js';
+import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
+import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {
   type: number;
@@ -36,29 +37,23 @@ export interface OfferedSite extends Row {
   held: number;
 }
 
-interface OfferedFilter {
-  /** Numbers of the update types; empty = all. */
-  types: readonly number[];
-  /** Empty = all. */
-  levels: readonly number[];
+interface OfferedFilter extends OfferFilter {
   /** Part of the slug or name; '' = all. */
   search: string;
   denied: readonly number[];
 }
 
-const list = (numbers: readonly number[]) => numbers.map(Math.trunc).join(', ');
 const HELD = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
   AND q.lifted_at IS NULL)`;
 
 function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
   const word = search.toLowerCase();
   return join([
-    { text: 'u.ignored = 0 AND s.suspended = 0', args: [] },
-    { text: types.length === 0 ? '' : ` AND u.type IN (${list(types)})`, args: [] },
-    { text: levels.length === 0 ? '' : ` AND u.level IN (${list(levels)})`, args: [] },
+    offerCondition({ types, levels }),
+    fragment(' AND s.suspended = 0'),
     word === ''
-      ? { text: '', args: [] }
-      : { text: ' AND (instr(lower(u.name), ?) > 0 OR instr(lower(u.slug), ?) > 0)', args: [word, word] },
+      ? fragment('')
+      : fragment(' AND (instr(lower(u.name), ?) > 0 OR instr(lower(u.slug), ?) > 0)', word, word),
     except('u.site_id', denied),
   ]);
 }

@@ -1,7 +1,7 @@
 /** The conditions of a fleet search, as SQL. Every condition is a set of sites, and a search is their intersection. */
 
 import type { Value } from '../driver/db.js';
-import { type Fragment, join } from '../driver/sql-fragments.js';
+import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
 import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
@@ -59,14 +59,11 @@ export interface FleetFilter {
   items: readonly ItemFilter[];
 }
 
-export const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
-
 /** ` WHERE …`, or empty if every site matches. */
 export const where = (condition: Fragment): Fragment =>
   condition.text === '' ? condition : join([fragment(' WHERE '), condition]);
 
 const texts = (values: readonly string[]) => JSON.stringify(values);
-const IN = 'IN (SELECT value FROM json_each(?))';
 
 /**
  * Which updates; covered by the index `site_update_by_level`, which SQLite uses if the numbers are literals in the
@@ -110,19 +107,18 @@ export function itemRows({ kind, packages, versions, active, vulnerable, quarant
 
 /** Which sites, with `s` as the site. Empty text = every site. */
 export function siteCondition(filter: FleetFilter): Fragment {
-  return both([...baseConditions(filter), ...judgedConditions(filter).map(({ fits }) => fits)]);
+  return join([...baseConditions(filter), ...judgedConditions(filter).map(({ fits }) => fits)], ' AND ');
 }
 
 /** Sites that match otherwise, but for which a searched value is unknown; undefined if every value is always known. */
 export function unknownCondition(filter: FleetFilter): Fragment | undefined {
   const judged = judgedConditions(filter);
   if (judged.length === 0) return undefined;
-  const unknown = join(judged.flatMap(({ unknown }, index) => (index === 0 ? [unknown] : [fragment(' OR '), unknown])));
-  return both([...baseConditions(filter), join([fragment('('), unknown, fragment(')')])]);
-}
-
-function both(conditions: readonly Fragment[]): Fragment {
-  return join(conditions.flatMap((one, index) => (index === 0 ? [one] : [fragment(' AND '), one])));
+  const unknown = join(
+    judged.map(({ unknown }) => unknown),
+    ' OR ',
+  );
+  return join([...baseConditions(filter), join([fragment('('), unknown, fragment(')')])], ' AND ');
 }
 
 /** Conditions on values that are always known. */
@@ -148,18 +144,19 @@ function baseConditions(filter: FleetFilter): Fragment[] {
       ),
     );
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));
-  if (offers !== undefined) conditions.push(anyOffer(offers));
+  if (offers !== undefined)
+    conditions.push(
+      join([fragment('s.id IN (SELECT u.site_id FROM site_update u WHERE '), anyOffer(offers), fragment(')')]),
+    );
   for (const item of items)
     conditions.push(join([fragment('s.id IN (SELECT site_id FROM ('), itemRows(item), fragment('))')]));
   return conditions;
 }
 
-function anyOffer(offers: readonly OfferFilter[]): Fragment {
-  return join([
-    fragment('s.id IN (SELECT u.site_id FROM site_update u WHERE '),
-    ...offers.flatMap((offer, index) => [fragment(index === 0 ? '(' : ' OR ('), offerCondition(offer), fragment(')')]),
-    fragment(')'),
-  ]);
+/** Any of these updates. */
+export function anyOffer(offers: readonly OfferFilter[]): Fragment {
+  const any = join(offers.map(offerCondition), ') OR (');
+  return fragment(`(${any.text})`, ...any.args);
 }
 
 /** A monitor's state is that of its last beat; paused takes precedence. */

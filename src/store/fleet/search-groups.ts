@@ -1,15 +1,7 @@
 /** Counts of sites by a value, as SQL: by a column, by clients and tags, by installed items or available updates. */
 
-import { type Fragment, join } from '../driver/sql-fragments.js';
-import {
-  type FleetFilter,
-  fragment,
-  type ItemFilter,
-  itemRows,
-  offerCondition,
-  siteCondition,
-  where,
-} from './search-filter.js';
+import { type Fragment, fragment, join } from '../driver/sql-fragments.js';
+import { anyOffer, type FleetFilter, type ItemFilter, itemRows, siteCondition, where } from './search-filter.js';
 
 export type GroupColumn = 'php' | 'wp' | 'slug' | 'client' | 'tag' | 'status' | 'level';
 
@@ -97,7 +89,7 @@ function byOffer(filter: FleetFilter, by: 'slug' | 'level'): Fragment {
     fragment(
       `SELECT ${by === 'level' ? LEVEL : 'u.slug'} AS value, NULL AS id, count(DISTINCT u.site_id) AS count FROM site_update u WHERE (`,
     ),
-    ...offers.flatMap((one, index) => [fragment(index === 0 ? '(' : ' OR ('), offerCondition(one), fragment(')')]),
+    anyOffer(offers),
     fragment(')'),
     ...(item === undefined ? [] : [ofItem]),
     // Without an item, the conditions on updates are already included above.

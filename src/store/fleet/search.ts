@@ -3,11 +3,10 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
-import { join, offset } from '../driver/sql-fragments.js';
+import { fragment, join, offset } from '../driver/sql-fragments.js';
 import { UNJUDGED_SITES } from '../vulnerabilities/list.js';
 import {
   type FleetFilter,
-  fragment,
   type ItemFilter,
   itemRows,
   siteCondition,

@@ -3,8 +3,8 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { join } from '../driver/sql-fragments.js';
-import type { AlertRow } from './alerts.js';
+import { equal, join } from '../driver/sql-fragments.js';
+import { type AlertRow, exceptOfSites } from './alerts.js';
 
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
 
@@ -160,16 +160,9 @@ export function createAlertDeliveries(db: Db) {
       perPage: number,
     ): Promise<{ items: DeliveryRow[]; total: number }> {
       const { text, args } = join([
-        filter.status === undefined ? { text: '', args: [] } : { text: ' AND d.status = ?', args: [filter.status] },
-        filter.recipient_id === undefined
-          ? { text: '', args: [] }
-          : { text: ' AND d.recipient_id = ?', args: [filter.recipient_id] },
-        filter.denied.length === 0
-          ? { text: '', args: [] }
-          : {
-              text: ' AND (a.site_id IS NULL OR a.site_id NOT IN (SELECT value FROM json_each(?)))',
-              args: [ids(filter.denied)],
-            },
+        equal('d.status', filter.status),
+        equal('d.recipient_id', filter.recipient_id),
+        exceptOfSites('a.site_id', filter.denied),
       ]);
       const from = `FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id WHERE 1${text}`;
       const rows = sql(
@@ -184,10 +177,10 @@ export function createAlertDeliveries(db: Db) {
      * Queues a finished delivery again, with all its tries. Undefined if there is none, false if it has not finished.
      */
     async resend(id: number, denied: readonly number[], now: number): Promise<boolean | undefined> {
+      const hidden = exceptOfSites('a.site_id', denied);
       const visible = await db.one(
-        `SELECT d.status FROM alert_delivery d JOIN alert a ON a.id = d.alert_id
-         WHERE d.id = ? AND (a.site_id IS NULL OR a.site_id NOT IN (SELECT value FROM json_each(?)))`,
-        [id, ids(denied)],
+        `SELECT d.status FROM alert_delivery d JOIN alert a ON a.id = d.alert_id WHERE d.id = ?${hidden.text}`,
+        [id, ...hidden.args],
       );
       if (visible === undefined) return undefined;
       const { changes } = await db.run(

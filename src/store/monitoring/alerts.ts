@@ -3,7 +3,7 @@
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { among, join } from '../driver/sql-fragments.js';
+import { among, type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
 
 export interface NewAlert {
   /** Identifies the occasion: a second alert with the same key is not stored. */
@@ -46,6 +46,12 @@ export function alertStatement(alert: NewAlert): Statement {
   );
 }
 
+/** `AND …`: not of these sites. What belongs to no site is for every caller. */
+export function exceptOfSites(column: string, denied: readonly number[]): Fragment {
+  if (denied.length === 0) return fragment('');
+  return fragment(` AND (${column} IS NULL OR ${column} NOT ${IN})`, JSON.stringify(denied));
+}
+
 export function createAlerts(db: Db) {
   return {
     /** Stores the alerts that are new and returns them, in order. */
@@ -67,11 +73,7 @@ export function createAlerts(db: Db) {
       perPage: number,
     ): Promise<{ items: AlertRow[]; total: number }> {
       const sites = among('site_id', filter.site_ids);
-      const hidden = {
-        text: ' AND (site_id IS NULL OR site_id NOT IN (SELECT value FROM json_each(?)))',
-        args: [JSON.stringify(filter.denied)],
-      };
-      const { text, args } = filter.denied.length === 0 ? sites : join([sites, hidden]);
+      const { text, args } = join([sites, exceptOfSites('site_id', filter.denied)]);
       const rows = sql(`SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC`, ...args);
       return readPage<AlertRow>(
         db,

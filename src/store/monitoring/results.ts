@@ -3,7 +3,7 @@
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
-import { among, except, join } from '../driver/sql-fragments.js';
+import { among, except, fragment, join } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
 import { loadHistory } from './imported-history.js';
@@ -132,11 +132,9 @@ export function createMonitorResults(db: Db) {
       const { text, args } = join([
         among('i.site_id', filter.site_ids),
         except('i.site_id', filter.denied),
-        ...(since === undefined ? [] : [{ text: ' AND i.started_at >= ?', args: [since] }]),
-        ...(open === undefined ? [] : [{ text: ` AND i.ended_at IS ${open ? '' : 'NOT '}NULL`, args: [] }]),
-        ...(acknowledged === undefined
-          ? []
-          : [{ text: ` AND i.acknowledged_at IS ${acknowledged ? 'NOT ' : ''}NULL`, args: [] }]),
+        since === undefined ? fragment('') : fragment(' AND i.started_at >= ?', since),
+        fragment(open === undefined ? '' : ` AND i.ended_at IS ${open ? '' : 'NOT '}NULL`),
+        fragment(acknowledged === undefined ? '' : ` AND i.acknowledged_at IS ${acknowledged ? 'NOT ' : ''}NULL`),
       ]);
       const rows = sql(
         `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE 1${text}

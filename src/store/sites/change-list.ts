@@ -1,9 +1,9 @@
 /** The change history of a site, page by page: changes made on the site itself, and through this service. */
 
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { offset } from '../driver/sql-fragments.js';
+import { among, fragment, join, offset } from '../driver/sql-fragments.js';
 
 /** `wpadmin`: made on the site itself; `dashboard`: made through this service. */
 export type ChangeSource = 'wpadmin' | 'dashboard';
@@ -56,16 +56,11 @@ export function createChangeList(db: Db) {
       page: number,
       perPage: number,
     ): Promise<{ items: ChangeRow[]; total: number }> {
-      const conditions = ['site_id = ?'];
-      const args: Value[] = [siteId];
-      const narrow = (column: string, values: readonly string[]) => {
-        if (values.length === 0) return;
-        conditions.push(`${column} IN (SELECT value FROM json_each(?))`);
-        args.push(JSON.stringify(values));
-      };
-      narrow('action', filter.actions);
-      narrow('context', filter.contexts);
-      const where = conditions.join(' AND ');
+      const { text: where, args } = join([
+        fragment('site_id = ?', siteId),
+        among('action', filter.actions),
+        among('context', filter.contexts),
+      ]);
       const way = filter.oldest_first ? 'ASC' : 'DESC';
       const { sources } = filter;
       const last = Math.min(offset(page, perPage) + perPage, Number.MAX_SAFE_INTEGER);

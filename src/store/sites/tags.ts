@@ -5,7 +5,7 @@ import type { BatchResult, Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
-import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { among, except, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
 
 interface TagItemRow extends Row {
   id: number;
@@ -43,19 +43,18 @@ const FULL = `${ITEM}, t.created_at, t.updated_at`;
 
 function sitesCount(hidden: Hidden): Fragment {
   const seen = except('l.site_id', hidden);
-  return {
-    text: `(SELECT count(*) FROM site_tag l WHERE l.tag_id = t.id${seen.text}) AS sites_count`,
-    args: seen.args,
-  };
+  return fragment(`(SELECT count(*) FROM site_tag l WHERE l.tag_id = t.id${seen.text}) AS sites_count`, ...seen.args);
 }
 
 function predicate(filter: TagFilter): Fragment {
-  const parts = [among('t.id', filter.include), except('t.id', filter.exclude)];
   const text = needle(filter.search);
-  if (text !== '') {
-    parts.push({ text: ' AND (instr(t.name_key, ?) > 0 OR instr(CAST(t.id AS TEXT), ?) > 0)', args: [text, text] });
-  }
-  return join(parts);
+  return join([
+    among('t.id', filter.include),
+    except('t.id', filter.exclude),
+    text === ''
+      ? fragment('')
+      : fragment(' AND (instr(t.name_key, ?) > 0 OR instr(CAST(t.id AS TEXT), ?) > 0)', text, text),
+  ]);
 }
 
 /** The only unique column of a tag besides its id is the folded name. */

@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { type Fragment, join } from '../driver/sql-fragments.js';
+import { equal, type Fragment, fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './sql.js';
 
 export type Recurrence = 'none' | 'weekly' | 'monthly' | 'quarterly' | 'yearly';
@@ -61,12 +61,12 @@ const SELECT = `SELECT b.id, ${COLUMNS.map((name) => `b.${name}`).join(', ')}, b
   (SELECT count(*) FROM time_task t WHERE t.bucket_id = b.id) AS tasks_count FROM time_bucket b`;
 
 function predicate(filter: BucketFilter): Fragment {
-  const parts: Fragment[] = [];
-  if (filter.client_id !== undefined) parts.push({ text: ` AND ${SERVES}`, args: [filter.client_id] });
-  if (filter.recurrence !== undefined) parts.push({ text: ' AND b.recurrence = ?', args: [filter.recurrence] });
   const text = needle(filter.search);
-  if (text !== '') parts.push({ text: ' AND instr(b.title_key, ?) > 0', args: [text] });
-  return join(parts);
+  return join([
+    filter.client_id === undefined ? fragment('') : fragment(` AND ${SERVES}`, filter.client_id),
+    equal('b.recurrence', filter.recurrence),
+    text === '' ? fragment('') : fragment(' AND instr(b.title_key, ?) > 0', text),
+  ]);
 }
 
 export function createTimeBuckets(db: Db) {

@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { TASK_ORDERS } from '../../../schemas/time.js';
 import type { Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment, join } from '../driver/sql-fragments.js';
+import { among, equal, except, type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './sql.js';
 
 type TimerMode = 'count_up' | 'count_down';
@@ -87,18 +87,13 @@ export const COLUMNS: readonly (keyof TaskFields)[] = [
 ];
 
 export function predicate(filter: TaskFilter, hidden: Hidden, now: number): Fragment {
-  const parts: Fragment[] = [visible(hidden)];
-  const equal = (column: string, value: Value | undefined) => {
-    if (value !== undefined) parts.push({ text: ` AND ${column} = ?`, args: [value] });
-  };
-  const oneOf = (column: string, values: readonly string[] | undefined) => {
-    if (values !== undefined && values.length > 0)
-      parts.push({ text: ` AND ${column} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(values)] });
-  };
-  oneOf('t.status', filter.status);
-  oneOf('t.payment_status', filter.payment_status);
-  equal('t.client_id', filter.client_id);
-  equal('t.bucket_id', filter.bucket_id);
+  const parts: Fragment[] = [
+    visible(hidden),
+    among('t.status', filter.status),
+    among('t.payment_status', filter.payment_status),
+    equal('t.client_id', filter.client_id),
+    equal('t.bucket_id', filter.bucket_id),
+  ];
   if (filter.site_id !== undefined)
     parts.push({
       text: ' AND EXISTS (SELECT 1 FROM time_task_site x WHERE x.task_id = t.id AND x.site_id = ?)',

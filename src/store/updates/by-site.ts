@@ -1,14 +1,14 @@
 /** Updates by site, as the REST interface lists them, and ignored updates. */
 
-import { fold, needle } from '../../../schemas/fold.js';
-import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { needle } from '../../../schemas/fold.js';
+import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
-import { offset } from '../driver/sql-fragments.js';
+import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRow } from '../sites/sites.js';
-import { type Narrowing, narrowingCondition } from './filters.js';
+import { type Narrowing, narrowingCondition, TEXT, unfoldedTexts } from './filters.js';
 
 export interface SiteOffer extends Row {
   site_id: number;
@@ -37,53 +37,25 @@ interface Chosen extends SiteOfferFilter {
   texts?: readonly string[] | undefined;
 }
 
-/** The text of an update that a search covers. */
-const TEXT = 'u.slug || char(31) || u.name';
-
-interface Part {
-  text: string;
-  args: Value[];
-}
-
-function joined(parts: readonly Part[]): Part {
-  return { text: parts.map(({ text }) => text).join(' AND '), args: parts.flatMap(({ args }) => args) };
-}
-
 /** Which sites, with `s` as the site. */
-function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Part {
-  const hidden = [...exclude, ...denied];
-  return joined([
-    { text: 'TRUE', args: [] },
-    ...(ids === undefined ? [] : [{ text: 's.id IN (SELECT value FROM json_each(?))', args: [idList(ids)] }]),
-    ...(hidden.length === 0 ? [] : [{ text: 's.id NOT IN (SELECT value FROM json_each(?))', args: [idList(hidden)] }]),
+function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Fragment {
+  return join([
+    fragment('TRUE'),
+    ids === undefined ? fragment('') : fragment(` AND s.id ${IN}`, idList(ids)),
+    except('s.id', [...exclude, ...denied]),
   ]);
 }
 
 /** Which updates, with `u` as the update. */
-function offerParts({ types, search, texts, narrowing }: Chosen): Part {
+function offerParts({ types, search, texts, narrowing }: Chosen): Fragment {
   const part = needle(search);
-  return joined([
-    { text: 'u.ignored = 0', args: [] },
-    ...(narrowing === undefined ? [] : [narrowed(narrowing)]),
-    ...(types.length === 0 ? [] : [{ text: 'u.type IN (SELECT value FROM json_each(?))', args: [idList(types)] }]),
-    ...(part === '' || texts !== undefined ? [] : [{ text: `instr(lower(${TEXT}), ?) > 0`, args: [part] }]),
-    ...(texts === undefined
-      ? []
-      : [{ text: `${TEXT} IN (SELECT value FROM json_each(?))`, args: [JSON.stringify(texts)] }]),
+  return join([
+    fragment('u.ignored = 0'),
+    narrowing === undefined ? fragment('') : narrowingCondition(narrowing),
+    among('u.type', types),
+    part === '' || texts !== undefined ? fragment('') : fragment(` AND instr(lower(${TEXT}), ?) > 0`, part),
+    texts === undefined ? fragment('') : fragment(` AND ${TEXT} ${IN}`, JSON.stringify(texts)),
   ]);
-}
-
-function narrowed(narrowing: Narrowing): Part {
-  const { text, args } = narrowingCondition(narrowing);
-  return { text: `1${text}`, args };
-}
-
-/** SQLite folds ASCII only, so a search with other letters is compared with the updates here. */
-async function withTexts(db: Db, filter: SiteOfferFilter): Promise<Chosen> {
-  const part = needle(filter.search);
-  if (/^\p{ASCII}*$/u.test(part)) return filter;
-  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
-  return { ...filter, texts: rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part)) };
 }
 
 const REVISION = sql("SELECT mark FROM revision WHERE name = 'updates'");
@@ -124,7 +96,7 @@ const OFFER = ['site_id', 'site_status', 'type', 'slug', 'name', 'current_versio
 const offerRows = jsonRows<SiteOffer>(OFFER);
 
 /** All matching updates, by site, type and position. */
-function offersStatement({ text, args }: Part): Statement {
+function offersStatement({ text, args }: Fragment): Statement {
   return sql(
     `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
        ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
@@ -148,16 +120,14 @@ export function createSiteUpdates(db: Db) {
       page: number,
       perPage: number,
     ): Promise<{ offers: SiteOffer[]; total: number; revision: string }> {
-      const filter = await withTexts(db, asked);
+      const filter = { ...asked, texts: await unfoldedTexts(db, asked.search) };
       const { sites, count } = isWholeFleet(filter) ? wholeFleet : filtered(filter);
-      const ofPage = {
-        text: `s.id IN (SELECT site_id FROM (${sites.sql}))`,
-        args: [...sites.args, perPage, offset(page, perPage)],
-      };
+      const skip = offset(page, perPage);
+      const ofPage = fragment(`s.id IN (SELECT site_id FROM (${sites.sql})) AND `, ...sites.args, perPage, skip);
       const [revisions, counts, offers] = await db.read([
         REVISION,
         count,
-        offerRows.statement(offersStatement(joined([ofPage, offerParts(filter)]))),
+        offerRows.statement(offersStatement(join([ofPage, offerParts(filter)]))),
       ]);
       return {
         offers: offerRows.parse(offers),
@@ -167,48 +137,33 @@ export function createSiteUpdates(db: Db) {
     },
 
     /** Ignored on every site. */
-    async ignoredEverywhere(): Promise<IgnoredEntry[]> {
-      return entries(
-        await db.all('SELECT type, slug, name, version FROM ignored_everywhere ORDER BY type, slug, version'),
-      );
+    ignoredEverywhere(): Promise<IgnoredEntry[]> {
+      return db.all('SELECT type, slug, name, version FROM ignored_everywhere ORDER BY type, slug, version');
     },
 
     /** Ignored on one site: its own entries, and the global ones that they do not override. */
-    async ignoredOn(siteId: number): Promise<IgnoredEntry[]> {
-      return entries(
-        await db.all(
-          `SELECT type, slug, name, version FROM ignored_update WHERE site_id = ?
-           UNION ALL SELECT type, slug, name, version FROM ignored_everywhere g WHERE NOT EXISTS (
-             SELECT 1 FROM ignored_update i WHERE i.site_id = ? AND i.type = g.type AND i.slug = g.slug)
-           ORDER BY 1, 2, 4`,
-          [siteId, siteId],
-        ),
+    ignoredOn(siteId: number): Promise<IgnoredEntry[]> {
+      return db.all(
+        `SELECT type, slug, name, version FROM ignored_update WHERE site_id = ?
+         UNION ALL SELECT type, slug, name, version FROM ignored_everywhere g WHERE NOT EXISTS (
+           SELECT 1 FROM ignored_update i WHERE i.site_id = ? AND i.type = g.type AND i.slug = g.slug)
+         ORDER BY 1, 2, 4`,
+        [siteId, siteId],
       );
     },
 
     /** An unfinished job of a type: the newest, or the one that has this site left to do. */
-    async runningJob(type: string, siteId?: number): Promise<{ id: string; created_at: number } | undefined> {
-      const row =
-        siteId === undefined
-          ? await db.one(
-              'SELECT id, created_at FROM job WHERE completed_at IS NULL AND type = ? ORDER BY created_at DESC LIMIT 1',
-              [type],
-            )
-          : await db.one(
-              `SELECT j.id, j.created_at FROM job_site s JOIN job j ON j.id = s.job_id
-               WHERE s.site_id = ? AND s.state IN (0, 1) AND j.completed_at IS NULL AND j.type = ? LIMIT 1`,
-              [siteId, type],
-            );
-      return row === undefined ? undefined : { id: String(row.id), created_at: Number(row.created_at) };
+    runningJob(type: string, siteId?: number): Promise<{ id: string; created_at: number } | undefined> {
+      return siteId === undefined
+        ? db.one(
+            'SELECT id, created_at FROM job WHERE completed_at IS NULL AND type = ? ORDER BY created_at DESC LIMIT 1',
+            [type],
+          )
+        : db.one(
+            `SELECT j.id, j.created_at FROM job_site s JOIN job j ON j.id = s.job_id
+             WHERE s.site_id = ? AND s.state IN (0, 1) AND j.completed_at IS NULL AND j.type = ? LIMIT 1`,
+            [siteId, type],
+          );
     },
   };
-}
-
-function entries(rows: readonly Row[]): IgnoredEntry[] {
-  return rows.map((row) => ({
-    type: Number(row.type),
-    slug: String(row.slug),
-    name: String(row.name),
-    version: String(row.version),
-  }));
 }

@@ -2,7 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
-import { type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
 
@@ -23,11 +23,8 @@ interface NarrowedQuery extends OfferFilter {
   narrowing: Narrowing;
 }
 
-const IN = 'IN (SELECT value FROM json_each(?))';
-const fragment = (text: string, ...args: Fragment['args']): Fragment => ({ text, args });
-
 /** The text of an update that a search covers. */
-const TEXT = 'u.slug || char(31) || u.name';
+export const TEXT = 'u.slug || char(31) || u.name';
 
 /** ` AND …` conditions on an update `u`. */
 export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags, clients }: Narrowing): Fragment {
@@ -37,7 +34,7 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
   if (part !== '' && /^\p{ASCII}*$/u.test(part)) parts.push(fragment(` AND instr(lower(${TEXT}), ?) > 0`, part));
   if (slugs !== undefined) parts.push(fragment(` AND u.slug ${IN}`, JSON.stringify(slugs)));
   if (exclude_slugs.length > 0) parts.push(fragment(` AND u.slug NOT ${IN}`, JSON.stringify(exclude_slugs)));
-  if (levels.length > 0) parts.push(fragment(` AND u.level ${IN}`, idList(levels)));
+  parts.push(among('u.level', levels));
   if (tags.length > 0)
     parts.push(fragment(` AND u.site_id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(tags)));
   if (clients.length > 0)
@@ -45,24 +42,24 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
   return join(parts);
 }
 
-export function createNarrowedUpdates(db: Db) {
-  /** Texts that match a search containing letters that SQLite cannot fold; undefined if it can. */
-  async function texts({ search }: Narrowing): Promise<Fragment> {
-    const part = needle(search);
-    if (/^\p{ASCII}*$/u.test(part)) return fragment('');
-    const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
-    const fitting = rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part));
-    return fragment(` AND ${TEXT} ${IN}`, JSON.stringify(fitting));
-  }
+/** The texts that match a search with letters that SQLite cannot fold, for it folds ASCII only; undefined if it can. */
+export async function unfoldedTexts(db: Db, search: string): Promise<string[] | undefined> {
+  const part = needle(search);
+  if (/^\p{ASCII}*$/u.test(part)) return undefined;
+  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
+  return rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part));
+}
 
+export function createNarrowedUpdates(db: Db) {
   async function condition({ narrowing, types, site_ids, denied }: NarrowedQuery): Promise<Fragment> {
+    const texts = await unfoldedTexts(db, narrowing.search);
     return join([
       fragment('u.ignored = 0'),
-      ...(types.length === 0 ? [] : [fragment(` AND u.type ${IN}`, idList(types))]),
-      ...(site_ids === undefined ? [] : [fragment(` AND u.site_id ${IN}`, idList(site_ids))]),
-      ...(denied.length === 0 ? [] : [fragment(` AND u.site_id NOT ${IN}`, idList(denied))]),
+      among('u.type', types),
+      site_ids === undefined ? fragment('') : fragment(` AND u.site_id ${IN}`, idList(site_ids)),
+      except('u.site_id', denied),
       narrowingCondition(narrowing),
-      await texts(narrowing),
+      texts === undefined ? fragment('') : fragment(` AND ${TEXT} ${IN}`, JSON.stringify(texts)),
     ]);
   }
 

@@ -1,10 +1,10 @@
 /** Available updates, and which are ignored. Lists read stored rows and counters; nothing is computed per site. */
 
-import type { Db, Row, Statement, Value } from '../driver/db.js';
+import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
-import { offset } from '../driver/sql-fragments.js';
+import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { KIND, TYPE } from '../sites/inventory-rows.js';
 import { refreshIgnored } from './ignored.js';
@@ -95,11 +95,11 @@ export function createUpdates(db: Db) {
       types: readonly number[],
       slugs: readonly string[],
     ): Promise<string[]> {
-      const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+      const typed = among('u.type', types);
       const rows = await db.all(
         `SELECT value AS slug FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM site_update u WHERE u.slug = value
-           AND u.site_id IN (SELECT value FROM json_each(?)) AND u.ignored = 0 ${typed}) ORDER BY key`,
-        [JSON.stringify(slugs), idList(siteIds), ...(types.length === 0 ? [] : [idList(types)])],
+           AND u.site_id ${IN} AND u.ignored = 0${typed.text}) ORDER BY key`,
+        [JSON.stringify(slugs), idList(siteIds), ...typed.args],
       );
       return rows.map((row) => String(row.slug));
     },
@@ -159,17 +159,17 @@ export function createUpdates(db: Db) {
 
     /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */
     ignored(denied: readonly number[], page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
-      const hidden = denied.length === 0 ? '' : 'AND s.id NOT IN (SELECT value FROM json_each(?))';
-      const args: Value[] = denied.length === 0 ? [] : [idList(denied), idList(denied)];
+      const hidden = except('s.id', denied);
+      const args = [...hidden.args, ...hidden.args];
       const entries = `
         SELECT s.id AS site_id, s.url AS site_url, s.name AS site_name, s.url_key, i.type, i.slug, max(i.name) AS name,
           group_concat(CASE i.version WHEN '*' THEN 'all_versions' ELSE i.version END, ', ') AS versions
-        FROM ignored_update i JOIN site s ON s.id = i.site_id WHERE 1 ${hidden} GROUP BY s.id, i.type, i.slug
+        FROM ignored_update i JOIN site s ON s.id = i.site_id WHERE 1${hidden.text} GROUP BY s.id, i.type, i.slug
         UNION ALL
         SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name),
           group_concat(CASE g.version WHEN '*' THEN 'all_versions' ELSE g.version END, ', ')
         FROM ignored_everywhere g JOIN site s
-        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug) ${hidden}
+        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)${hidden.text}
         GROUP BY s.id, g.type, g.slug`;
       const rows = sql(
         `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug`,
@@ -186,12 +186,12 @@ function ofSites(
   types: readonly number[],
   evenIgnored: boolean,
 ): Promise<FleetOffer[]> {
-  const typed = types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+  const typed = among('u.type', types);
   const rows = sql(
     `SELECT ${OFFER_COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
-     WHERE u.site_id IN (SELECT value FROM json_each(?)) ${evenIgnored ? '' : 'AND u.ignored = 0'} ${typed} ORDER BY u.site_id, u.type, u.position`,
+     WHERE u.site_id ${IN} ${evenIgnored ? '' : 'AND u.ignored = 0'}${typed.text} ORDER BY u.site_id, u.type, u.position`,
     idList(siteIds),
-    ...(types.length === 0 ? [] : [idList(types)]),
+    ...typed.args,
   );
   return offers.all(db, rows);
 }
@@ -219,14 +219,13 @@ function installed(siteId: number, type: number, list: string): Statement[] {
 
 async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, number>> {
   const wanted = filter.types.length === 0 ? null : new Set(filter.types);
+  const { site_ids, denied } = filter;
   const rows =
-    filter.site_ids === undefined && filter.denied.length === 0
+    site_ids === undefined && denied.length === 0
       ? await db.all('SELECT type, n FROM update_count')
       : await db.all(
-          filter.site_ids === undefined
-            ? 'SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id NOT IN (SELECT value FROM json_each(?)) GROUP BY type'
-            : 'SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id IN (SELECT value FROM json_each(?)) GROUP BY type',
-          [idList(filter.site_ids ?? filter.denied)],
+          `SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id ${site_ids === undefined ? 'NOT ' : ''}${IN} GROUP BY type`,
+          [idList(site_ids ?? denied)],
         );
   return new Map(
     rows.map((row) => [Number(row.type), wanted === null || wanted.has(Number(row.type)) ? Number(row.n) : 0]),
@@ -237,19 +236,11 @@ async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, num
 function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number, total: number): Promise<FleetOffer[]> {
   const [single] = filter.types;
   const oneType = filter.types.length === 1 && single !== undefined;
-  const parts: string[] = ['ignored = 0'];
-  const args: Value[] = [];
-  if (oneType) {
-    parts.push('type = ?');
-    args.push(single);
-  } else if (filter.types.length > 1) {
-    parts.push('type IN (SELECT value FROM json_each(?))');
-    args.push(idList(filter.types));
-  }
-  if (filter.denied.length > 0) {
-    parts.push('site_id NOT IN (SELECT value FROM json_each(?))');
-    args.push(idList(filter.denied));
-  }
+  const { text: where, args } = join([
+    fragment('u.ignored = 0'),
+    oneType ? equal('u.type', single) : among('u.type', filter.types),
+    except('u.site_id', filter.denied),
+  ]);
   const size = Math.min(perPage, total - offset);
   const backwards = offset > total / 2;
   const skip = backwards ? total - offset - size : offset;
@@ -261,7 +252,7 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
     // Nothing to skip: the rows come in order, and the keys need no separate sorting.
     const near = sql(
       `SELECT ${OFFER_COLUMNS} FROM site_update u INDEXED BY ${index} CROSS JOIN site s ON s.id = u.site_id
-       WHERE ${parts.map((part) => `u.${part}`).join(' AND ')} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
+       WHERE ${where} ORDER BY ${order('u.', 'ASC')} LIMIT ? OFFSET ?`,
       ...args,
       perPage,
       offset,
@@ -270,8 +261,8 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   }
   const far = sql(
     `SELECT ${OFFER_COLUMNS} FROM (
-       SELECT url_key, site_id, type, position, slug FROM site_update INDEXED BY ${index}
-       WHERE ${parts.join(' AND ')} ORDER BY ${order('', direction)} LIMIT ? OFFSET ?
+       SELECT url_key, site_id, type, position, slug FROM site_update u INDEXED BY ${index}
+       WHERE ${where} ORDER BY ${order('', direction)} LIMIT ? OFFSET ?
      ) k CROSS JOIN site_update u ON u.site_id = k.site_id AND u.type = k.type AND u.slug = k.slug
      JOIN site s ON s.id = u.site_id ORDER BY ${order('k.', 'ASC')}`,
     ...args,
@@ -283,12 +274,12 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
 
 /** A page of chosen sites, in the given order. */
 function chosenPage(db: Db, filter: OfferFilter, perPage: number, offset: number): Promise<FleetOffer[]> {
-  const typed = filter.types.length === 0 ? '' : 'AND u.type IN (SELECT value FROM json_each(?))';
+  const typed = among('u.type', filter.types);
   const rows = sql(
     `SELECT ${OFFER_COLUMNS} FROM json_each(?) j CROSS JOIN site_update u ON u.site_id = j.value
-     JOIN site s ON s.id = u.site_id WHERE u.ignored = 0 ${typed} ORDER BY j.key, u.type, u.position LIMIT ? OFFSET ?`,
+     JOIN site s ON s.id = u.site_id WHERE u.ignored = 0${typed.text} ORDER BY j.key, u.type, u.position LIMIT ? OFFSET ?`,
     idList(filter.site_ids ?? []),
-    ...(filter.types.length === 0 ? [] : [idList(filter.types)]),
+    ...typed.args,
     perPage,
     offset,
   );

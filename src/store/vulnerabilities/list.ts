@@ -1,8 +1,8 @@
 /** Known vulnerabilities of the fleet: one row for each that concerns an installed plugin, theme or core. */
 
-import type { Db, Value } from '../driver/db.js';
+import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, except, type Fragment, join, offset } from '../driver/sql-fragments.js';
+import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 
 export interface VulnerabilityRow {
   kind: number;
@@ -32,9 +32,6 @@ export interface VulnerabilityFilter {
   fixed?: boolean | undefined;
   denied: readonly number[];
 }
-
-const IN = 'IN (SELECT value FROM json_each(?))';
-const fragment = (text: string, ...args: Value[]): Fragment => ({ text, args });
 
 /** `package_id, version, site_id` of the installs of these versions. @param versions SELECT of package_id and version */
 function installsOf(versions: Fragment): Fragment {
