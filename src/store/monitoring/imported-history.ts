@@ -6,7 +6,7 @@
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { alertValues, type NewAlert } from './alerts.js';
-import type { CheckRecord } from './record.js';
+import { BEAT, beatValues, type CheckRecord, SET_STATE, stateValues } from './record.js';
 
 /** Rows per statement. */
 const ROWS = 5_000;
@@ -36,18 +36,8 @@ export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly C
   const statements = [
     // Ids of beats ascend with time.
     ...inserts(
-      'heartbeat (site_id, at, status, important, ping_ms, http_code, duration, down_count, msg)',
-      all.map(({ site_id, at, beat }) => [
-        site_id,
-        at,
-        beat.status,
-        beat.important ? 1 : 0,
-        beat.ping_ms,
-        beat.http_code,
-        beat.duration,
-        beat.down_count,
-        beat.msg,
-      ]),
+      `heartbeat (site_id, ${BEAT})`,
+      all.map((check) => [check.site_id, ...beatValues(check)]),
     ),
     ...inserts(
       'monitor_hour (site_id, hour, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)',
@@ -115,24 +105,5 @@ function incidentsOf(records: readonly CheckRecord[]): Incident[] {
 function stateStatement(siteId: number, records: readonly CheckRecord[]): Statement[] {
   const last = records.at(-1);
   if (last === undefined) return [];
-  const { at, beat, state, next_check_at } = last;
-  return [
-    sql(
-      `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?, last_check_at = ?,
-         last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + ? WHERE site_id = ?`,
-      beat.status,
-      state.settled,
-      state.reported,
-      state.failures,
-      beat.down_count,
-      state.flapping_until,
-      at,
-      beat.http_code,
-      beat.ping_ms,
-      beat.msg,
-      next_check_at,
-      records.length,
-      siteId,
-    ),
-  ];
+  return [sql(`${SET_STATE}, seq = seq + ? WHERE site_id = ?`, ...stateValues(last), records.length, siteId)];
 }

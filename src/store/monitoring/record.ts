@@ -40,6 +40,43 @@ export interface CheckRecord<A extends NewAlert = NewAlert> {
 const STANDS = 'site_id = ? AND seq = ? AND next_check_at IS coalesce(?, next_check_at)';
 const CURRENT = `FROM monitor WHERE ${STANDS}`;
 
+/** The columns of a beat after its site. */
+export const BEAT = 'at, status, important, ping_ms, http_code, duration, down_count, msg';
+
+export function beatValues({ at, beat }: CheckRecord): Value[] {
+  return [
+    at,
+    beat.status,
+    beat.important ? 1 : 0,
+    beat.ping_ms,
+    beat.http_code,
+    beat.duration,
+    beat.down_count,
+    beat.msg,
+  ];
+}
+
+/** Sets what a check leaves in its monitor, besides `seq`. */
+export const SET_STATE = `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?,
+  last_check_at = ?, last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?`;
+
+/** The arguments of `SET_STATE`. */
+export function stateValues({ at, beat, state, next_check_at }: CheckRecord): Value[] {
+  return [
+    beat.status,
+    state.settled,
+    state.reported,
+    state.failures,
+    beat.down_count,
+    state.flapping_until,
+    at,
+    beat.http_code,
+    beat.ping_ms,
+    beat.msg,
+    next_check_at,
+  ];
+}
+
 /** The arguments of `STANDS`. */
 function standing({ site_id, seq, claim }: CheckRecord): Value[] {
   return [site_id, seq, claim];
@@ -77,16 +114,8 @@ function consequences(check: CheckRecord): Statement[] {
   const { beat, site_id, at } = check;
   const statements = [
     sql(
-      `INSERT INTO heartbeat (site_id, at, status, important, ping_ms, http_code, duration, down_count, msg)
-       SELECT site_id, ?, ?, ?, ?, ?, ?, ?, ? ${CURRENT}`,
-      at,
-      beat.status,
-      beat.important,
-      beat.ping_ms,
-      beat.http_code,
-      beat.duration,
-      beat.down_count,
-      beat.msg,
+      `INSERT INTO heartbeat (site_id, ${BEAT}) SELECT site_id, ?, ?, ?, ?, ?, ?, ?, ? ${CURRENT}`,
+      ...beatValues(check),
       ...standing(check),
     ),
     ...check.hours.map((share) => hourStatement(check, share)),
@@ -146,21 +175,5 @@ function guardedAlert(check: CheckRecord, alert: NewAlert): Statement {
 }
 
 function stateStatement(check: CheckRecord): Statement {
-  const { at, beat, state, next_check_at } = check;
-  return sql(
-    `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?, last_check_at = ?,
-       last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?, seq = seq + 1 WHERE ${STANDS}`,
-    beat.status,
-    state.settled,
-    state.reported,
-    state.failures,
-    beat.down_count,
-    state.flapping_until,
-    at,
-    beat.http_code,
-    beat.ping_ms,
-    beat.msg,
-    next_check_at,
-    ...standing(check),
-  );
+  return sql(`${SET_STATE}, seq = seq + 1 WHERE ${STANDS}`, ...stateValues(check), ...standing(check));
 }
