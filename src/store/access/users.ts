@@ -60,13 +60,17 @@ export function userPredicate(ref: UserRef): { where: string; arg: number | stri
   return typeof ref === 'number' ? { where: 'id = ?', arg: ref } : { where: 'name_key = ?', arg: nameKey(ref) };
 }
 
+export function rightsOf({ rights }: Row): UserRight[] {
+  return String(rights)
+    .split(',')
+    .filter((right): right is UserRight => right === 'read' || right === 'write');
+}
+
 function userOf(row: Row): UserRow {
   return {
     id: Number(row.id),
     name: String(row.name),
-    rights: String(row.rights)
-      .split(',')
-      .filter((right): right is UserRight => right === 'read' || right === 'write'),
+    rights: rightsOf(row),
     enabled: row.enabled === 1,
     has_password: row.has_password === 1,
     created_at: Number(row.created_at),

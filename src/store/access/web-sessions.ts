@@ -1,10 +1,10 @@
 /** Browser sessions of users. Only digests of what the browser holds are stored. */
 
-import type { Db, Row } from '../driver/db.js';
+import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
-import type { UserRight } from './users.js';
+import { rightsOf, type UserRight } from './users.js';
 
 /** Maximum sessions per user: beyond it, the least recently used one ends. */
 const MAX_PER_USER = 100;
@@ -41,9 +41,7 @@ function identityOf(row: Row): WebSessionRow['identity'] {
     type: 'user',
     id: Number(row.user_id),
     name: String(row.name),
-    rights: String(row.rights)
-      .split(',')
-      .filter((right): right is UserRight => right === 'read' || right === 'write'),
+    rights: rightsOf(row),
     denied_sites: principalDenials(row.denied),
   };
 }
@@ -60,6 +58,26 @@ export function createWebSessions(db: Db, vault: Vault) {
         id,
       ),
     ];
+  }
+
+  /** Stores a session of the user whose id is a column of the row `from`; `more` is done with it. */
+  async function store(session: NewWebSession, userId: string, from: Statement, ...more: Statement[]) {
+    const { id, token_hash, now } = session;
+    const [opened] = await db.batch([
+      sql(
+        `INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at)
+         SELECT ?, ?, ${userId}, ?, ?, ? FROM ${from.sql}`,
+        id,
+        token_hash,
+        now,
+        now,
+        now,
+        ...from.args,
+      ),
+      ...more,
+      ...cleanup(session),
+    ]);
+    return (opened?.changes ?? 0) > 0;
   }
 
   return {
@@ -96,44 +114,14 @@ export function createWebSessions(db: Db, vault: Vault) {
     },
 
     /** Opens a session. False if the user is gone or the password whose hash was `proof` has changed. */
-    async open(session: NewWebSession, userId: number, proof: string): Promise<boolean> {
-      const { id, token_hash, now } = session;
-      const [opened] = await db.batch([
-        sql(
-          `INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at)
-           SELECT ?, ?, id, ?, ?, ? FROM user WHERE id = ? AND password_hash = ? AND enabled = 1`,
-          id,
-          token_hash,
-          now,
-          now,
-          now,
-          userId,
-          proof,
-        ),
-        ...cleanup(session),
-      ]);
-      return (opened?.changes ?? 0) > 0;
+    open(session: NewWebSession, userId: number, proof: string): Promise<boolean> {
+      return store(session, 'id', sql('user WHERE id = ? AND password_hash = ? AND enabled = 1', userId, proof));
     },
 
     /** Opens a session with a one-time link, which is used up: of two concurrent callers, one succeeds. */
-    async openByLink(session: NewWebSession, linkHash: string): Promise<boolean> {
-      const { id, token_hash, now } = session;
-      const [opened] = await db.batch([
-        sql(
-          `INSERT INTO web_session (id, token_hash, user_id, created_at, rotated_at, used_at)
-           SELECT ?, ?, user_id, ?, ?, ? FROM login_link WHERE token_hash = ? AND expires_at > ?`,
-          id,
-          token_hash,
-          now,
-          now,
-          now,
-          linkHash,
-          now,
-        ),
-        sql('DELETE FROM login_link WHERE token_hash = ?', linkHash),
-        ...cleanup(session),
-      ]);
-      return (opened?.changes ?? 0) > 0;
+    openByLink(session: NewWebSession, linkHash: string): Promise<boolean> {
+      const link = sql('login_link WHERE token_hash = ? AND expires_at > ?', linkHash, session.now);
+      return store(session, 'user_id', link, sql('DELETE FROM login_link WHERE token_hash = ?', linkHash));
     },
 
     /** Replaces the cookie `from` with `to`, unless another request has done so since the session was read. */
