@@ -25,7 +25,7 @@ import type { Db } from '../store/driver/db.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
-import { openDb, openReplicated } from '../store/driver/open.js';
+import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import type { Replica } from '../store/replica/replica.js';
 import { createStore, type Store } from '../store/store.js';
@@ -313,7 +313,8 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, 
     const store = storeOf(raw, raw.kind === 'remote' ? gatherReads : undefined);
     return { store, logins: store, replica: null, close: () => raw.close() };
   }
-  const replica = await openReplicated(config.db, {
+  const { openReplica } = await import('../store/replica/replica.js');
+  const replica = openReplica(config.db, {
     ...token,
     file: config.db_replica,
     syncMs: config.db_replica_sync_ms,

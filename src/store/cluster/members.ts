@@ -5,6 +5,7 @@ import { sql } from '../driver/db.js';
 
 /** Rows of dead processes are kept this long. */
 const KEPT_MS = 3_600_000;
+const LIVING = 'SELECT owner FROM lease WHERE name > ? AND name < ? AND until > ? ORDER BY name LIMIT 1000';
 
 export function createMembers(db: Db) {
   return {
@@ -24,22 +25,14 @@ export function createMembers(db: Db) {
           until,
         ),
         sql('DELETE FROM lease WHERE name > ? AND name < ? AND until < ?', from, to, now - KEPT_MS),
-        sql(
-          'SELECT owner FROM lease WHERE name > ? AND name < ? AND until > ? ORDER BY name LIMIT 1000',
-          from,
-          to,
-          now,
-        ),
+        sql(LIVING, from, to, now),
       ]);
       return (results[2]?.rows ?? []).map((row) => String(row.owner));
     },
 
     /** Owners of the members that are alive, in order. `kind` as in `heartbeat`. */
     async alive(now: number, kind = 'process'): Promise<string[]> {
-      const rows = await db.all(
-        'SELECT owner FROM lease WHERE name > ? AND name < ? AND until > ? ORDER BY name LIMIT 1000',
-        [`${kind}:`, `${kind};`, now],
-      );
+      const rows = await db.all(LIVING, [`${kind}:`, `${kind};`, now]);
       return rows.map((row) => String(row.owner));
     },
 

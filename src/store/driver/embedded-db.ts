@@ -5,7 +5,7 @@ import { StorageError } from './db.js';
 import type { FileGuard } from './file-guard.js';
 import { Lru } from './lru.js';
 import { assertScript, inspectSql, type SqlFacts } from './sql-text.js';
-import { closedError, fileError, hasCode, storageError } from './sqlite-errors.js';
+import { closedError, fileError, hasCode } from './sqlite-errors.js';
 import { bindValues, rowBuilder } from './values.js';
 
 /** The part of native libsql that is safe to use (see `Prepared`). Its `inTransaction` aborts the process once closed. */
@@ -222,11 +222,7 @@ export class EmbeddedDb implements Db {
   }
 
   #mapped(error: unknown, sql: string): unknown {
-    if (!hasCode(error)) return error;
-    const { path } = this.#settings;
-    return path === null
-      ? storageError(error.code, error.message, error, sql)
-      : fileError(path, error.code, error.message, error, sql);
+    return hasCode(error) ? fileError(this.#settings.path, error, sql) : error;
   }
 }
 

@@ -7,7 +7,7 @@ import { EmbeddedDb, type NativeDatabase, type NativeStatement } from './embedde
 import { loadDriver } from './embedded-native.js';
 import { type FileIdentity, guardFile } from './file-guard.js';
 import { databasePath, ensureFile, MEMORY } from './files.js';
-import { fileError, hasCode, storageError } from './sqlite-errors.js';
+import { fileError, hasCode } from './sqlite-errors.js';
 
 export { backup } from './files.js';
 
@@ -55,9 +55,7 @@ export function openEmbedded(url: string, options: EmbeddedOptions): Db {
     native?.close();
     if (error instanceof StorageError) throw error;
     if (!hasCode(error)) throw new StorageError('unavailable', `The database file ${path} cannot be opened.`, error);
-    throw path === MEMORY
-      ? storageError(error.code, error.message, error)
-      : fileError(path, error.code, error.message, error);
+    throw fileError(path === MEMORY ? null : path, error);
   }
 }
 

@@ -48,8 +48,8 @@ export function guardFile(path: string, identity: FileIdentity | null = identity
     problem() {
       try {
         const found = identityOf(path);
-        if (identity !== null && !same(identity, found)) return found === null ? removed(path) : replaced(path);
-        return logProblem() ? logLost(log) : null;
+        if (identity !== null && !same(identity, found)) return lost(path, found === null ? 'removed' : 'replaced');
+        return logProblem() ? lost(log, 'log') : null;
       } catch {
         // A failing file system says nothing about the file; SQLite will meet the same failure.
         return null;
@@ -71,31 +71,21 @@ function same(known: FileIdentity, found: FileIdentity | null): boolean {
   return known.ino === found.ino && known.dev === found.dev;
 }
 
-function removed(path: string): StorageError {
-  return lost(
-    path,
-    'was removed or moved away',
-    'Put it back and the service goes on; a restart begins with a new one.',
-  );
-}
-
-function replaced(path: string): StorageError {
-  return lost(
-    path,
+/** What happened to the file or its log, and what to do. */
+const LOSSES = {
+  removed: ['was removed or moved away', 'Put it back and the service goes on; a restart begins with a new one.'],
+  replaced: [
     'was replaced by another file',
     'Restart the service to use the new file, or put the old one back and the service goes on.',
-  );
-}
-
-function logLost(path: string): StorageError {
-  return lost(
-    path,
+  ],
+  log: [
     'was removed or replaced',
     'Put it back and the service goes on. If that is not possible, restart the service.',
-  );
-}
+  ],
+} as const;
 
-function lost(path: string, what: string, advice: string): StorageError {
+function lost(path: string, loss: keyof typeof LOSSES): StorageError {
+  const [what, advice] = LOSSES[loss];
   const text = (name: string) => `The database file ${name} ${what} while the service runs, so nothing can be stored.`;
   return new StorageError('unavailable', text(path), undefined, { message: text(basename(path)), advice });
 }

@@ -1,6 +1,6 @@
 /** A Db that reports the duration and outcome of each call of another one. */
 
-import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
+import type { Db, Row, Value } from './db.js';
 import { StorageError } from './db.js';
 
 /** One call. `failure` is null when it succeeded; expected kinds such as `unique` are reported as failures too. */
@@ -25,14 +25,12 @@ export function instrumentDb(db: Db, report: (call: DbCall) => void): Db {
   };
   return {
     kind: db.kind,
-    all: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T[]> =>
-      timed('all', () => db.all<T>(sql, args)),
-    one: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T | undefined> =>
-      timed('one', () => db.one<T>(sql, args)),
-    run: (sql: string, args?: readonly Value[]): Promise<RunResult> => timed('run', () => db.run(sql, args)),
-    batch: (statements: readonly Statement[]): Promise<BatchResult[]> => timed('batch', () => db.batch(statements)),
-    read: (statements: readonly Statement[]): Promise<Row[][]> => timed('read', () => db.read(statements)),
-    script: (sql: string): Promise<void> => timed('script', () => db.script(sql)),
+    all: <T extends Row>(sql: string, args?: readonly Value[]) => timed('all', () => db.all<T>(sql, args)),
+    one: <T extends Row>(sql: string, args?: readonly Value[]) => timed('one', () => db.one<T>(sql, args)),
+    run: (sql, args) => timed('run', () => db.run(sql, args)),
+    batch: (statements) => timed('batch', () => db.batch(statements)),
+    read: (statements) => timed('read', () => db.read(statements)),
+    script: (sql) => timed('script', () => db.script(sql)),
     close: () => db.close(),
   };
 }

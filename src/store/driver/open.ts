@@ -1,6 +1,5 @@
 /** Opens the database that a URL names, with the driver it needs. */
 
-import type { Replica, ReplicaOptions } from '../replica/replica.js';
 import type { Db } from './db.js';
 import type { FileIdentity } from './file-guard.js';
 
@@ -32,13 +31,4 @@ export async function openDb(url: string, options: OpenOptions = {}): Promise<Db
   throw new TypeError(
     'The database URL must begin with file:, libsql://, https://, http://, wss:// or ws://, or be :memory:.',
   );
-}
-
-/**
- * Opens a storage server for reading through a replica, a copy in a file of this process.
- * @throws StorageError `other` if another process uses the name of the replica, or a file with it exists
- */
-export async function openReplicated(url: string, options: ReplicaOptions): Promise<Replica> {
-  const { openReplica } = await import('../replica/replica.js');
-  return openReplica(url, options);
 }

@@ -1,6 +1,6 @@
 /** A Db that refuses to write. */
 
-import type { BatchResult, Db, Row, RunResult, Statement, Value } from './db.js';
+import type { Db, Row, Value } from './db.js';
 import { StorageError } from './db.js';
 
 /**
@@ -11,14 +11,12 @@ export function readOnly(read: <T>(work: (db: Db) => Promise<T>) => Promise<T>):
   const refused = () => Promise.reject(new StorageError('readonly', 'This connection only reads.'));
   return {
     kind: 'remote',
-    all: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T[]> =>
-      read((db) => db.all<T>(sql, args)),
-    one: <T extends Row = Row>(sql: string, args?: readonly Value[]): Promise<T | undefined> =>
-      read((db) => db.one<T>(sql, args)),
-    read: (statements: readonly Statement[]): Promise<Row[][]> => read((db) => db.read(statements)),
-    run: (): Promise<RunResult> => refused(),
-    batch: (): Promise<BatchResult[]> => refused(),
-    script: (): Promise<void> => refused(),
+    all: <T extends Row>(sql: string, args?: readonly Value[]) => read((db) => db.all<T>(sql, args)),
+    one: <T extends Row>(sql: string, args?: readonly Value[]) => read((db) => db.one<T>(sql, args)),
+    read: (statements) => read((db) => db.read(statements)),
+    run: refused,
+    batch: refused,
+    script: refused,
     close: () => Promise.resolve(),
   };
 }

@@ -45,10 +45,11 @@ function kindOf(code: string, message: string): Kind {
   return KINDS.find(([prefix]) => code.startsWith(prefix))?.[1] ?? 'other';
 }
 
-/** The typed error for a failure of a database file; a damaged one is named, with what to do. */
-export function fileError(path: string, code: string, message: string, cause: unknown, sql?: string): StorageError {
+/** The typed error for a failure of a database; a damaged file is named, with what to do. @param path null in memory */
+export function fileError(path: string | null, cause: CodedError, sql?: string): StorageError {
+  const { code, message } = cause;
   const error = storageError(code, message, cause, sql);
-  if (error.kind !== 'corrupt') return error;
+  if (error.kind !== 'corrupt' || path === null) return error;
   return new StorageError('corrupt', `The database file ${path} is damaged: ${message}.`, cause, {
     message: `The database file ${basename(path)} is damaged: a part of it cannot be read.`,
     advice:
@@ -60,7 +61,9 @@ export function closedError(): StorageError {
   return new StorageError('unavailable', 'The database connection is closed.');
 }
 
+type CodedError = Error & { code: string };
+
 /** Whether a caught value carries an error code, as those of SQLite, Node and the network do. */
-export function hasCode(error: unknown): error is Error & { code: string } {
+export function hasCode(error: unknown): error is CodedError {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && error.code !== '';
 }
