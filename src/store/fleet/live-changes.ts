@@ -110,11 +110,7 @@ export function createLiveChanges(db: Db) {
         alerts: alerts.map(({ kind, site_id }) => ({ kind: String(kind), site_id: numberOrNull(site_id) })),
         acted: [...new Set(acted.flatMap(({ site_id }) => numberOrNull(site_id) ?? []))],
         synced: synced.map((row) => ({ site_id: Number(row.site_id), at: Number(row.last_sync) })),
-        open_changes: open.map((row) => ({
-          id: String(row.id),
-          site_id: Number(row.site_id),
-          step: String(row.step),
-        })),
+        open_changes: open as LiveChanges['open_changes'],
         offering_sites: Number(offering[0]?.n ?? 0),
       };
     },

@@ -72,7 +72,7 @@ export function createToolJobs(db: Db) {
     },
 
     errors(id: string, limit: number): Promise<{ site_id: number; message: string }[]> {
-      return db.all<Row & { site_id: number; message: string }>(
+      return db.all(
         'SELECT site_id, message FROM tool_job_site WHERE job_id = ? AND state = 2 ORDER BY position LIMIT ?',
         [id, limit],
       );
@@ -91,12 +91,11 @@ export function createToolJobs(db: Db) {
     },
 
     /** Sites that are not done yet, in order. */
-    async next(id: string, limit: number): Promise<{ position: number; site_id: number }[]> {
-      const rows = await db.all(
+    next(id: string, limit: number): Promise<{ position: number; site_id: number }[]> {
+      return db.all(
         'SELECT position, site_id FROM tool_job_site WHERE job_id = ? AND state = 0 ORDER BY position LIMIT ?',
         [id, limit],
       );
-      return rows.map((row) => ({ position: Number(row.position), site_id: Number(row.site_id) }));
     },
 
     /** Records outcomes ('' = success) and renews the lease. False if another process took over the job. */

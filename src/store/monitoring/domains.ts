@@ -60,12 +60,11 @@ const TABLES = 'site s LEFT JOIN site_domain x ON x.site_id = s.id LEFT JOIN dom
 export function createDomains(db: Db) {
   return {
     /** Sites whose domain is not determined yet: new ones, and those whose URL changed. */
-    async unassigned(limit: number): Promise<{ id: number; url: string }[]> {
-      const rows = await db.all(
+    unassigned(limit: number): Promise<{ id: number; url: string }[]> {
+      return db.all(
         'SELECT s.id, s.url FROM site s WHERE NOT EXISTS (SELECT 1 FROM site_domain x WHERE x.site_id = s.id) ORDER BY s.id LIMIT ?',
         [limit],
       );
-      return rows.map((row) => ({ id: Number(row.id), url: String(row.url) }));
     },
 
     /** Stores the domain of each site; null = none. */

@@ -47,12 +47,7 @@ export function createFleetFigures(db: Db) {
         Object.fromEntries(rows.map((row) => [String(row[name]), Number(row.n)]));
       return {
         sites: counts(sites, 'status'),
-        updates: updates.map((row) => ({
-          type: Number(row.type),
-          current_version: String(row.current_version),
-          new_version: String(row.new_version),
-          n: Number(row.n),
-        })),
+        updates: updates as FleetFigures['updates'],
         monitors: counts(monitors, 'state'),
         certificates: counts(certificates, 'days'),
         first_expiry: typeof at === 'number' ? at : null,

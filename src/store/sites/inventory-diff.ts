@@ -104,17 +104,7 @@ function wantedExtensions(
         (item.parent_active ? FLAG.parent_active : 0),
     })) ?? stored.filter((row) => row.kind === kind);
   const unique = new Map(items.map((item) => [item.slug, item]));
-  return [...unique.values()].map((item) => ({
-    kind,
-    slug: item.slug,
-    name: item.name,
-    description: item.description,
-    position: item.position,
-    version: item.version,
-    active: item.active,
-    flags: item.flags,
-    update_version: offered.get(item.slug) ?? null,
-  }));
+  return [...unique.values()].map((item) => ({ ...item, update_version: offered.get(item.slug) ?? null }));
 }
 
 // Offers
@@ -158,6 +148,8 @@ function offersOf(offers: readonly WantedOffer[], type: number): Map<string, str
   return new Map(offers.filter((offer) => offer.type === type).map((offer) => [offer.slug, offer.new_version]));
 }
 
+const OFFER_FIELDS = ['position', 'name', 'current_version', 'new_version'] as const;
+
 export function offerStatements(
   siteId: number,
   urlKey: string,
@@ -168,13 +160,7 @@ export function offerStatements(
   const before = new Map(stored.map((row) => [key(row), row]));
   const changed = wanted.filter((offer) => {
     const row = before.get(key(offer));
-    return (
-      row === undefined ||
-      row.position !== offer.position ||
-      row.name !== offer.name ||
-      row.current_version !== offer.current_version ||
-      row.new_version !== offer.new_version
-    );
+    return row === undefined || OFFER_FIELDS.some((field) => row[field] !== offer[field]);
   });
   const kept = new Set(wanted.map(key));
   const gone = stored.filter((row) => !kept.has(key(row)));

@@ -54,9 +54,11 @@ export function createIgnoredEverywhere(db: Db) {
 
     /** Removes entries that ended at `now` or earlier. */
     async expire(now: number): Promise<{ type: number; slug: string }[]> {
-      const rows = await db.all('SELECT DISTINCT type, slug FROM ignored_everywhere WHERE until <= ?', [now]);
-      if (rows.length === 0) return [];
-      const ended = rows.map((row) => ({ type: Number(row.type), slug: String(row.slug) }));
+      const ended = await db.all<{ type: number; slug: string }>(
+        'SELECT DISTINCT type, slug FROM ignored_everywhere WHERE until <= ?',
+        [now],
+      );
+      if (ended.length === 0) return [];
       await db.batch([
         sql('DELETE FROM ignored_everywhere WHERE until <= ?', now),
         ...ended.map(({ type, slug }) => refreshIgnoredEverywhere(type, slug)),
