@@ -7,7 +7,7 @@ import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import type { PrivateReach } from '../core/address.js';
 import { StepFailure } from '../probe/failure.js';
-import { Names } from '../probe/names.js';
+import { hostOf, Names } from '../probe/names.js';
 import { AuditFailure, type AuditOutcome, type AuditRequest } from './audit.js';
 import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
 import { findLighthouse } from './find-lighthouse.js';
@@ -62,8 +62,7 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
  * proxy.
  */
 async function requireReachable(url: string, allowPrivate: PrivateReach): Promise<void> {
-  const host = new URL(url).hostname.replace(/^\[(.*)\]$/, '$1');
-  await new Names({ allowPrivate }).resolve(host).catch((error: unknown) => {
+  await new Names({ allowPrivate }).resolve(hostOf(new URL(url))).catch((error: unknown) => {
     if (error instanceof StepFailure && error.kind === 'blocked_address') throw new AuditFailure(error.message, null);
     throw new AuditFailure('The host of the site is not known.', RETRY_MS, error);
   });

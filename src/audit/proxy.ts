@@ -8,6 +8,7 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { StepFailure } from '../probe/failure.js';
+import { hostOf } from '../probe/names.js';
 import { Outlet, type OutletParts } from './connections.js';
 
 /** As large as browsers accept. */
@@ -139,9 +140,4 @@ function urlOf(text: string): URL | null {
   } catch {
     return null;
   }
-}
-
-/** As resolvers and sockets expect it: IPv6 without brackets. */
-function hostOf(url: URL): string {
-  return url.hostname.replace(/^\[(.*)\]$/, '$1');
 }

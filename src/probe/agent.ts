@@ -1,7 +1,7 @@
 /** An HTTP agent that connects only to allowed addresses. */
 
 import { Agent } from 'undici';
-import type { Names } from './names.js';
+import { hostOf, type Names } from './names.js';
 
 /** Every socket goes to a checked address, even if the name changes. */
 export function checkedAgent(names: Names, connectTimeoutMs: number): Agent {
@@ -26,5 +26,5 @@ export function checkedAgent(names: Names, connectTimeoutMs: number): Agent {
 
 /** Rejects with a StepFailure if a URL contains a forbidden address: a literal one is connected to without a lookup. */
 export async function checkAddress(names: Names, url: string): Promise<void> {
-  await names.resolve(new URL(url).hostname.replace(/^\[(.*)\]$/, '$1'));
+  await names.resolve(hostOf(new URL(url)));
 }

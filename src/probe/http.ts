@@ -4,7 +4,7 @@ import { constants, createBrotliDecompress, createGunzip, createInflate } from '
 import { Client } from 'undici';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
-import type { Names } from './names.js';
+import { hostOf, type Names } from './names.js';
 import type { HttpAnswer, HttpProbe, ProbeMethod, ProbeTiming } from './probe.js';
 
 export interface HttpParts {
@@ -95,7 +95,7 @@ async function hop(
 ): Promise<void> {
   const secure = url.protocol === 'https:';
   const dialled: Dialled = await dial(parts.names, {
-    host: url.hostname.replace(/^\[(.*)\]$/, '$1'),
+    host: hostOf(url),
     port: Number(url.port) || (secure ? 443 : 80),
     tls: secure ? { context: parts.context, verify: probe.ssl_verify, alpn: ['http/1.1'] } : null,
     signal: probe.signal,

@@ -48,6 +48,11 @@ export class Names {
   }
 }
 
+/** The host as resolvers and sockets expect it: IPv6 without brackets. */
+export function hostOf(url: URL): string {
+  return url.hostname.replace(/^\[(.*)\]$/, '$1');
+}
+
 export function blocked(host: string): StepFailure {
   return new StepFailure(
     'blocked_address',
