@@ -15,7 +15,7 @@ import type { Actor } from '../core/actor.js';
 import type { Clock } from '../core/clock.js';
 import { systemClock } from '../core/clock.js';
 import { ServiceError } from '../core/errors.js';
-import { createEvents, type EventBus } from '../core/events.js';
+import { createEvents, type EventBus, type EventName } from '../core/events.js';
 import type { Log } from '../core/log.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { runToolJobs } from '../domain/jobs/tool-jobs.js';
@@ -251,23 +251,10 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const ownCtx = () => ctx(ownCaller());
   const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
   const clockSteps = createClockStepMonitor(ownCtx);
-  const runner = createJobRunner({
-    ctx: ownCtx,
-    withCtx: withOwnCtx,
-    owner,
-    clockSteps,
-    location: parts.location,
-    leaseMs: parts.jobLeaseMs,
-  });
+  const own = { ctx: ownCtx, withCtx: withOwnCtx, owner, clockSteps };
+  const runner = createJobRunner({ ...own, location: parts.location, leaseMs: parts.jobLeaseMs });
   const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, leases, clock, log });
-  const schedule = createSchedule({
-    ctx: ownCtx,
-    withCtx: withOwnCtx,
-    owner,
-    clockSteps,
-    members: monitoringMembers?.members,
-    tasks: parts.timetable,
-  });
+  const schedule = createSchedule({ ...own, members: monitoringMembers?.members, tasks: parts.timetable });
   const mails = createMailListener(ownCtx);
   events.subscribe(recorder.listen);
   events.subscribe(mails.listen);
@@ -278,20 +265,17 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     runner.kick();
   });
   let tools: Promise<unknown> = Promise.resolve();
-  events.subscribe((event) => {
-    if (event.name !== 'tool_job.queued' || parts.jobs === false) return;
-    const run = withOwnCtx(runToolJobs).catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ err: error }, 'a tools job failed and will be tried again');
+  const runOn = (name: EventName, work: (context: Ctx) => Promise<unknown>, failure: string) => {
+    events.subscribe((event) => {
+      if (event.name !== name || parts.jobs === false) return;
+      const run = withOwnCtx(work).catch((error: unknown) => {
+        if (!closing.signal.aborted) log.error({ err: error }, failure);
+      });
+      tools = Promise.all([tools, run]);
     });
-    tools = Promise.all([tools, run]);
-  });
-  events.subscribe((event) => {
-    if (event.name !== 'update.interrupted' || parts.jobs === false) return;
-    const run = withOwnCtx(settleInterrupted).catch((error: unknown) => {
-      if (!closing.signal.aborted) log.error({ err: error }, 'interrupted updates are settled later');
-    });
-    tools = Promise.all([tools, run]);
-  });
+  };
+  runOn('tool_job.queued', runToolJobs, 'a tools job failed and will be tried again');
+  runOn('update.interrupted', settleInterrupted, 'interrupted updates are settled later');
   const looks = startAbandonedChecks(events, clock, () => schedule.runNow('abandoned-refresh'));
   tasks.start = async (_payload, context) => {
     base = context.base_url;

@@ -19,6 +19,12 @@ export interface HeldClaim {
   untilElapsed: number;
 }
 
+export interface ClaimedMonitor {
+  monitor: MonitorRow;
+  login: Login | undefined;
+  claim: HeldClaim;
+}
+
 export class Claims {
   readonly #ctx: Ctx;
   readonly #members: Members;
@@ -30,7 +36,7 @@ export class Claims {
   }
 
   /** Claims up to `most` due monitors. */
-  async take(most: number): Promise<{ monitor: MonitorRow; login: Login | undefined; claim: HeldClaim }[]> {
+  async take(most: number): Promise<ClaimedMonitor[]> {
     const { store, clock } = this.#ctx;
     const now = clock.now();
     const { leaseMs } = this.#members;

@@ -8,6 +8,16 @@ export interface ClockStepMonitor {
   settle(): Promise<void>;
 }
 
+/** What everything that works by the clock needs. */
+export interface ClockWork {
+  /** Its signal lives as long as the process. */
+  ctx(): Ctx;
+  /** Runs work with a context whose signal ends with the work. */
+  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
+  owner: string;
+  clockSteps: ClockStepMonitor;
+}
+
 /** One per process, shared by everything that works by the clock. */
 export function createClockStepMonitor(context: () => Ctx): ClockStepMonitor {
   /**

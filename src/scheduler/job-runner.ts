@@ -5,9 +5,8 @@
 
 import { isProcessGone, type ProcessLocation } from '../cluster/process-id.js';
 import { asServiceError } from '../core/errors.js';
-import type { Ctx } from '../domain/context.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from '../domain/jobs/chunk.js';
-import type { ClockStepMonitor } from './clock-steps.js';
+import type { ClockWork } from './clock-steps.js';
 
 /** How many jobs this process works on at once. */
 const AT_ONCE = 4;
@@ -22,16 +21,9 @@ export interface JobRunner {
   stop(): Promise<void>;
 }
 
-export function createJobRunner(parts: {
-  /** Its signal lives as long as the process. */
-  ctx(): Ctx;
-  /** Runs work with a context whose signal ends with the work. */
-  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
-  owner: string;
-  clockSteps: ClockStepMonitor;
-  location?: ProcessLocation | undefined;
-  leaseMs?: number | undefined;
-}): JobRunner {
+export function createJobRunner(
+  parts: ClockWork & { location?: ProcessLocation | undefined; leaseMs?: number | undefined },
+): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
   const running = new Set<Promise<void>>();
   let timer: NodeJS.Timeout | null = null;

@@ -13,8 +13,7 @@ import { type OwnNetwork, ownNetwork } from '../domain/monitoring/own-network.js
 import { effectiveSettings, LONGEST_CHECK_S } from '../domain/monitoring/settings.js';
 import { isChange } from '../domain/monitoring/state.js';
 import type { MonitoringDefaults } from '../domain/settings/effects.js';
-import type { Login, MonitorRow } from '../store/monitoring/monitors.js';
-import { Claims, type HeldClaim } from './claims.js';
+import { type ClaimedMonitor, Claims, type HeldClaim } from './claims.js';
 
 /** Maximum number of results stored together, and how long a result may wait for others. */
 const GROUP = 100;
@@ -27,12 +26,6 @@ const POLL_MS = 2_000;
 const POSTPONE_MS = 60_000;
 /** In total much shorter than a claim. */
 const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;
-
-interface ClaimedMonitor {
-  monitor: MonitorRow;
-  login: Login | undefined;
-  claim: HeldClaim;
-}
 
 type Judged = Omit<JudgedCheck, 'claim'> & { claim: HeldClaim };
 

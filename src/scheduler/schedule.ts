@@ -6,7 +6,7 @@
 import { ALONE, type Members } from '../cluster/members.js';
 import type { Ctx } from '../domain/context.js';
 import { isScheduleOn } from '../domain/settings/effects.js';
-import type { ClockStepMonitor } from './clock-steps.js';
+import type { ClockWork } from './clock-steps.js';
 import { nextRun, startTimer, type Timer } from './timer.js';
 import { type ScheduledTask, timetable } from './timetable.js';
 
@@ -26,17 +26,13 @@ async function runUnlessOff(task: ScheduledTask, ctx: Ctx, members: Members): Pr
   return task.run(ctx, members);
 }
 
-export function createSchedule(parts: {
-  /** Its signal lives as long as the process. */
-  ctx(): Ctx;
-  /** Runs work with a context whose signal ends with the work. */
-  withCtx<T>(work: (ctx: Ctx) => Promise<T>): Promise<T>;
-  owner: string;
-  clockSteps: ClockStepMonitor;
+interface ScheduleParts extends ClockWork {
   /** The processes that share tasks; omitted if no other process can exist. */
   members?: Members | undefined;
   tasks?: readonly ScheduledTask[] | undefined;
-}): Schedule {
+}
+
+export function createSchedule(parts: ScheduleParts): Schedule {
   const tasks = parts.tasks ?? timetable;
   const members = parts.members ?? ALONE;
   const timers: Timer[] = [];
