@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment } from '../driver/sql-fragments.js';
+import { except, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 /** Instants in milliseconds. */
@@ -54,20 +54,17 @@ const LOG = "(SELECT * FROM action_log WHERE code = '')";
 const STATE = `s.suspended, s.disconnected, s.sync_error, d.sync_error_quoted, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
-/** The condition is on `s`; at most `limit` cases. */
-function matter(columns: string, from: string, where: Fragment, order: string, limit: number): [Statement, Statement] {
-  return [
-    sql(`SELECT count(*) AS n FROM ${from} WHERE ${where.text}`, ...where.args),
-    sql(`SELECT ${columns} FROM ${from} WHERE ${where.text} ORDER BY ${order} LIMIT ?`, ...where.args, limit),
-  ];
-}
-
 function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number) {
   const hidden = except('s.id', denied);
-  const of = (text: string, ...args: Fragment['args']): Fragment => ({
-    text: `s.suspended = 0 AND ${text}${hidden.text}`,
-    args: [...args, ...hidden.args],
-  });
+  /** The condition is on `s`. */
+  const matter = (columns: string, from: string, condition: Fragment, order: string): [Statement, Statement] => {
+    const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${hidden.text}`;
+    const args = [...condition.args, ...hidden.args];
+    return [
+      sql(`SELECT count(*) AS n ${matching}`, ...args),
+      sql(`SELECT ${SITE}, ${columns} ${matching} ORDER BY ${order} LIMIT ?`, ...args, limit),
+    ];
+  };
   const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
   const before = (value: string) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
@@ -76,46 +73,40 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const update = before(
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
-  const columns = `${SITE}, i.started_at, m.last_http_code, i.acknowledged_at`;
+  const columns = 'i.started_at, m.last_http_code, i.acknowledged_at';
   // Unacknowledged ones come first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
-  const soon = (column: string) => `${column} < ?`;
   return {
-    down: matter(columns, down, of(`${isDown} AND ${suspect} IS NULL`, active), newest, limit),
+    down: matter(columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), newest),
     after_update: matter(
       `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
-      of(`${isDown} AND ${suspect} IS NOT NULL`, active),
+      fragment(`${isDown} AND ${suspect} IS NOT NULL`, active),
       newest,
-      limit,
     ),
     disconnected: matter(
-      `${SITE}, ${STATE}`,
+      STATE,
       'site s JOIN site_detail d ON d.site_id = s.id',
-      of("s.status = 'disconnected'"),
+      fragment("s.status = 'disconnected'"),
       'since IS NULL, since DESC, s.id',
-      limit,
     ),
     certificates: matter(
-      `${SITE}, c.valid_to AS ends`,
+      'c.valid_to AS ends',
       'site s JOIN site_certificate c ON c.site_id = s.id',
-      of(soon('c.valid_to'), at.certificate_before),
+      fragment('c.valid_to < ?', at.certificate_before),
       'c.valid_to, s.id',
-      limit,
     ),
     domains: matter(
-      `${SITE}, o.expiry_date AS ends`,
+      'o.expiry_date AS ends',
       'site s JOIN site_domain l ON l.site_id = s.id JOIN domain o ON o.name = l.domain',
-      of(soon('o.expiry_date'), at.domain_before),
+      fragment('o.expiry_date < ?', at.domain_before),
       'o.expiry_date, s.id',
-      limit,
     ),
     stale: matter(
-      `${SITE}, d.last_sync`,
+      'd.last_sync',
       'site s JOIN site_detail d ON d.site_id = s.id',
-      of("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
+      fragment("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
       'd.last_sync, s.id',
-      limit,
     ),
   };
 }
