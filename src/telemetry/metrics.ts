@@ -52,23 +52,15 @@ export function createMetrics(thread: string): Metrics {
   };
 }
 
-export function gauge(name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily {
-  return family('gauge', name, help, samples);
-}
+const familyOf =
+  (type: 'gauge' | 'counter') =>
+  (name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily => {
+    const values = samples.map(({ labels = {}, value }) => ({ labels, value }));
+    return { name, help, type, aggregator: 'sum', values };
+  };
 
-export function counter(name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily {
-  return family('counter', name, help, samples);
-}
-
-function family(
-  type: string,
-  name: string,
-  help: string,
-  samples: readonly { labels?: Labels; value: number }[],
-): MetricFamily {
-  const values = samples.map(({ labels = {}, value }) => ({ labels, value }));
-  return { name, help, type, aggregator: 'sum', values };
-}
+export const gauge = familyOf('gauge');
+export const counter = familyOf('counter');
 
 /** The running version, as a label. */
 export function buildInfo(version: string): MetricFamily {
