@@ -7,7 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Config } from '../config/types.js';
 import type { Actor } from '../core/actor.js';
-import { type ErrorCode, ServiceError } from '../core/errors.js';
+import { ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Progress } from '../core/progress.js';
 
@@ -45,14 +45,7 @@ export type Reply =
   | { type: 'progress'; id: number; progress: Progress };
 
 /** A ServiceError without its cause, which was logged where it occurred. */
-export interface WireError {
-  code: ErrorCode;
-  message: string;
-  status: number;
-  field: string | undefined;
-  advice: string | undefined;
-  data: Record<string, unknown>;
-}
+type WireError = Pick<ServiceError, 'code' | 'message' | 'status' | 'field' | 'advice' | 'data'>;
 
 export function toWire(error: ServiceError): WireError {
   const { code, message, status, field, advice, data } = error;

@@ -5,7 +5,7 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { type Agent, request } from 'undici';
 import type { PrivateReach } from '../core/address.js';
-import { checkAddress, checkedAgent } from '../probe/agent.js';
+import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
 import { type Lookup, Names } from '../probe/names.js';
 import { entriesOf, late } from './entries.js';
 import { type FeedCopy, FeedFailure, type FeedStamp, type VulnerabilityFeed } from './vulnerability-feed.js';
@@ -107,7 +107,7 @@ function adviceFor(status: number, key: string | null): string {
 /** A file is distinguished from its next copy by size and time. */
 async function openFile(path: string, known: FeedStamp | null, maxBytes: number | undefined): Promise<FeedCopy> {
   const facts = await stat(path).catch((cause: unknown) => {
-    throw new FeedFailure(`The file of the feed cannot be read${codeOf(cause)}.`, { cause });
+    throw new FeedFailure(`The file of the feed cannot be read${shownCode(cause)}.`, { cause });
   });
   if (!facts.isFile()) throw new FeedFailure('SITEFLEET_VULNERABILITY_FEED names no file.');
   const etag = `${facts.size}-${facts.mtimeMs}`;
@@ -124,17 +124,10 @@ function retryAfter(value: string | string[] | undefined): number | null {
   return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
 }
 
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return /^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : '';
-}
-
 function asFailure(error: unknown): FeedFailure {
   if (error instanceof FeedFailure) return error;
-  if (!(error instanceof Error)) return new FeedFailure('The feed could not be reached.', { cause: error });
-  // Lookup failures, recognized by name: undici may wrap them as a cause.
-  if ('kind' in error) return new FeedFailure(error.message, { cause: error });
-  const code = 'code' in error ? String(error.code) : '';
-  if (/TIMEOUT/.test(code) || error.name === 'TimeoutError') return late(error);
-  return new FeedFailure(`The feed could not be reached${codeOf(error)}.`, { cause: error });
+  if (isStep(error)) return new FeedFailure(error.message, { cause: error });
+  return isLate(error)
+    ? late(error)
+    : new FeedFailure(`The feed could not be reached${shownCode(error)}.`, { cause: error });
 }

@@ -5,6 +5,7 @@
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { JSONParser, TokenizerError, TokenParserError } from '@streamparser/json';
+import { shownCode } from '../probe/agent.js';
 import { FeedFailure } from './vulnerability-feed.js';
 
 /** A feed of 42,500 entries has 158 MB (October 2026). */
@@ -68,9 +69,7 @@ function asFailure(error: unknown): FeedFailure {
   if (error instanceof TokenizerError || error instanceof TokenParserError)
     return new FeedFailure('The feed is not JSON.', { cause: error });
   if (error instanceof Error && /TimeoutError|AbortError/.test(error.name)) return late(error);
-  return new FeedFailure(`The feed could not be read to its end${/^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : ''}.`, {
-    cause: error,
-  });
+  return new FeedFailure(`The feed could not be read to its end${shownCode(error)}.`, { cause: error });
 }
 
 export function late(error: unknown): FeedFailure {

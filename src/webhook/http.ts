@@ -3,7 +3,7 @@
 import { Webhook } from 'standardwebhooks';
 import { type Agent, request } from 'undici';
 import type { PrivateReach } from '../core/address.js';
-import { checkAddress, checkedAgent } from '../probe/agent.js';
+import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
 import { type Lookup, Names } from '../probe/names.js';
 import { type OutgoingPost, PostFailure, type WebhookSender } from './sender.js';
 
@@ -93,24 +93,13 @@ function retryAfter(header: string | string[] | undefined): number | null {
   return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
 }
 
-interface Step extends Error {
-  kind: string;
-}
-
-/** Lookup failures, recognized by name: undici may wrap them as a cause. */
-function isStep(error: unknown): error is Step {
-  return error instanceof Error && 'kind' in error;
-}
-
 function asFailure(error: unknown): PostFailure {
   if (error instanceof PostFailure) return error;
   if (isStep(error)) return new PostFailure(error.message, { cause: error });
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const late = /TIMEOUT/.test(code) || (error instanceof Error && error.name === 'TimeoutError');
   return new PostFailure(
-    late
+    isLate(error)
       ? `The receiver did not answer within ${TIMEOUT_MS / 1000} s.`
-      : `The receiver could not be reached${/^[A-Z_]{3,40}$/.test(code) ? ` (${code})` : ''}.`,
+      : `The receiver could not be reached${shownCode(error)}.`,
     { cause: error },
   );
 }
