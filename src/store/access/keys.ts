@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto';
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
+import { assignments } from '../driver/rows.js';
 import { hashToken } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
@@ -162,22 +163,16 @@ export function createKeys(db: Db) {
      */
     async change(ref: KeyRef, change: KeyChange, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
-      const sets: string[] = [];
-      const args: Value[] = [];
-      for (const column of ['scope', 'description', 'enabled'] as const) {
-        const value = change[column];
-        if (value === undefined) continue;
-        sets.push(`${column} = ?`);
-        args.push(value);
-      }
-      if (sets.length === 0) return (await find(ref)) === undefined ? 'absent' : 'done';
-      const off = change.enabled === false;
+      const { scope, description, enabled } = change;
+      const set = assignments({ scope, description, enabled });
+      if (set.text === '') return (await find(ref)) === undefined ? 'absent' : 'done';
+      const off = enabled === false;
       const guards = [
-        ...(off || (change.scope ?? 'read_write') !== 'read_write' ? [KEEPS_BOTH] : []),
-        ...(off || change.scope === 'read' ? [KEEPS_WRITER] : []),
+        ...(off || (scope ?? 'read_write') !== 'read_write' ? [KEEPS_BOTH] : []),
+        ...(off || scope === 'read' ? [KEEPS_WRITER] : []),
       ];
       const guarded = [where, ...(keepWriter ? guards : [])].join(' AND ');
-      const { changes } = await db.run(`UPDATE api_key SET ${sets.join(', ')} WHERE ${guarded}`, [...args, arg]);
+      const { changes } = await db.run(`UPDATE api_key SET ${set.text} WHERE ${guarded}`, [...set.args, arg]);
       return changes > 0 ? 'done' : refused(ref);
     },
 

@@ -3,6 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
+import { assignments } from '../driver/rows.js';
 import { hashPassword } from '../vault/vault.js';
 import { deniedSites, principalDenials } from './denials.js';
 
@@ -139,21 +140,12 @@ export function createUsers(db: Db) {
      */
     async change(ref: UserRef, change: UserChange, keepLast = false): Promise<UserOutcome> {
       const { where, arg } = userPredicate(ref);
-      const sets: string[] = [];
-      const args: (string | boolean)[] = [];
-      for (const [column, value] of [
-        ['password_hash', change.password_hash],
-        ['rights', change.rights?.join(',')],
-        ['enabled', change.enabled],
-      ] as const) {
-        if (value === undefined) continue;
-        sets.push(`${column} = ?`);
-        args.push(value);
-      }
-      if (sets.length === 0) return (await find(ref)) === undefined ? 'absent' : 'done';
-      const weakens = change.enabled === false || (change.rights !== undefined && !change.rights.includes('write'));
+      const { password_hash, rights, enabled } = change;
+      const set = assignments({ password_hash, rights: rights?.join(','), enabled });
+      if (set.text === '') return (await find(ref)) === undefined ? 'absent' : 'done';
+      const weakens = enabled === false || (rights !== undefined && !rights.includes('write'));
       const guard = keepLast && weakens ? ` AND ${KEEPS_LAST}` : '';
-      const { changes } = await db.run(`UPDATE user SET ${sets.join(', ')} WHERE ${where}${guard}`, [...args, arg]);
+      const { changes } = await db.run(`UPDATE user SET ${set.text} WHERE ${where}${guard}`, [...set.args, arg]);
       return changes > 0 ? 'done' : refused(ref);
     },
 

@@ -1,6 +1,7 @@
 /** Statements that write one row, by the names of its columns. */
 
 import { type Statement, sql, type Value } from './db.js';
+import type { Fragment } from './sql-fragments.js';
 
 /** `INSERT INTO table (…) VALUES (…)`. */
 export function insertRow(table: string, row: Readonly<Record<string, Value>>): Statement {
@@ -11,15 +12,17 @@ export function insertRow(table: string, row: Readonly<Record<string, Value>>): 
   );
 }
 
-/** `UPDATE table SET … WHERE key = ?` for the columns that have a value; none if no column has one. */
-export function updateRow(
-  table: string,
-  key: string,
-  id: number,
-  columns: Readonly<Record<string, Value | undefined>>,
-): Statement[] {
+/** Columns to set; undefined ones stay as they are. */
+type Columns = Readonly<Record<string, Value | undefined>>;
+
+/** `a = ?, b = ?` for the columns that have a value; empty if none has one. */
+export function assignments(columns: Columns): Fragment {
   const given = Object.entries(columns).filter((entry): entry is [string, Value] => entry[1] !== undefined);
-  if (given.length === 0) return [];
-  const sets = given.map(([name]) => `${name} = ?`).join(', ');
-  return [sql(`UPDATE ${table} SET ${sets} WHERE ${key} = ?`, ...given.map(([, value]) => value), id)];
+  return { text: given.map(([name]) => `${name} = ?`).join(', '), args: given.map(([, value]) => value) };
+}
+
+/** `UPDATE table SET … WHERE key = ?`; no statement if no column has a value. */
+export function updateRow(table: string, key: string, id: number, columns: Columns): Statement[] {
+  const { text, args } = assignments(columns);
+  return text === '' ? [] : [sql(`UPDATE ${table} SET ${text} WHERE ${key} = ?`, ...args, id)];
 }

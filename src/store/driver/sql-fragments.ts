@@ -35,11 +35,6 @@ export function equal(column: string, value: Value | undefined): Fragment {
   return value === undefined ? fragment('') : fragment(` AND ${column} = ?`, value);
 }
 
-/** Ids of an `include`; undefined when it is blank, for a blank one filters nothing (operations §8.0a). */
-export function included(ids: readonly number[] | undefined): readonly number[] | undefined {
-  return ids === undefined || ids.length === 0 ? undefined : ids;
-}
-
 /** Puts pieces one after the other. */
 export function join(fragments: readonly Fragment[], separator = ''): Fragment {
   return { text: fragments.map(({ text }) => text).join(separator), args: fragments.flatMap(({ args }) => args) };

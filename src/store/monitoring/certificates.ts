@@ -2,7 +2,8 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.js';
+import type { ListedSites } from '../sites/filter.js';
+import { type ExpiryClock, expiryList } from './expiry-list.js';
 
 export type CertificateStatus = 'valid' | 'expiring' | 'expired' | 'invalid' | 'unknown';
 
@@ -53,7 +54,7 @@ export interface CertificateRecord {
   next_check_at: number;
 }
 
-export type CertificateFilter = ExpiryFilter<CertificateStatus>;
+export type CertificateFilter = ListedSites<CertificateStatus>;
 
 const STATUS = `CASE WHEN c.valid_to IS NULL THEN 'unknown' WHEN c.valid_to <= ? THEN 'expired' WHEN c.status = 'invalid' THEN 'invalid'
   WHEN c.valid_to <= ? THEN 'expiring' ELSE 'valid' END`;

@@ -2,7 +2,8 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type ExpiryClock, type ExpiryFilter, expiryList } from './expiry-list.js';
+import type { ListedSites } from '../sites/filter.js';
+import { type ExpiryClock, expiryList } from './expiry-list.js';
 
 export type DomainStatus = 'valid' | 'expiring' | 'expired' | 'unknown';
 
@@ -48,7 +49,7 @@ export interface SiteDomainRow extends Row, Registration {
   last_check: number | null;
 }
 
-export type DomainFilter = ExpiryFilter<DomainStatus>;
+export type DomainFilter = ListedSites<DomainStatus>;
 
 const DOMAIN = `name, registrar, registrar_url, registrar_iana_id, creation_date, updated_date, expiry_date, domain_status, name_servers,
   source, error, last_check, failures, next_check_at`;

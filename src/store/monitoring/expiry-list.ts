@@ -2,17 +2,7 @@
 
 import { type Db, type Row, sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { included } from '../driver/sql-fragments.js';
-import { sitePredicate } from '../sites/filter.js';
-
-export interface ExpiryFilter<S extends string> {
-  /** OR-ed; empty = all. */
-  status: readonly S[];
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  denied: readonly number[];
-}
+import { type ListedSites, listedSites } from '../sites/filter.js';
 
 /** The instants that decide the status. */
 export interface ExpiryClock {
@@ -33,13 +23,12 @@ interface ExpiryTables {
 export function expiryList<T extends Row>(
   db: Db,
   { columns, status, from }: ExpiryTables,
-  filter: ExpiryFilter<string>,
+  filter: ListedSites<string>,
   at: ExpiryClock,
   page: number,
   perPage: number,
 ): Promise<{ items: T[]; total: number }> {
-  const { search, include, exclude, denied } = filter;
-  const base = sitePredicate({ search, ids: included(include), exclude, denied });
+  const base = listedSites(filter);
   const byStatus = filter.status.length > 0;
   const where = byStatus ? `${base.where} AND ${status} IN (SELECT value FROM json_each(?))` : base.where;
   const args = byStatus ? [...base.args, at.now, at.expiring, JSON.stringify(filter.status)] : base.args;

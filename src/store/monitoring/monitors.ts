@@ -4,8 +4,8 @@ import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
 import { updateRow } from '../driver/rows.js';
-import { included, offset } from '../driver/sql-fragments.js';
-import { idList, sitePredicate } from '../sites/filter.js';
+import { type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
+import { idList, type ListedSites, listedSites } from '../sites/filter.js';
 import { createSecretSealer } from '../sites/secrets.js';
 import type { Vault } from '../vault/vault.js';
 
@@ -51,13 +51,7 @@ export interface Login {
 
 type MonitorStatus = 'down' | 'up' | 'pending' | 'first' | 'unknown' | 'paused';
 
-export interface MonitorFilter {
-  /** OR-ed; empty = all. */
-  status: readonly MonitorStatus[];
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  denied: readonly number[];
+export interface MonitorFilter extends ListedSites<MonitorStatus> {
   /** The global switch, for monitors that follow it. */
   active: number;
 }
@@ -73,28 +67,21 @@ const OF_SITE = 'JOIN site s ON s.id = m.site_id JOIN site_detail d ON d.site_id
 const SWITCHED_ON = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
 
 function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
-  const { where, args } = sitePredicate({
-    search: filter.search,
-    ids: included(filter.include),
-    exclude: filter.exclude,
-    denied: filter.denied,
-  });
-  const parts: string[] = [];
-  const values: Value[] = [];
-  for (const word of filter.status) {
-    if (word === 'up' || word === 'down' || word === 'pending') {
-      parts.push('m.status = ?');
-      values.push(word === 'up' ? 1 : word === 'down' ? 0 : 2);
-    } else if (word === 'unknown') {
-      parts.push(`(m.status = 99 AND NOT ${SWITCHED_ON})`);
-      values.push(filter.active);
-    } else {
-      parts.push(word === 'first' ? `(m.status = 99 AND ${SWITCHED_ON})` : `NOT ${SWITCHED_ON}`);
-      values.push(filter.active);
-    }
-  }
-  if (parts.length === 0) return { where, args };
-  return { where: `${where} AND (${parts.join(' OR ')})`, args: [...args, ...values] };
+  const { where, args } = listedSites(filter);
+  if (filter.status.length === 0) return { where, args };
+  const conditions: Record<MonitorStatus, Fragment> = {
+    down: fragment('m.status = 0'),
+    up: fragment('m.status = 1'),
+    pending: fragment('m.status = 2'),
+    first: fragment(`(m.status = 99 AND ${SWITCHED_ON})`, filter.active),
+    unknown: fragment(`(m.status = 99 AND NOT ${SWITCHED_ON})`, filter.active),
+    paused: fragment(`NOT ${SWITCHED_ON}`, filter.active),
+  };
+  const status = join(
+    filter.status.map((word) => conditions[word]),
+    ' OR ',
+  );
+  return { where: `${where} AND (${status.text})`, args: [...args, ...status.args] };
 }
 
 export function createMonitors(db: Db, vault: Vault) {

@@ -3,6 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
+import { assignments } from '../driver/rows.js';
 import { except } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
@@ -113,11 +114,8 @@ export function createChanges(db: Db) {
 
     /** Stores the given fields of one item. */
     async note(id: string, fields: ChangeFields): Promise<void> {
-      const names = Object.keys(fields) as (keyof ChangeFields)[];
-      await db.run(`UPDATE safe_change SET ${names.map((name) => `${name} = ?`).join(', ')} WHERE id = ?`, [
-        ...names.map((name) => fields[name] ?? null),
-        id,
-      ]);
+      const { text, args } = assignments({ ...fields });
+      await db.run(`UPDATE safe_change SET ${text} WHERE id = ?`, [...args, id]);
     },
 
     /** Items of a run so far. */

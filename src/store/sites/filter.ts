@@ -157,6 +157,21 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
   return { where: parts.length === 0 ? '1' : parts.join(' AND '), args };
 }
 
+/** How the lists of monitors, certificates and domains choose sites. */
+export interface ListedSites<Status extends string> {
+  /** OR-ed; empty = all. */
+  status: readonly Status[];
+  search?: string | undefined;
+  include?: readonly number[] | undefined;
+  exclude?: readonly number[] | undefined;
+  denied: readonly number[];
+}
+
+/** The predicate of such a list, besides the status. A blank `include` filters nothing (operations §8.0a). */
+export function listedSites({ search, include = [], exclude, denied }: ListedSites<string>) {
+  return sitePredicate({ search, ids: include.length === 0 ? undefined : include, exclude, denied });
+}
+
 export function isUnfiltered(filter: SiteFilter): boolean {
   const { status, denied, ...rest } = filter;
   return (

@@ -109,19 +109,8 @@ export interface SiteConnection {
   failing: boolean;
 }
 
-export interface NewSite {
-  url: string;
-  url_key: string;
-  name: string;
-  client_id: number | null;
+export interface NewSite
+  extends Pick<SiteRecord, 'url' | 'url_key' | 'name' | 'client_id' | 'admin_username' | 'title_tries'>,
+    Pick<SiteConnection, 'ssl_verify' | 'unique_id' | 'private_key' | 'regverify' | 'http_user' | 'http_pass'> {
   tags: readonly number[];
-  admin_username: string;
-  ssl_verify: boolean;
-  unique_id: string;
-  private_key: string;
-  regverify: string | null;
-  http_user: string | null;
-  http_pass: string | null;
-  /** How often it was asked for the title to be used as its name; null = it has a name. */
-  title_tries: number | null;
 }

@@ -20,19 +20,6 @@ export interface TimeSettings {
 
 export type TimeSettingsChange = { [K in keyof TimeSettings]?: TimeSettings[K] | null | undefined };
 
-const COLUMNS = [
-  'timer_mode',
-  'currency_symbol',
-  'currency_position',
-  'thousand_separator',
-  'decimal_separator',
-  'decimals',
-  'rounding_enabled',
-  'rounding_direction',
-  'rounding_minutes',
-  'hourly_price',
-] as const satisfies readonly (keyof TimeSettings)[];
-
 /**
  * In effect when neither the client nor the global row sets a value; a global setting that is cleared returns to this.
  */
@@ -48,6 +35,7 @@ const TIME_DEFAULTS: TimeSettings = {
   rounding_minutes: 15,
   hourly_price: '0',
 };
+const COLUMNS = Object.keys(TIME_DEFAULTS) as (keyof TimeSettings)[];
 
 const GLOBAL = 0;
 

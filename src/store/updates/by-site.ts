@@ -6,18 +6,15 @@ import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
+import type { OfferRow } from '../sites/inventory-rows.js';
 import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRow } from '../sites/sites.js';
 import { type Narrowing, narrowingCondition, TEXT, unfoldedTexts } from './filters.js';
 
-export interface SiteOffer extends Row {
-  site_id: number;
+export interface SiteOffer
+  extends Row,
+    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'name' | 'current_version' | 'new_version'> {
   site_status: SiteRow['status'];
-  type: number;
-  slug: string;
-  name: string;
-  current_version: string;
-  new_version: string;
   /** 1 = active on the site; 0 for items without such a state. */
   active: number;
 }

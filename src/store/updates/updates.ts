@@ -6,20 +6,16 @@ import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
-import { KIND, TYPE } from '../sites/inventory-rows.js';
+import { KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
 import { refreshIgnored } from './ignored.js';
 
-export interface FleetOffer extends Row {
-  site_id: number;
+export interface FleetOffer
+  extends Row,
+    Pick<OfferRow, 'site_id' | 'type' | 'slug' | 'name' | 'current_version' | 'new_version'> {
   site_url: string;
   site_name: string;
   /** Of a list. */
   site_status?: string;
-  type: number;
-  slug: string;
-  name: string;
-  current_version: string;
-  new_version: string;
   /** 0 patch, 1 minor, 2 major; null when a version is not known. */
   level?: number | null;
 }
