@@ -166,11 +166,8 @@ export function createUsers(db: Db) {
       const { where, arg } = userPredicate(ref);
       const guard = keepLast ? ` AND ${KEEPS_LAST}` : '';
       const [, removed] = await db.batch([
-        {
-          sql: `DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE ${where}${guard})`,
-          args: [arg],
-        },
-        { sql: `DELETE FROM user WHERE ${where}${guard}`, args: [arg] },
+        sql(`DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE ${where}${guard})`, arg),
+        sql(`DELETE FROM user WHERE ${where}${guard}`, arg),
       ]);
       return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
     },

@@ -3,6 +3,7 @@
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
+import { insertRow, only, updateRow } from '../driver/rows.js';
 import { except } from '../driver/sql-fragments.js';
 import { createCostShares } from './shares.js';
 
@@ -140,12 +141,7 @@ export function createCosts(db: Db) {
     add(fields: CostFields, targets: Partial<CostTargets>, now: number, hidden: Hidden): Promise<CostWrite> {
       // AUTOINCREMENT: within the batch the new cost has the highest id of all.
       const newest = '(SELECT max(id) FROM cost)';
-      const insert = sql(
-        `INSERT INTO cost (${COLUMNS.join(', ')}, created_at, updated_at) VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?)`,
-        ...COLUMNS.map((column) => fields[column]),
-        now,
-        now,
-      );
+      const insert = insertRow('cost', { ...only(COLUMNS, fields), created_at: now, updated_at: now });
       return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`, [], hidden)], targets);
     },
 
@@ -157,15 +153,7 @@ export function createCosts(db: Db) {
       now: number,
       hidden: Hidden,
     ): Promise<CostWrite> {
-      const sets = COLUMNS.map((column) => `${column} = ?`).join(', ');
-      const statements = [
-        sql(
-          `UPDATE cost SET ${sets}, updated_at = ? WHERE id = ?`,
-          ...COLUMNS.map((column) => fields[column]),
-          now,
-          id,
-        ),
-      ];
+      const statements = updateRow('cost', 'id', id, { ...only(COLUMNS, fields), updated_at: now });
       for (const field of TARGET_FIELDS) {
         if (targets[field] === undefined) continue;
         const { column } = TARGETS[field];

@@ -12,6 +12,14 @@ export function insertRow(table: string, row: Readonly<Record<string, Value>>): 
   );
 }
 
+/** The named members: a caller's object may have others. */
+export function only<Name extends string>(
+  names: readonly Name[],
+  from: Readonly<Record<Name, Value>>,
+): Record<string, Value> {
+  return Object.fromEntries(names.map((name) => [name, from[name]]));
+}
+
 /** Columns to set; undefined ones stay as they are. */
 type Columns = Readonly<Record<string, Value | undefined>>;
 

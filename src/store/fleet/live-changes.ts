@@ -50,6 +50,7 @@ const MOST = 500;
 /** Processes' clocks differ slightly, and a sync is stored a moment after its time was taken. */
 const OVERLAP_MS = 5_000;
 
+type Marks = Omit<LiveCursor, 'at'>;
 const MARKS = `SELECT (SELECT coalesce(max(id), 0) FROM alert) AS alert, (SELECT coalesce(max(id), 0) FROM action_log) AS log,
   (SELECT coalesce(max(last_sync), 0) FROM site_detail) AS synced,
   (SELECT mark FROM revision WHERE name = 'updates') AS updates`;
@@ -61,8 +62,8 @@ export function createLiveChanges(db: Db) {
   return {
     /** The current cursor. */
     async cursor(now: number): Promise<LiveCursor> {
-      const row = (await db.one(MARKS)) as Row;
-      return { ...cursorOf(row), at: now };
+      const marks = (await db.one<Marks>(MARKS)) as Marks;
+      return { ...marks, at: now };
     },
 
     async since(cursor: LiveCursor, now: number): Promise<LiveChanges> {
@@ -87,7 +88,7 @@ export function createLiveChanges(db: Db) {
            ORDER BY site_id, run_id, position LIMIT ${MOST}`),
         sql('SELECT n FROM offering_site_count'),
       ]);
-      const newest = cursorOf(marks[0] as Row);
+      const newest = marks[0] as Marks;
       // If there is more than was read, the next read continues after it.
       const last = (rows: readonly Row[], column: string, all: number) =>
         rows.length < MOST ? all : Number(rows.at(-1)?.[column]);
@@ -114,15 +115,6 @@ export function createLiveChanges(db: Db) {
         offering_sites: Number(offering[0]?.n ?? 0),
       };
     },
-  };
-}
-
-function cursorOf(row: Row): Omit<LiveCursor, 'at'> {
-  return {
-    alert: Number(row.alert),
-    log: Number(row.log),
-    synced: Number(row.synced),
-    updates: String(row.updates),
   };
 }
 

@@ -210,34 +210,24 @@ export function createMonitorResults(db: Db) {
     },
 
     /** Deletes expired rows, at most `limit` of each kind. Ids ascend with time. */
-    async prune(
-      before: { beats: number | null; hours: number; incidents: number | null },
-      limit: number,
-    ): Promise<number> {
-      const statements = [
+    async prune(before: { beats: number; hours: number; incidents: number }, limit: number): Promise<number> {
+      const results = await db.batch([
         sql(
           'DELETE FROM monitor_hour WHERE (site_id, hour) IN (SELECT site_id, hour FROM monitor_hour WHERE hour < ? ORDER BY hour LIMIT ?)',
           Math.floor(before.hours / HOUR_MS),
           limit,
         ),
-      ];
-      if (before.beats !== null)
-        statements.push(
-          sql(
-            'DELETE FROM heartbeat WHERE id IN (SELECT id FROM (SELECT id, at FROM heartbeat ORDER BY id LIMIT ?) WHERE at < ?)',
-            limit,
-            before.beats,
-          ),
-        );
-      if (before.incidents !== null)
-        statements.push(
-          sql(
-            'DELETE FROM incident WHERE id IN (SELECT id FROM incident WHERE ended_at < ? ORDER BY ended_at LIMIT ?)',
-            before.incidents,
-            limit,
-          ),
-        );
-      const results = await db.batch(statements);
+        sql(
+          'DELETE FROM heartbeat WHERE id IN (SELECT id FROM (SELECT id, at FROM heartbeat ORDER BY id LIMIT ?) WHERE at < ?)',
+          limit,
+          before.beats,
+        ),
+        sql(
+          'DELETE FROM incident WHERE id IN (SELECT id FROM incident WHERE ended_at < ? ORDER BY ended_at LIMIT ?)',
+          before.incidents,
+          limit,
+        ),
+      ]);
       return results.reduce((sum, { changes }) => sum + changes, 0);
     },
   };

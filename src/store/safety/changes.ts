@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
-import { assignments } from '../driver/rows.js';
+import { assignments, insertRow, only } from '../driver/rows.js';
 import { except } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
@@ -105,10 +105,7 @@ export function createChanges(db: Db) {
           change.site_id,
           facts,
         ),
-        sql(
-          `INSERT INTO safe_change (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})`,
-          ...NEW.map((name) => change[name]),
-        ),
+        insertRow('safe_change', only(NEW, change)),
       ]);
     },
 

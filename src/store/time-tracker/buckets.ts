@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
+import { insertRow, only, updateRow } from '../driver/rows.js';
 import { equal, type Fragment, fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SETTINGS, UNIT } from './sql.js';
 
@@ -122,14 +123,7 @@ export function createTimeBuckets(db: Db) {
     async add(fields: BucketFields, clientIds: readonly number[], now: number): Promise<BucketRow> {
       const newest = '(SELECT max(id) FROM time_bucket)';
       const results = await db.batch([
-        sql(
-          `INSERT INTO time_bucket (${COLUMNS.join(', ')}, title_key, created_at, updated_at)
-           VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?)`,
-          ...COLUMNS.map((column) => fields[column]),
-          fold(fields.title),
-          now,
-          now,
-        ),
+        insertRow('time_bucket', { ...columnsOf(fields), created_at: now, updated_at: now }),
         serve(newest, clientIds),
         sql(`${SELECT} WHERE b.id = ${newest}`),
       ]);
@@ -143,15 +137,7 @@ export function createTimeBuckets(db: Db) {
       clientIds: readonly number[] | undefined,
       now: number,
     ): Promise<BucketRow | undefined> {
-      const statements = [
-        sql(
-          `UPDATE time_bucket SET ${COLUMNS.map((column) => `${column} = ?`).join(', ')}, title_key = ?, updated_at = ? WHERE id = ?`,
-          ...COLUMNS.map((column) => fields[column]),
-          fold(fields.title),
-          now,
-          id,
-        ),
-      ];
+      const statements = updateRow('time_bucket', 'id', id, { ...columnsOf(fields), updated_at: now });
       if (clientIds !== undefined)
         statements.push(
           sql('DELETE FROM time_bucket_client WHERE bucket_id = ?', id),
@@ -169,6 +155,10 @@ export function createTimeBuckets(db: Db) {
       return changes > 0;
     },
   };
+}
+
+function columnsOf(fields: BucketFields) {
+  return { ...only(COLUMNS, fields), title_key: fold(fields.title) };
 }
 
 function serve(bucket: string, clientIds: readonly number[]): Statement {

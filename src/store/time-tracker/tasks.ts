@@ -2,6 +2,7 @@
 
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { insertRow, only } from '../driver/rows.js';
 import { except, offset } from '../driver/sql-fragments.js';
 import { PRESENT_DIRECTION, PRESENT_UNIT, SETTINGS } from './sql.js';
 import {
@@ -23,6 +24,9 @@ import {
 } from './task-rows.js';
 
 export type { PriceGroup, TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from './task-rows.js';
+
+/** The task is still in the state in which it was checked. */
+const UNCHANGED = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
 
 export function createTimeTasks(db: Db) {
   const one = (id: number, now: number, hidden: Hidden): Statement => {
@@ -87,17 +91,15 @@ export function createTimeTasks(db: Db) {
     ): Promise<TaskRow> {
       const newest = '(SELECT max(id) FROM time_task)';
       const results = await db.batch([
-        sql(
-          `INSERT INTO time_task (${COLUMNS.join(', ')}, search, status, closed_ms, started_at, created_at, updated_at)
-           VALUES (${COLUMNS.map(() => '?').join(', ')}, ?, ?, ?, ?, ?, ?)`,
-          ...COLUMNS.map((column) => fields[column]),
-          searchText(fields),
-          logged > 0 ? 'paused' : 'idle',
-          logged,
-          logged > 0 ? now - logged : null,
-          now,
-          now,
-        ),
+        insertRow('time_task', {
+          ...only(COLUMNS, fields),
+          search: searchText(fields),
+          status: logged > 0 ? 'paused' : 'idle',
+          closed_ms: logged,
+          started_at: logged > 0 ? now - logged : null,
+          created_at: now,
+          updated_at: now,
+        }),
         sql(`INSERT INTO time_task_site SELECT ${newest}, value FROM json_each(?)`, JSON.stringify(siteIds)),
         sql(
           `INSERT INTO time_entry (task_id, started_at, ended_at) SELECT ${newest}, ?, ? WHERE ?`,
@@ -120,7 +122,6 @@ export function createTimeTasks(db: Db) {
       now: number,
       hidden: Hidden,
     ): Promise<boolean> {
-      const guard = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
       const statements = [
         sql(
           // What another bucket had left at the start says nothing about this one.
@@ -138,9 +139,9 @@ export function createTimeTasks(db: Db) {
       if (siteIds !== undefined) {
         const kept = except('site_id', hidden);
         statements.push(
-          sql(`DELETE FROM time_task_site WHERE task_id = ? AND ${guard}${kept.text}`, id, id, seen, ...kept.args),
+          sql(`DELETE FROM time_task_site WHERE task_id = ? AND ${UNCHANGED}${kept.text}`, id, id, seen, ...kept.args),
           sql(
-            `INSERT OR IGNORE INTO time_task_site SELECT ?, value FROM json_each(?) WHERE ${guard}`,
+            `INSERT OR IGNORE INTO time_task_site SELECT ?, value FROM json_each(?) WHERE ${UNCHANGED}`,
             id,
             JSON.stringify(siteIds),
             id,
@@ -209,11 +210,10 @@ export function createTimeTasks(db: Db) {
 /** Sets the task's time to `logged` ms, as one entry that ends now; a running timer continues from there. */
 function relog(id: number, seen: TaskStatus, logged: number, now: number): Statement[] {
   const running = seen === 'running';
-  const guard = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
   return [
-    sql(`DELETE FROM time_entry WHERE task_id = ? AND ${guard}`, id, id, seen),
+    sql(`DELETE FROM time_entry WHERE task_id = ? AND ${UNCHANGED}`, id, id, seen),
     sql(
-      `INSERT INTO time_entry (task_id, started_at, ended_at) SELECT ?, ?, ? WHERE ? AND ${guard}`,
+      `INSERT INTO time_entry (task_id, started_at, ended_at) SELECT ?, ?, ? WHERE ? AND ${UNCHANGED}`,
       id,
       now - logged,
       now,
@@ -222,7 +222,7 @@ function relog(id: number, seen: TaskStatus, logged: number, now: number): State
       seen,
     ),
     sql(
-      `INSERT INTO time_entry (task_id, started_at, ended_at) SELECT ?, ?, NULL WHERE ? AND ${guard}`,
+      `INSERT INTO time_entry (task_id, started_at, ended_at) SELECT ?, ?, NULL WHERE ? AND ${UNCHANGED}`,
       id,
       now,
       running,
