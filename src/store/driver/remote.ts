@@ -162,17 +162,9 @@ class RemoteDb implements Db {
     if (this.#closed) throw closedError();
     const link = this.#link;
     link.calls++;
-    let timer: NodeJS.Timeout | undefined;
-    const tooLate = new Promise<never>((_resolve, reject) => {
-      timer = setTimeout(() => {
-        this.#retire(link);
-        reject(new StorageError('unavailable', `The storage server did not answer within ${this.#timeoutMs} ms.`));
-      }, this.#timeoutMs);
-    });
     try {
-      return await Promise.race([work(link.client), tooLate]);
+      return await within(this.#timeoutMs, work(link.client), () => this.#retire(link));
     } finally {
-      clearTimeout(timer);
       link.calls--;
       if (link.retired && link.calls === 0) link.client.close();
     }
@@ -182,6 +174,22 @@ class RemoteDb implements Db {
   #retire(link: Link): void {
     link.retired = true;
     if (this.#link === link && !this.#closed) this.#link = { client: this.#connect(), calls: 0, retired: false };
+  }
+}
+
+/** The result of work on a server, or a StorageError `unavailable` when it takes longer than `ms`. */
+export async function within<T>(ms: number, work: Promise<T>, onLate?: () => void): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      onLate?.();
+      reject(new StorageError('unavailable', `The storage server did not answer within ${ms} ms.`));
+    }, ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
   }
 }
 

@@ -5,7 +5,7 @@ import type { Db } from '../driver/db.js';
 import { StorageError } from '../driver/db.js';
 import { openEmbedded } from '../driver/embedded.js';
 import { readOnly } from '../driver/read-only.js';
-import { openRemote } from '../driver/remote.js';
+import { openRemote, within } from '../driver/remote.js';
 import { claimReplica, type ReplicaFiles } from './files.js';
 import { Freshness } from './freshness.js';
 import { Syncer } from './syncer.js';
@@ -254,17 +254,4 @@ class EmbeddedReplica implements Replica {
 
 function isStorage(error: unknown, ...kinds: StorageError['kind'][]): boolean {
   return error instanceof StorageError && kinds.includes(error.kind);
-}
-
-async function within<T>(ms: number, work: Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    const error = new StorageError('unavailable', `The storage server did not answer within ${ms} ms.`);
-    timer = setTimeout(() => reject(error), ms);
-  });
-  try {
-    return await Promise.race([work, late]);
-  } finally {
-    clearTimeout(timer);
-  }
 }
