@@ -180,15 +180,12 @@ function planStatement(
   global: { active: number; interval_min: number },
   now: number,
 ) {
-  const interval = '(coalesce(interval_min, ?) * 60000)';
+  const interval = '(coalesce(interval_min, ?3) * 60000)';
   return sql(
-    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?) = 0 OR next_check_at IS NULL OR last_check_at IS NULL THEN 0
-       ELSE ? - (? - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval} END WHERE ${where}`,
+    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?1) = 0 OR next_check_at IS NULL OR last_check_at IS NULL THEN 0
+       ELSE ?2 - (?2 - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval} END WHERE ${where}`,
     global.active,
     now,
-    now,
-    global.interval_min,
-    global.interval_min,
     global.interval_min,
     ...args,
   );

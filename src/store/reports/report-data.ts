@@ -106,22 +106,14 @@ export function createReportData(db: Db) {
     /** Records of a range, newest first, their number by action, and whether there ever was one. */
     async records(siteId: number, segment: string, from: number, to: number, limit: number) {
       const where = 'site_id = ? AND segment = ? AND at >= ? AND at < ?';
+      const args = [siteId, segment, from, to];
       const [items = [], counts = [], any = []] = await db.read([
         sql(
           `SELECT id, action, facts, at FROM report_record WHERE ${where} ORDER BY at DESC, id DESC LIMIT ?`,
-          siteId,
-          segment,
-          from,
-          to,
+          ...args,
           limit,
         ),
-        sql(
-          `SELECT action, count(*) AS n FROM report_record WHERE ${where} GROUP BY action`,
-          siteId,
-          segment,
-          from,
-          to,
-        ),
+        sql(`SELECT action, count(*) AS n FROM report_record WHERE ${where} GROUP BY action`, ...args),
         sql('SELECT 1 AS found FROM report_record WHERE site_id = ? AND segment = ? LIMIT 1', siteId, segment),
       ]);
       return {
@@ -136,13 +128,9 @@ export function createReportData(db: Db) {
       const [added] = await db.batch([
         insertRow('report_record', { site_id: siteId, segment, action, facts: JSON.stringify(facts), at }),
         sql(
-          `DELETE FROM report_record WHERE site_id = ? AND segment = ? AND id NOT IN
-             (SELECT id FROM report_record WHERE site_id = ? AND segment = ? ORDER BY at DESC, id DESC LIMIT ${MAX_RECORDS})
-             AND (SELECT count(*) FROM report_record WHERE site_id = ? AND segment = ?) > ${MAX_RECORDS}`,
-          siteId,
-          segment,
-          siteId,
-          segment,
+          `DELETE FROM report_record WHERE site_id = ?1 AND segment = ?2 AND id NOT IN
+             (SELECT id FROM report_record WHERE site_id = ?1 AND segment = ?2 ORDER BY at DESC, id DESC LIMIT ${MAX_RECORDS})
+             AND (SELECT count(*) FROM report_record WHERE site_id = ?1 AND segment = ?2) > ${MAX_RECORDS}`,
           siteId,
           segment,
         ),

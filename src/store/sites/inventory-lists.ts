@@ -12,18 +12,14 @@ import { FLAG, KIND, type OfferRow } from './inventory-rows.js';
 const OFFER = ['site_id', 'type', 'slug', 'position', 'name', 'current_version', 'new_version', 'ignored'];
 const offerRows = jsonRows<OfferRow>(OFFER);
 
-const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
+export const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 /** The long members of one site's record. */
-interface SiteTexts {
+interface SiteTexts extends Record<(typeof DOCUMENTS)[number], string> {
   /** Name and version; null = none. */
   active_theme: string | null;
   plugins: Uint8Array;
   themes: Uint8Array;
-  recent_posts: string;
-  recent_pages: string;
-  recent_comments: string;
-  categories: string;
 }
 
 interface WantedTexts {

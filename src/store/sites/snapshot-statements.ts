@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import type { Snapshot, SnapshotAbandoned, SnapshotExtension } from '../../../schemas/snapshot.js';
 import { type Statement, sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
+import { DOCUMENTS } from './inventory-lists.js';
 
 /** Digest of everything except the change list, which is appended and never replaced. */
 export function contentHash(snapshot: Snapshot): string {
@@ -83,8 +84,6 @@ export function abandonedStatements(
     ),
   ];
 }
-
-const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 export function documentStatements(siteId: number, snapshot: Snapshot): Statement[] {
   return DOCUMENTS.flatMap((kind) => {

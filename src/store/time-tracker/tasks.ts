@@ -159,19 +159,16 @@ export function createTimeTasks(db: Db) {
     async start(id: number, allowance: number | null, now: number): Promise<boolean> {
       const [first] = await db.batch([
         sql(
-          `UPDATE time_task SET status = 'running', running_since = ?, started_at = ifnull(started_at, ?),
-             allowance = ifnull(allowance, ?), updated_at = ? WHERE id = ? AND status IN ('idle', 'paused')`,
-          now,
+          `UPDATE time_task SET status = 'running', running_since = ?1, started_at = ifnull(started_at, ?1),
+             allowance = ifnull(allowance, ?2), updated_at = ?1 WHERE id = ?3 AND status IN ('idle', 'paused')`,
           now,
           allowance,
-          now,
           id,
         ),
         sql(
           `INSERT INTO time_entry (task_id, started_at) SELECT id, running_since FROM time_task
-           WHERE id = ? AND running_since IS NOT NULL
-             AND NOT EXISTS (SELECT 1 FROM time_entry WHERE task_id = ? AND ended_at IS NULL)`,
-          id,
+           WHERE id = ?1 AND running_since IS NOT NULL
+             AND NOT EXISTS (SELECT 1 FROM time_entry WHERE task_id = ?1 AND ended_at IS NULL)`,
           id,
         ),
       ]);

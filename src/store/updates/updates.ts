@@ -135,10 +135,8 @@ export function createUpdates(db: Db) {
         write.push(
           sql(
             `INSERT INTO ignored_update (site_id, type, slug, version, name)
-             SELECT ?, ?, j.value, '*', ifnull((SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
-               WHERE e.site_id = ? AND e.kind = ? - 1 AND p.slug = j.value), j.value) FROM json_each(?) j`,
-            siteId,
-            type,
+             SELECT ?1, ?2, j.value, '*', ifnull((SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
+               WHERE e.site_id = ?1 AND e.kind = ?2 - 1 AND p.slug = j.value), j.value) FROM json_each(?3) j`,
             siteId,
             type,
             list,

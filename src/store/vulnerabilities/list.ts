@@ -64,10 +64,10 @@ export const UNJUDGED_SITES = `SELECT site_id FROM site_detail WHERE last_sync I
 /** ` AND …` condition on the site `s`. */
 function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragment {
   return join([
-    ...(sites === undefined ? [] : [fragment(` AND s.id ${IN}`, JSON.stringify(sites))]),
-    ...(tags.length === 0
-      ? []
-      : [fragment(` AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, JSON.stringify(tags))]),
+    sites === undefined ? fragment('') : fragment(` AND s.id ${IN}`, JSON.stringify(sites)),
+    tags.length === 0
+      ? fragment('')
+      : fragment(` AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, JSON.stringify(tags)),
     among('s.client_id', clients),
     except('s.id', denied),
   ]);
@@ -78,18 +78,16 @@ function ofFindings(filter: VulnerabilityFilter): Fragment {
   const { severities, packages, sites } = filter;
   return join([
     among('x.severity', severities),
-    ...(packages === undefined ? [] : [fragment(` AND w.package_id ${IN}`, JSON.stringify(packages))]),
+    packages === undefined ? fragment('') : fragment(` AND w.package_id ${IN}`, JSON.stringify(packages)),
     withFix(filter),
-    ...(sites === undefined
-      ? []
-      : [
-          fragment(
-            ` AND (w.package_id, w.version) IN (SELECT package_id, version FROM site_extension WHERE site_id ${IN}
-               UNION ALL SELECT 0, wp_version FROM site_detail WHERE site_id ${IN})`,
-            JSON.stringify(sites),
-            JSON.stringify(sites),
-          ),
-        ]),
+    sites === undefined
+      ? fragment('')
+      : fragment(
+          ` AND (w.package_id, w.version) IN (SELECT package_id, version FROM site_extension WHERE site_id ${IN}
+             UNION ALL SELECT 0, wp_version FROM site_detail WHERE site_id ${IN})`,
+          JSON.stringify(sites),
+          JSON.stringify(sites),
+        ),
   ]);
 }
 
