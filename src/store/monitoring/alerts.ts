@@ -15,12 +15,9 @@ export interface NewAlert {
   facts: Record<string, unknown>;
 }
 
-export interface AlertRow extends Row {
+export interface AlertRow extends Row, Omit<NewAlert, 'facts'> {
   id: number;
-  key: string;
-  kind: string;
-  site_id: number | null;
-  at: number;
+  /** JSON. */
   facts: string;
   /** It needs no more attention: mails were queued, or it had no recipients. */
   delivered_at: number | null;

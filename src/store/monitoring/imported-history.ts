@@ -18,7 +18,7 @@ interface Hour {
   pings: number[];
 }
 
-interface Incident {
+export interface Incident {
   site_id: number;
   started_at: number;
   ended_at: number | null;

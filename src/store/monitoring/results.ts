@@ -6,30 +6,18 @@ import { countOf, readPage } from '../driver/lists.js';
 import { among, except, fragment, join } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
-import { loadHistory } from './imported-history.js';
+import { type Incident, loadHistory } from './imported-history.js';
 import { type CheckRecord, recordChecks } from './record.js';
 
-export interface BeatRow extends Row {
+export interface BeatRow extends Row, Omit<CheckRecord['beat'], 'important'> {
   id: number;
   site_id: number;
   at: number;
-  status: number;
   important: number;
-  ping_ms: number | null;
-  http_code: number | null;
-  duration: number;
-  down_count: number;
-  msg: string;
 }
 
-export interface IncidentRow extends Row {
+export interface IncidentRow extends Row, Incident {
   id: number;
-  site_id: number;
-  started_at: number;
-  ended_at: number | null;
-  http_code: number | null;
-  msg: string;
-  down_count: number;
   acknowledged_at: number | null;
   acknowledged_by: string;
   acknowledged_note: string;

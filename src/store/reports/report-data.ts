@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { rowsAndTotal } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
-import type { IncidentRow } from '../monitoring/results.js';
+import type { IncidentRow, MonitorSums } from '../monitoring/results.js';
 import type { ChangeRow } from '../sites/change-list.js';
 
 interface ChangeEvent
@@ -24,16 +24,12 @@ interface RecordRow extends Row {
   at: number;
 }
 
-interface UptimeDay extends Row {
+interface UptimeDay extends Row, Pick<MonitorSums, 'pings' | 'ping_sum' | 'ping_min' | 'ping_max'> {
   /** Days since the epoch, UTC. */
   day: number;
   up_s: number;
   down_s: number;
   pending_s: number;
-  pings: number;
-  ping_sum: number;
-  ping_min: number | null;
-  ping_max: number | null;
 }
 
 interface IncidentOf extends Row, Pick<IncidentRow, 'id' | 'started_at' | 'ended_at' | 'http_code' | 'msg'> {}

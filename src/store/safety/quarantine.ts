@@ -4,10 +4,13 @@ import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 
-export interface QuarantineRow extends Row {
+export interface VersionKey {
   type: number;
   slug: string;
   version: string;
+}
+
+export interface QuarantineRow extends Row, VersionKey {
   name: string;
   site_id: number;
   site_url: string;
@@ -17,12 +20,6 @@ export interface QuarantineRow extends Row {
   created_at: number;
   lifted_at: number | null;
   lifted_by: string | null;
-}
-
-export interface VersionKey {
-  type: number;
-  slug: string;
-  version: string;
 }
 
 const NEW = ['type', 'slug', 'version', 'name', 'site_id', 'site_url', 'change_id', 'evidence', 'created_at'] as const;

@@ -229,14 +229,7 @@ export async function searchPage(db: Db, needle: string, offset: number, perPage
   const matching = walks
     ? "site s WHERE s.search LIKE ? ESCAPE '\\'"
     : 'site_search f CROSS JOIN site s ON s.id = f.rowid WHERE f.site_search MATCH ?';
-  const page = sql(
-    `SELECT ${LIST_COLUMNS} FROM ${matching} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-    walks ? likePattern(needle) : phrase(needle),
-    perPage,
-    offset,
-  );
-  const items = await siteRows.all(db, page);
-  return full({ items, total }, offset, perPage);
+  return pageOf(db, matching, walks ? likePattern(needle) : phrase(needle), total, offset, perPage);
 }
 
 async function rarePage(db: Db, needle: string, offset: number, perPage: number): Promise<Found | null | 'many'> {
@@ -248,18 +241,20 @@ async function rarePage(db: Db, needle: string, offset: number, perPage: number)
   const total = Number(matches?.n ?? 0);
   if (total > RARE_MATCHES) return 'many';
   if (offset >= total) return { items: [], total };
-  const page = sql(
-    `SELECT ${LIST_COLUMNS} FROM json_each(?) f CROSS JOIN site s ON s.id = f.value
-     ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`,
-    matches?.ids ?? '[]',
-    perPage,
-    offset,
-  );
-  const items = await siteRows.all(db, page);
-  return full({ items, total }, offset, perPage);
+  const matching = 'json_each(?) f CROSS JOIN site s ON s.id = f.value';
+  return pageOf(db, matching, matches?.ids ?? '[]', total, offset, perPage);
 }
 
-/** Null if sites were deleted between the count and the page. */
-function full(found: Found, offset: number, perPage: number): Found | null {
-  return found.items.length === Math.min(perPage, found.total - offset) ? found : null;
+/** A page of these sites in URL order; null if some were deleted between the count and the page. */
+async function pageOf(
+  db: Db,
+  matching: string,
+  arg: Value,
+  total: number,
+  offset: number,
+  perPage: number,
+): Promise<Found | null> {
+  const page = `SELECT ${LIST_COLUMNS} FROM ${matching} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?`;
+  const items = await siteRows.all(db, sql(page, arg, perPage, offset));
+  return items.length === Math.min(perPage, total - offset) ? { items, total } : null;
 }
