@@ -1,9 +1,10 @@
 /** Recipients of alerts: webhooks and chat channels. Their addresses and tokens are sealed. */
 
 import { randomBytes } from 'node:crypto';
-import type { Db, Row, Value } from '../driver/db.js';
+import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
+import { assignments } from '../driver/rows.js';
 import type { Vault } from '../vault/vault.js';
 
 /** The address of a recipient. All of it is secret: anyone who has the address of a chat channel can write to it. */
@@ -64,18 +65,13 @@ export function createAlertRecipients(db: Db, vault: Vault) {
       fields: Partial<RecipientFields>,
       target?: AlertTarget,
     ): Promise<RecipientRow | undefined> {
-      const given = FIELDS.filter((name) => fields[name] !== undefined);
-      const sets = given.map((name) => `${name} = ?`);
-      const args: Value[] = given.map((name) => fields[name] ?? null);
-      if (target !== undefined) {
-        sets.push('target = ?', 'host = ?', "last_error = ''");
-        args.push(seal(uid, target), new URL(target.url).host);
-      }
-      if (sets.length === 0) return this.find(id);
-      const [row] = await db.all<RecipientRow>(
-        `UPDATE alert_recipient SET ${sets.join(', ')} WHERE id = ? RETURNING ${COLUMNS}`,
-        [...args, id],
-      );
+      const address = target && { target: seal(uid, target), host: new URL(target.url).host, last_error: '' };
+      const { text, args } = assignments({ ...fields, ...address });
+      if (text === '') return this.find(id);
+      const [row] = await db.all<RecipientRow>(`UPDATE alert_recipient SET ${text} WHERE id = ? RETURNING ${COLUMNS}`, [
+        ...args,
+        id,
+      ]);
       return row;
     },
 
