@@ -85,13 +85,8 @@ export function createAlertRecipients(db: Db, vault: Vault) {
     },
 
     list(page: number, perPage: number): Promise<{ items: RecipientRow[]; total: number }> {
-      return readPage<RecipientRow>(
-        db,
-        sql(`SELECT ${COLUMNS} FROM alert_recipient ORDER BY id`),
-        sql(COUNT),
-        page,
-        perPage,
-      );
+      const rows = sql(`SELECT ${COLUMNS} FROM alert_recipient ORDER BY id`);
+      return readPage<RecipientRow>(db, rows, sql(COUNT), page, perPage);
     },
 
     /** Active recipients, at most `limit`. */

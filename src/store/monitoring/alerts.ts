@@ -72,13 +72,8 @@ export function createAlerts(db: Db) {
       const sites = among('site_id', filter.site_ids);
       const { text, args } = join([sites, exceptOfSites('site_id', filter.denied)]);
       const rows = sql(`SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC`, ...args);
-      return readPage<AlertRow>(
-        db,
-        rows,
-        sql(`SELECT count(*) AS n FROM alert WHERE 1${text}`, ...args),
-        page,
-        perPage,
-      );
+      const count = sql(`SELECT count(*) AS n FROM alert WHERE 1${text}`, ...args);
+      return readPage<AlertRow>(db, rows, count, page, perPage);
     },
 
     /** Deletes alerts older than `before`, at most `limit` at a time. */

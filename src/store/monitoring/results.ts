@@ -91,13 +91,8 @@ export function createMonitorResults(db: Db) {
          ORDER BY at DESC, id DESC`,
         ...args,
       );
-      return readPage<BeatRow>(
-        db,
-        rows,
-        sql(`SELECT count(*) AS n FROM heartbeat WHERE ${where}`, ...args),
-        page,
-        limit,
-      );
+      const count = sql(`SELECT count(*) AS n FROM heartbeat WHERE ${where}`, ...args);
+      return readPage<BeatRow>(db, rows, count, page, limit);
     },
 
     /** Incidents of one monitor, newest first. */
