@@ -42,7 +42,7 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
   return join(parts);
 }
 
-/** The texts that match a search with letters that SQLite cannot fold, for it folds ASCII only; undefined if it can. */
+/** SQLite folds ASCII only: the texts that match a search with other letters; undefined if it has none. */
 export async function unfoldedTexts(db: Db, search: string): Promise<string[] | undefined> {
   const part = needle(search);
   if (/^\p{ASCII}*$/u.test(part)) return undefined;
