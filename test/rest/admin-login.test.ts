@@ -86,6 +86,14 @@ describe('a login through the guard', () => {
     expect(body.data.advice).toContain('Install the guard again');
   });
 
+  it('takes a code that names a member of every object for what it is: an unknown one', async () => {
+    app.fleet.site(0).faults.guardRefuses = { login: 'constructor' };
+    const { status, body } = await ask(1);
+    app.fleet.site(0).faults.guardRefuses = {};
+    expect([status, body.code, body.data.reason]).toEqual([409, 'svc_guard_refused', 'constructor']);
+    expect(body.message).toContain('refuses: constructor.');
+  });
+
   it('tells a site that cannot be reached from one without a guard', async () => {
     app.fleet.site(3).faults.offline = true;
     const { status, body } = await ask(4);

@@ -55,7 +55,8 @@ const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = 
 
 function refused(failure: GuardFailure, { site }: LoadedSite, field: string | undefined): ServiceError {
   const { code } = failure;
-  const known = REFUSALS[code];
+  // The code is the site's own word.
+  const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined;
   const {
     message,
     advice = '',
