@@ -4,7 +4,7 @@ import { among, clock, type Fields, field, line, map, onOff, type ValuesOf, whol
 
 import { z } from './zod.js';
 
-export { type Fields, onOff, type Surroundings, type ValuesOf } from './setting-fields.js';
+export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
 const SCREEN = 'Kept for programs that draw a page: this service has no screen of its own.';
 const UPDATES =

@@ -132,6 +132,6 @@ export interface Probe {
    */
   registrableDomain(host: string): string | null;
   /** Whether our own network is up: true if any of the reference addresses answers. */
-  online(signal: AbortSignal): Promise<boolean>;
+  online(): Promise<boolean>;
   close(): Promise<void>;
 }

@@ -171,7 +171,7 @@ describe('an alert', () => {
     await tell(alert('monitor.down', {}, { at: app.clock.now() - 25 * HOUR }), alert('something.else'));
     expect(await sendMail(ctx())).toBe('nothing due');
     expect(box.mails).toEqual([]);
-    expect(await app.service.store.alerts.waiting(10)).toEqual([]);
+    expect(await app.service.store.mail.waitingAlerts(10)).toEqual([]);
   });
 
   test('a site may have readers of its own for its uptime', async () => {

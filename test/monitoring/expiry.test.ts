@@ -208,7 +208,7 @@ describe('domains', () => {
     await days(25, () => runDomains(app.ctx()));
     // 20 days left: step 30; then 14, 7, 1, and the end.
     expect(await told()).toEqual([...Array(4).fill('domain.expiring'), 'domain.expired']);
-    const [alert] = await app.service.store.alerts.waiting(1);
+    const [alert] = await app.service.store.mail.waitingAlerts(1);
     expect(JSON.parse(alert?.facts ?? '')).toMatchObject({ domain_name: 'example.org', site_ids: ids, expires: 20 });
     // Daily near the end.
     expect(asked.length).toBeGreaterThan(22);

@@ -53,7 +53,6 @@ export default defineOperation({
     const slow = answer.failures.filter(({ error }) => error.code === 'svc_still_running').length;
     return {
       ...answer,
-      ...answer.continued,
       results,
       summary: {
         total_checked: results.length,

@@ -52,6 +52,6 @@ export default defineOperation({
     const selection = await chosenSites(ctx, site_ids_or_domains);
     const answer = await answerOnSites(ctx, reconnectHandler, selection);
     if (answer.queued) return answer;
-    return { ...answer, ...answer.continued, reconnected: answer.sites, total_reconnected: answer.sites.length };
+    return { ...answer, reconnected: answer.sites, total_reconnected: answer.sites.length };
   },
 });

@@ -32,6 +32,6 @@ export default defineOperation({
     });
     const answer = await answerOnSites(ctx, syncHandler, selection);
     if (answer.queued) return answer;
-    return { ...answer, ...answer.continued, synced: answer.sites, total_synced: answer.sites.length };
+    return { ...answer, synced: answer.sites, total_synced: answer.sites.length };
   },
 });

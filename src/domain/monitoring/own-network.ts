@@ -33,7 +33,7 @@ export async function ownNetwork(ctx: Ctx, host = hostname()): Promise<OwnNetwor
   if (state.down_since === null && ctx.clock.now() - (state.asked_at ?? 0) >= wait) await ask();
 
   async function ask(): Promise<boolean> {
-    const online = await ctx.probe.online(ctx.signal);
+    const online = await ctx.probe.online();
     const now = ctx.clock.now();
     state.asked_at = now;
     if (online) state.ok_at = now;

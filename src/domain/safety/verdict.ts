@@ -49,7 +49,7 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
-    if (silent && recorded === null && !(await run.ctx.probe.online(run.ctx.signal))) continue;
+    if (silent && recorded === null && !(await run.ctx.probe.online())) continue;
     const faults = recorded ?? [];
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     // The error may have occurred while the item was half copied. Nothing else on the site is started before that is

@@ -182,7 +182,8 @@ export async function answerOnSites<R>(ctx: Ctx, handler: JobHandler<NoParams, R
   const answer = await runOrQueue(ctx, handler, selection, NO_PARAMS);
   if (answer.queued) return answer;
   const errors = errorEntries(selection, answer.failures);
-  return { ...answer, sites: answer.done.map(({ target }) => target.site), errors, total_errors: errors.length };
+  const sites = answer.done.map(({ target }) => target.site);
+  return { ...answer, ...answer.continued, sites, errors, total_errors: errors.length };
 }
 
 /**

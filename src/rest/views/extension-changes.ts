@@ -6,7 +6,7 @@ import type { ExtensionKind } from '../../../schemas/snapshot.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { type ActionAnswer, activateTheme, actNow } from '../../domain/extensions/extensions.js';
-import { installedBySlug } from '../../domain/extensions/inventory.js';
+import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from '../../domain/extensions/inventory.js';
 import type { LoadedSite } from '../../domain/sites/load.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 
@@ -17,8 +17,7 @@ export interface NamedExtension {
 }
 
 /** Flags of items that are never changed: must-use plugins and the child plugin itself. */
-const PROTECTED = 1 | 2;
-const PARENT_ACTIVE = 4;
+const PROTECTED = MUST_USE | CHILD_AGENT;
 /** In `errors`: a theme that is active, or the parent of the one that is. */
 const IN_USE = 'theme_in_use';
 

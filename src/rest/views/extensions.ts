@@ -1,10 +1,7 @@
 /** Plugins and themes as the REST interface shows them (REST §4.3). */
 
+import { CHILD_AGENT, MUST_USE, PARENT_ACTIVE } from '../../domain/extensions/inventory.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
-
-const MUST_USE = 1;
-const CHILD_AGENT = 2;
-const PARENT_ACTIVE = 4;
 
 /** A plugin of a site (REST §4.3). */
 export function pluginEntry(row: ExtensionRow) {

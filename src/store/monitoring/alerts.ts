@@ -58,11 +58,6 @@ export function createAlerts(db: Db) {
       return alerts.filter((_, index) => results[index]?.changes === 1);
     },
 
-    /** Not delivered yet, oldest first. */
-    waiting(limit: number): Promise<AlertRow[]> {
-      return db.all<AlertRow>(`SELECT ${COLUMNS} FROM alert WHERE delivered_at IS NULL ORDER BY id LIMIT ?`, [limit]);
-    },
-
     /** One page, newest first, with the true total. Every caller sees alerts that belong to no site. */
     list(
       filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },
