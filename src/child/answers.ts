@@ -1,3 +1,4 @@
+import { ownMember } from '../core/own-member.js';
 import type { ChildActionAnswer, ChildVerdict, ConnectionState, CoreUpdateAnswer, Registered } from './child.js';
 import { ChildFailure } from './child.js';
 import { versionOf } from './inventory.js';
@@ -115,7 +116,7 @@ export function coreUpdateOf(answer: unknown): CoreUpdateAnswer {
   if (typeof word !== 'string') fail('the core update');
   const claimed = word === 'SUCCESS';
   const codes = get(get(answer, 'other_data'), 'upgrade_error_codes');
-  const known = Object.hasOwn(CORE_WORDS, word) ? CORE_WORDS[word] : undefined;
+  const known = ownMember(CORE_WORDS, word);
   const detail = siteSays(typeof codes === 'object' && codes !== null ? Object.values(codes)[0] : codes);
   const reason = detail || (known === undefined ? siteSays(word) : '');
   return {

@@ -1,3 +1,4 @@
+import { ownMember } from '../core/own-member.js';
 import type { ProbeFailure, ProbeFailureKind } from './probe.js';
 
 /** A failed step of a probe. Caught inside the probe and returned as a value. */
@@ -29,7 +30,7 @@ const WORDS: Readonly<Record<string, [ProbeFailureKind, string]>> = {
 export function failureOf(error: unknown, host: string): ProbeFailure {
   if (error instanceof StepFailure) return { kind: error.kind, message: error.message };
   const code = codeOf(error);
-  const known = Object.hasOwn(WORDS, code) ? WORDS[code] : undefined;
+  const known = ownMember(WORDS, code);
   if (known !== undefined) return { kind: known[0], message: `${host} ${known[1]}.` };
   if (/^ERR_(SSL|TLS)|CERT|SELF_SIGNED|UNABLE_TO|HOSTNAME/.test(code)) {
     return { kind: 'tls', message: `The TLS connection to ${host} failed: ${tlsReason(code)}.` };

@@ -1,5 +1,6 @@
 /** Names of parameters: accepted aliases, and suggestions for unknown names (REST §3.5). */
 
+import { ownMember } from '../core/own-member.js';
 import { nearestName } from '../validation/nearest-name.js';
 
 interface Alias {
@@ -64,7 +65,7 @@ const MOST_LISTED = 12;
 
 /** Why a name is refused, with the right one if it can be guessed. Follows the name in a sentence. */
 export function unknownName(name: string, names: readonly string[], aliases: Aliases): string {
-  const meant = Object.hasOwn(MEANT, name) ? MEANT[name] : undefined;
+  const meant = ownMember(MEANT, name);
   const near = meant !== undefined && names.includes(meant) ? meant : nearestName(name, [...names, ...aliases.keys()]);
   const refusal = 'is not a parameter of this route';
   if (near !== undefined) return `${refusal}; did you mean ${aliases.get(near) ?? near}?`;

@@ -63,6 +63,17 @@ describe('CSV', () => {
     expect(parseCsv('"a\nb",c\nd').rows.map((row) => row.line)).toEqual([1, 3]);
   });
 
+  it('takes the name of a member that every object has for a wrong value', () => {
+    const { rows, invalid } = readRows(
+      'url,admin,password,ssl_verify,ssl_version\na.example,boss,pw,constructor,\nb.example,boss,pw,1,valueOf\n',
+    );
+    expect(rows).toEqual([]);
+    expect(invalid.map(({ where, message }) => [where, message])).toEqual([
+      ['line 2, column 4 (ssl_verify)', 'must be 1 or 0.'],
+      ['line 3, column 5 (ssl_version)', 'must be auto, 1.2 or 1.3.'],
+    ]);
+  });
+
   it('reads the ten columns of the original, its letters and its TLS words', () => {
     const line = (verify: string, tls: string) => `One,one.example,boss,pw,"Shops, VIP",UID,hu,hp,${verify},${tls}`;
     const { rows, invalid } = readRows(

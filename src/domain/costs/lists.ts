@@ -1,6 +1,7 @@
 /** Product types and payment methods of costs: the built-in ones and added ones (REST §6.10.5). */
 
 import { ServiceError } from '../../core/errors.js';
+import { ownMember } from '../../core/own-member.js';
 import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
@@ -84,7 +85,7 @@ export async function editProductType(ctx: Ctx, slug: string, change: TypeChange
   const all = await productTypes(ctx);
   const present = all.find((type) => type.slug === slug);
   if (present === undefined) throw noSlug('product type', slug);
-  const builtIn = Object.hasOwn(BUILT_IN_TYPES, slug) ? BUILT_IN_TYPES[slug] : undefined;
+  const builtIn = ownMember(BUILT_IN_TYPES, slug);
   const { title } = change;
   if (typeof title === 'string' && title !== present.title) {
     if (builtIn !== undefined)

@@ -4,6 +4,7 @@
  */
 
 import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
+import { ownMember } from '../../core/own-member.js';
 import { parseCsv } from './csv.js';
 import type { Invalid } from './read.js';
 import { sentence } from './record.js';
@@ -85,8 +86,8 @@ export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } 
       invalid.push({ where, url: sentence(values.url), message: 'There are more cells than columns.' });
       continue;
     }
-    const verify = (original ? ORIGINAL_VERIFY : VERIFY)[values.ssl_verify.toLowerCase()];
-    const version = TLS[values.ssl_version.toLowerCase()];
+    const verify = ownMember(original ? ORIGINAL_VERIFY : VERIFY, values.ssl_verify.toLowerCase());
+    const version = ownMember(TLS, values.ssl_version.toLowerCase());
     if (verify === undefined) wrong('ssl_verify', 'must be 1 or 0.');
     else if (version === undefined) wrong('ssl_version', 'must be auto, 1.2 or 1.3.');
     else {

@@ -2,6 +2,7 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { ServiceError } from '../../core/errors.js';
+import { ownMember } from '../../core/own-member.js';
 import type { BeatRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
@@ -74,7 +75,7 @@ const PERIODS: Readonly<Record<string, number>> = { '24h': 24 * HOUR_MS, '7d': 1
 
 /** `24h`, `7d`, `30d` (the default) or `<start>/<end>` in ISO form; `since` replaces the start. Throws `invalid_period`. */
 function periodOf(period = '30d', since: string | undefined, now: number): { from: number; to: number } {
-  const fixed = Object.hasOwn(PERIODS, period) ? PERIODS[period] : undefined;
+  const fixed = ownMember(PERIODS, period);
   const [start, end, ...more] = period.split('/');
   const to = fixed === undefined ? instant(end, 'period') : now;
   const begin = fixed === undefined ? instant(start, 'period') : now - fixed;

@@ -4,6 +4,7 @@
  */
 
 import { ServiceError } from '../../core/errors.js';
+import { ownMember } from '../../core/own-member.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadWritable, requireConnection } from '../sites/load.js';
@@ -55,8 +56,7 @@ const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = 
 
 function refused(failure: GuardFailure, { site }: LoadedSite, field: string | undefined): ServiceError {
   const { code } = failure;
-  // The code is the site's own word.
-  const known = Object.hasOwn(REFUSALS, code) ? REFUSALS[code] : undefined;
+  const known = ownMember(REFUSALS, code);
   const {
     message,
     advice = '',

@@ -5,6 +5,7 @@ import type { guardInstall, siteGuard as guardSchema } from '../../../schemas/sa
 import { siteWord } from '../../../schemas/site-text.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { ownMember } from '../../core/own-member.js';
 import type { GuardHello } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallError } from '../sites/load.js';
@@ -145,7 +146,7 @@ const REASONS: Readonly<Record<string, string>> = {
 function notInstalled({ site }: LoadedSite, word: string): ServiceError {
   return new ServiceError(
     'svc_guard_install_failed',
-    `The guard was not installed: ${REASONS[word] ?? 'the site did not run the code.'} Nothing changed.`,
+    `The guard was not installed: ${ownMember(REASONS, word) ?? 'the site did not run the code.'} Nothing changed.`,
     { advice: BY_HAND, data: { site_id: site.id, reason: word === '' ? 'not_run' : word } },
   );
 }

@@ -1,5 +1,6 @@
 /** Credentials of hosting providers for backups (REST §6.10.6). Write-only secrets, sealed in storage. */
 
+import { ownMember } from '../../core/own-member.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from './settings.js';
@@ -77,7 +78,7 @@ function secretKey(slug: string): string {
  * fields are refused by name.
  */
 export async function editBackup(ctx: Ctx, slug: string, change: BackupChange) {
-  const provider = Object.hasOwn(PROVIDERS, slug) ? PROVIDERS[slug] : undefined;
+  const provider = ownMember(PROVIDERS, slug);
   if (provider === undefined) {
     const known = Object.keys(PROVIDERS).join(', ');
     throw wrongField('api_slug', 'invalid_slug', `must be one of ${known}`, 'GET /v2/settings/api-backups lists them.');

@@ -2,6 +2,7 @@
 
 import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { ownMember } from '../../core/own-member.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays } from '../settings/effects.js';
@@ -190,7 +191,7 @@ function addError(error: unknown): ServiceError {
     case 'cancelled':
       return say('svc_cancelled', 'url');
     default: {
-      const field = CREDENTIAL_CODES[error.childCode];
+      const field = ownMember(CREDENTIAL_CODES, error.childCode);
       return field === undefined ? say('svc_site_add_failed', 'url') : say('svc_invalid_credentials', field);
     }
   }

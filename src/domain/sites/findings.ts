@@ -2,6 +2,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ExtensionKind } from '../../child/child.js';
+import { ownMember } from '../../core/own-member.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
@@ -100,8 +101,8 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
       .filter((check) => FAILED.has(check.value))
       .map(({ check_id }) => ({
         type: check_id,
-        severity: FINDINGS[check_id]?.severity ?? 'medium',
-        message: FINDINGS[check_id]?.message ?? `The check ${siteWord(check_id)} failed.`,
+        severity: ownMember(FINDINGS, check_id)?.severity ?? 'medium',
+        message: ownMember(FINDINGS, check_id)?.message ?? `The check ${siteWord(check_id)} failed.`,
       })),
     ssl_status: await certificateState(ctx, site.id, site.url),
   };

@@ -13,6 +13,7 @@ import {
 } from '../../../schemas/post.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
+import { ownMember } from '../../core/own-member.js';
 import { createPost } from '../../domain/content/post-create.js';
 import { editPost } from '../../domain/content/post-edit.js';
 import { changePostStatus, deletePost, type StatusChange } from '../../domain/content/post-status.js';
@@ -34,7 +35,7 @@ const moved = once(() => writtenOf(z.object({ post_id: z.number().int(), post_st
 const STATES: Readonly<Record<string, string>> = { publish: 'published', draft: 'a draft', trash: 'in the trash' };
 
 function movedAnswer({ post_id, post_status, changed }: StatusChange) {
-  const state = STATES[post_status] ?? post_status;
+  const state = ownMember(STATES, post_status) ?? post_status;
   const message = changed ? `The post is ${state} now.` : `The post was ${state} already.`;
   return { message, data: { post_id, post_status } };
 }
