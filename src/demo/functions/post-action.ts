@@ -38,7 +38,8 @@ function change(call: Call, post: PostState, action: string, now: number): void 
     state.posts = state.posts.filter((each) => each !== post);
     return;
   }
-  post.modified = now;
+  // WordPress does not count a change of meta as one of the post.
+  if (action !== 'update_meta') post.modified = now;
   if (action === 'publish') post.status = 'publish';
   else if (action === 'unpublish' || action === 'restore') post.status = 'draft';
   else if (action === 'trash') {
