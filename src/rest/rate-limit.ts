@@ -1,5 +1,6 @@
 /** The rate limit: a token bucket per principal that refills evenly, so that a burst passes and a runaway loop does not. */
 
+import { dropOldest } from '../core/drop-oldest.js';
 import { ServiceError } from '../core/errors.js';
 
 export interface Allowance {
@@ -35,10 +36,9 @@ export function createRateLimit(perMinute: number, elapsed: () => number): RateL
       const known = buckets.get(principal);
       const tokens = known === undefined ? perMinute : Math.min(perMinute, known.tokens + (at - known.at) * perMs);
       buckets.delete(principal);
-      const oldest = buckets.size >= MAX_PRINCIPALS ? buckets.keys().next().value : undefined;
-      if (oldest !== undefined) buckets.delete(oldest);
       const left = tokens >= 1 ? tokens - 1 : tokens;
       buckets.set(principal, { tokens: left, at });
+      dropOldest(buckets, MAX_PRINCIPALS);
       if (tokens < 1) throw tooMany(perMinute, Math.ceil((1 - tokens) / perMs / 1000));
       return { remaining: Math.floor(left), reset: Math.ceil((perMinute - left) / perMs / 1000) };
     },
