@@ -2,7 +2,7 @@
 
 import { hostname } from 'node:os';
 import type { Auditor } from '../audit/audit.js';
-import type { ChildSites } from '../child/child.js';
+import type { ChildSites, KeyPair } from '../child/child.js';
 import type { PacedChildSites } from '../child/http.js';
 import type { SharedLimits } from '../child/shared-limits.js';
 import type { Leases } from '../cluster/leases.js';
@@ -19,11 +19,6 @@ import type { Probe } from '../probe/probe.js';
 import type { Store } from '../store/store.js';
 import type { Metrics } from '../telemetry/metrics.js';
 import type { WebhookSender } from '../webhook/sender.js';
-
-export interface KeyPair {
-  private_key: string;
-  public_key: string;
-}
 
 export async function openChild(
   { config, sharedKey }: { config: Config; sharedKey?: KeyPair | undefined },

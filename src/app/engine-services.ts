@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auditor } from '../audit/audit.js';
 import type { SessionChange } from '../auth/sessions.js';
-import type { ChildSites } from '../child/child.js';
+import type { ChildSites, KeyPair } from '../child/child.js';
 import { createLeases, createSiteLocks } from '../cluster/leases.js';
 import { type ProcessLocation, processId } from '../cluster/process-id.js';
 import { createClusterLimits } from '../cluster/shared-limits.js';
@@ -46,7 +46,6 @@ import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { type CopyDatabase, openBackups } from './backups.js';
 import {
-  type KeyPair,
   openAuditor,
   openChild,
   openGuards,

@@ -91,6 +91,12 @@ export interface StatsRequest {
   parts?: Readonly<Record<string, boolean>> | undefined;
 }
 
+/** Keys of a connection: PKCS#8 and SPKI PEM. */
+export interface KeyPair {
+  private_key: string;
+  public_key: string;
+}
+
 export interface Registration {
   user: string;
   /** SPKI PEM. */
@@ -331,7 +337,7 @@ export interface ChildContent {
  * and for a lost connection; `connectionState` distinguishes them.
  */
 export interface ChildSites extends ChildContent, ChildPackages {
-  generateKey(): Promise<{ private_key: string; public_key: string }>;
+  generateKey(): Promise<KeyPair>;
   connectionState(at: ChildAddress, user: string, options?: CallOptions): Promise<ConnectionState>;
   register(at: ChildAddress, registration: Registration, options?: CallOptions): Promise<Registered>;
   stats(site: ChildConnection, request: StatsRequest, options?: CallOptions): Promise<Snapshot>;

@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { dropOldest } from '../core/drop-oldest.js';
-import { ChildFailure } from './child.js';
+import { ChildFailure, type KeyPair } from './child.js';
 
 const generate = promisify(generateKeyPair);
 const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign);
@@ -19,7 +19,7 @@ export const SIGN_ALGOS = { SHA256: 7, SHA384: 8, SHA512: 9 } as const;
 export type SignatureHash = keyof typeof SIGN_ALGOS;
 
 /** A new RSA-2048 pair for one site: PKCS#8 and SPKI PEM. Asynchronous, as it takes about 170 ms of CPU. */
-export async function generateKey(): Promise<{ private_key: string; public_key: string }> {
+export async function generateKey(): Promise<KeyPair> {
   const pair = await generate('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },

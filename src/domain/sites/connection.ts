@@ -1,6 +1,6 @@
 /** Connects, reconnects and disconnects sites (child protocol §3, §4). */
 
-import { type ChildAddress, ChildFailure, type Registered, type Snapshot } from '../../child/child.js';
+import { type ChildAddress, ChildFailure, type KeyPair, type Registered, type Snapshot } from '../../child/child.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import { ownMember } from '../../core/own-member.js';
 import type { Ctx } from '../context.js';
@@ -113,7 +113,7 @@ async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }):
 async function handshake(
   ctx: Ctx,
   at: ChildAddress,
-  key: { private_key: string; public_key: string },
+  key: KeyPair,
   input: NewSiteInput,
   isSlow: (error: unknown) => boolean,
 ): Promise<{ registered: Registered; snapshot: Snapshot | null }> {
