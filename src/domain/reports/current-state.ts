@@ -10,19 +10,17 @@ import { installedExtensions } from '../extensions/inventory.js';
 import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
 import { isoTime, loadRecord } from '../sites/sites.js';
+import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import { type Findings, listValue, numberValue, type ReportRequest, type Section, textValue } from './types.js';
-
-const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
-type Type = (typeof TYPES)[number];
 
 /** Available updates of a type, without ignored ones. */
 export async function pendingSection(
   ctx: Ctx,
   site: { id: number },
-  type: Type,
+  type: UpdateType,
   { name, token, title }: { name: string; token: string; title: string },
 ): Promise<Section> {
-  const offers = await ctx.store.updates.ofSites([site.id], [TYPES.indexOf(type)]);
+  const offers = await ctx.store.updates.ofSites([site.id], [UPDATE_TYPES.indexOf(type)]);
   return {
     name,
     title,
