@@ -43,7 +43,7 @@ export const PLUGINS = catalogue(`
   mailchimp-for-wp/mailchimp-for-wp.php | MC4WP: Mailchimp for WordPress | 4.11.1 | ibericode | Newsletter sign-up forms.
   antispam-bee/antispam_bee.php | Antispam Bee | 2.12.0 | pluginkollektiv | Spam check for comments that respects privacy.
   query-monitor/query-monitor.php | Query Monitor | 3.20.4 | John Blackbourn | Shows queries, hooks and errors to developers.
-  regenerate-thumbnails/regenerate-thumbnails.php | Regenerate Thumbnails | 3.1.7 | Alex Mills | Makes image sizes anew.
+  regenerate-thumbnails/regenerate-thumbnails.php | Regenerate Thumbnails | 3.1.7 | Alex Mills | Regenerates image sizes.
   cookie-law-info/cookie-law-info.php | CookieYes | 3.4.1 | CookieYes | Cookie banner and consent log.
   complianz-gdpr/complianz-gpdr.php | Complianz | 7.5.0 | Really Simple Plugins | Consent and legal documents.
   ninja-forms/ninja-forms.php | Ninja Forms | 3.13.2 | Saturday Drive | Form builder.
