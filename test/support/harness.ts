@@ -74,14 +74,7 @@ export const ADMIN: Actor = {
 };
 
 /** The service itself, at scheduled work. */
-export const SYSTEM: Actor = {
-  type: 'system',
-  id: null,
-  name: 'test',
-  rights: ['read', 'write'],
-  via: 'jobs',
-  denied_sites: [],
-};
+export { SYSTEM } from '../../src/app/engine-services.js';
 
 /** One key for all tests of a file, and shorter than those of the service: its signatures cost a fifth. */
 export const testKey = promisify(generateKeyPair)('rsa', {
