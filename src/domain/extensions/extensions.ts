@@ -74,15 +74,8 @@ export async function activateTheme(
 ): Promise<{ activated: string; previous_theme: string }> {
   const previous =
     (await installedExtensions(ctx, target.site.id, 'theme')).find((row) => row.active === 1)?.slug ?? '';
-  const {
-    errors,
-    done: _done,
-    ...job
-  } = await actNow(ctx, target, {
-    kind: 'theme',
-    action: 'activate',
-    slugs: [slug],
-  });
+  const change = { kind: 'theme', action: 'activate', slugs: [slug] } as const;
+  const { errors, done: _done, ...job } = await actNow(ctx, target, change);
   const [error] = errors;
   if (error !== undefined) {
     const refused = error.code === 'svc_activation_failed';
