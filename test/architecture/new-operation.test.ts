@@ -68,7 +68,7 @@ it('writes operations that compile, one file and two lines each', () => {
   const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.test.json', '--singleThreaded', ...known];
   expect(run(...tsc)).toEqual({ status: 0, text: '' });
   expect(run('node_modules/@biomejs/biome/bin/biome', 'check', 'tools', CASES).status).toBe(0);
-}, 120_000);
+});
 
 it.each([
   [[], 'Usage'],

@@ -82,7 +82,7 @@ describe.skipIf(missing !== null)(`Chromium${missing === null ? '' : ` (skipped:
   test.each([
     ['a port of this machine', () => `http://127.0.0.1:${inside}/`],
     ['a name of this machine, by TLS', () => `https://localhost:${inside}/`],
-  ])('does not follow a redirect to %s', { timeout: 200_000 }, async (_name, target) => {
+  ])('does not follow a redirect to %s', async (_name, target) => {
     const outcome = await audit((_request, response) => response.writeHead(302, { location: target() }).end());
     expect(seen).toContain('GET /');
     expect(arrived).toEqual([]);
@@ -90,14 +90,14 @@ describe.skipIf(missing !== null)(`Chromium${missing === null ? '' : ` (skipped:
     expect((outcome as Error).message).toMatch(/private or local address/);
   });
 
-  test('does not open a file a site redirects to', { timeout: 200_000 }, async () => {
+  test('does not open a file a site redirects to', async () => {
     const outcome = await audit((_request, response) =>
       response.writeHead(302, { location: 'file:///etc/hosts' }).end(),
     );
     expect(outcome).toBeInstanceOf(Error);
   });
 
-  test('lets nothing of a page reach what is internal, and measures the page', { timeout: 200_000 }, async () => {
+  test('lets nothing of a page reach what is internal, and measures the page', async () => {
     const outcome = await audit(
       html(`
         <link rel="dns-prefetch" href="//localhost:${inside}/"><link rel="preconnect" href="http://localhost:${inside}/">

@@ -131,14 +131,14 @@ describe('serve', () => {
     expect(again.status).toBe(200);
     second.child.kill('SIGINT');
     expect(await ended(second.child)).toBe(0);
-  }, 60_000);
+  });
 
   it('takes the first login from the environment', async () => {
     const env = environment('given', { SITEFLEET_ADMIN_USER: 'root', SITEFLEET_ADMIN_PASSWORD: 'correct horse' });
     const { line } = await start(env, ['serve', '--port', '0', '--json']);
     expect(line).toMatchObject({ user: 'root', password: 'correct horse' });
     expect((await get(line.abilities, line)).status).toBe(200);
-  }, 60_000);
+  });
 
   it('makes no login that is never shown when its port is taken', async () => {
     const holder = createServer().listen(0, '127.0.0.1');
@@ -154,7 +154,7 @@ describe('serve', () => {
     }
     const { line } = await start(env, ['serve', '--json', '--port', '0']);
     expect(line).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
-  }, 60_000);
+  });
 
   it('names every bad setting and does not start', async () => {
     const { code, out, err } = await run(environment('bad', { SITEFLEET_PORT: 'x', SITEFLEET_READ_ONLY: '2' }), [
@@ -182,7 +182,7 @@ describe('demo', () => {
     expect(await ended(child)).toBe(0);
     expect(existsSync(join(folder, 'demo'))).toBe(false);
     expect((await import('node:fs')).readdirSync(tmp)).toEqual([]);
-  }, 60_000);
+  });
 });
 
 describe('stdio', () => {
@@ -203,7 +203,7 @@ describe('stdio', () => {
     const tag = await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } });
     expect(tag.structuredContent).toMatchObject({ id: 1, name: 'Shops' });
     await client.close();
-  }, 60_000);
+  });
 
   it('writes nothing but answers to stdout and ends with its input', async () => {
     const { code, out } = await run(
@@ -221,7 +221,7 @@ describe('stdio', () => {
     expect(answers).toContainEqual(
       expect.objectContaining({ id: null, error: expect.objectContaining({ code: -32700 }) }),
     );
-  }, 60_000);
+  });
 });
 
 describe('stdio with a choice of tools', () => {
@@ -238,7 +238,7 @@ describe('stdio with a choice of tools', () => {
     expect(names).not.toContain('svc-run-updates-v1');
     const wrong = await run(environment('choice'), ['stdio', '--toolsets', 'everything']);
     expect([wrong.code, wrong.out, wrong.err]).toEqual([1, '', expect.stringContaining('"everything"')]);
-  }, 60_000);
+  });
 });
 
 describe('call', () => {
@@ -301,7 +301,7 @@ describe('administration', () => {
     ]);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(0);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(1);
-  }, 60_000);
+  });
 
   it('keeps keys', async () => {
     const made = JSON.parse((await run(env, ['key', 'add', '--scope', 'read', '--description', 'n8n', '--json'])).out);
@@ -319,7 +319,7 @@ describe('administration', () => {
     const listed = (await run(env, ['key', 'list'])).out;
     expect(listed.split('\n')).toEqual([expect.stringMatching(/^\d+\tread_write\ta b c \[31m\t/), '']);
     expect(listed.split('\t')).toHaveLength(7);
-  }, 60_000);
+  });
 
   it('says of a job that ran too long why it failed', async () => {
     const file = join(folder, 'late.db');
@@ -336,7 +336,7 @@ describe('administration', () => {
     expect(seen.code).toBe(1);
     expect(JSON.parse(seen.out)).toMatchObject({ status: 'failed', errors: [{ site_id: 0, code: 'svc_job_timeout' }] });
     expect((await run(late, ['jobs', 'watch', 'sync_1'])).err).toContain('\n  svc_job_timeout: The job ran longer');
-  }, 60_000);
+  });
 
   it('migrates, checks and copies', async () => {
     const fresh = environment('maintenance');
@@ -364,7 +364,7 @@ describe('administration', () => {
       status: 'ok',
       detail: expect.stringContaining('0 h old'),
     });
-  }, 60_000);
+  });
 
   it('says its version and helps', async () => {
     expect((await run(env, ['--version'])).out.trim()).toBe(version);

@@ -24,7 +24,7 @@ let modules: Commands;
 beforeAll(async () => {
   programs = await commands();
   modules = await commands(resolve('dist', 'src'));
-}, 60_000);
+});
 const environment = (name: string, more: Record<string, string> = {}) => ({
   XDG_DATA_HOME: join(folder, name),
   SITEFLEET_LOG_LEVEL: 'warn',
@@ -134,7 +134,7 @@ describe('a first start that fails', () => {
     const { child, said } = await programs.serve(env);
     expect(said).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
     expect(await endProcess(child)).toBe(0);
-  }, 30_000);
+  });
 });
 
 describe('stdio', () => {

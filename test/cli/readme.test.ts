@@ -75,7 +75,7 @@ describe('calls', () => {
   beforeAll(async () => {
     run = await commands();
     server = (await run.serve({ SITEFLEET_LOG_LEVEL: 'error' })).said;
-  }, 60_000);
+  });
   const here = (url: string) => url.replace('http://127.0.0.1:8787', server.url);
   const withKey = (text: string) => text.replace(/<API_KEY>|\$\{input:\w+\}/, server.api_key ?? '');
 

@@ -9,7 +9,7 @@ import { builtProgram } from '../support/processes/built-program.js';
 
 const cli = await builtProgram();
 
-it.skipIf(process.platform === 'win32')('the drill brings a fleet back in another place', { timeout: 120_000 }, () => {
+it.skipIf(process.platform === 'win32')('the drill brings a fleet back in another place', () => {
   const folder = tempFolder('drill');
   const bin = join(folder, 'bin');
   mkdirSync(bin);

@@ -41,7 +41,7 @@ beforeAll(async () => {
     const input = JSON.stringify({ url, admin, admin_password: password, unique_id: uniqueId });
     expect(await programs.run(env, ['call', 'add-site', '-'], input)).toMatchObject({ code: 0, err: '' });
   }
-}, 60_000);
+});
 
 describe('operations', () => {
   it('are listed, each with an example that its schema takes', async () => {

@@ -30,7 +30,7 @@ beforeAll(async () => {
     config: { db: `file:${join(folder, 'fleet.db')}`, batch_threshold: 1, job_chunk: SITES, job_delay_ms: 0 },
   });
   for (let i = 0; i < SITES; i++) await app.connect(i);
-}, 60_000);
+});
 
 const start = async (location: ProcessLocation | undefined, under: readonly string[]) =>
   workers.start({ config: app.service.config, sharedKey: await testKey, jobLeaseMs: LEASE_MS, location }, under);

@@ -28,7 +28,7 @@ function run(url: string, revision: string, folder: string): Promise<Outcome> {
     execFile(
       process.execPath,
       ['--import', at('./node20.mjs'), suite, ...options],
-      { timeout: 80_000, maxBuffer: 64 * 1024 * 1024 },
+      { maxBuffer: 64 * 1024 * 1024 },
       (error, stdout, stderr) => {
         const summary = stdout.slice(stdout.indexOf('=== SUMMARY ==='));
         const named = (mark: string) =>

@@ -325,7 +325,7 @@ describe('control and process', () => {
     const ended = new Promise((done) => child.once('exit', done));
     child.stdin.end();
     expect(await ended).toBe(0);
-  }, 15_000);
+  });
 
   test('a wrong argument ends the process with words', async () => {
     const script = join(await bundledPrograms(), 'fleet.js');
@@ -336,5 +336,5 @@ describe('control and process', () => {
     });
     const code = await new Promise((done) => child.once('close', done));
     expect([code, said]).toEqual([2, expect.stringContaining('sites: expected a whole number')]);
-  }, 15_000);
+  });
 });

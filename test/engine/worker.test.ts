@@ -59,4 +59,4 @@ it('comes back after it died, and what is not under way then works', async () =>
     child.kill('SIGTERM');
     await gone;
   }
-}, 60_000);
+});

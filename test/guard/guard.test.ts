@@ -46,7 +46,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
     site.write('plugins/single.php', plugin('1.0'));
     site.activate('alpha/alpha.php', 'beta/beta.php', 'single.php');
     guard = clientOf(site, key.private_key);
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await closeTransport();
@@ -455,7 +455,7 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
         expect(await guard.restore(snapshot.id)).toMatchObject({ snapshot: { id: snapshot.id } });
         expect(contents(live('large'))).toEqual(old);
       }
-    }, 90_000);
+    });
   });
 
   describe('login', () => {

@@ -23,7 +23,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     key = await generateKey();
-  }, 120_000);
+  });
 
   afterAll(async () => {
     await closeTransport();
@@ -43,7 +43,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.installGuard(true);
       site.activate('alpha/alpha.php');
       guard = clientOf(site, key.private_key);
-    }, 120_000);
+    });
 
     it('knows the key of a site only if its connected user may install plugins for all', async () => {
       site.trust(key.public_key, 'second');
@@ -92,7 +92,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.installGuard();
       site.activate('alpha/alpha.php');
       guard = clientOf(site, key.private_key);
-    }, 120_000);
+    });
 
     it('says so when it can keep nothing, and changes nothing', async () => {
       chmodSync(site.content, 0o555);
@@ -200,7 +200,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
-  describe('an update that WordPress is making', { timeout: 90_000 }, () => {
+  describe('an update that WordPress is making', () => {
     let site: WordPress;
     let guard: GuardClient;
     const slug = 'alpha/alpha.php';
@@ -219,7 +219,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.write(`stop-at-${step}`, '');
       const answer = update();
       answer.catch(() => undefined);
-      await expect.poll(() => existsSync(stopped()), { timeout: 60_000 }).toBe(true);
+      await expect.poll(() => existsSync(stopped())).toBe(true);
       return { answer };
     };
 
@@ -241,7 +241,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.activate(slug, 'mainwp-child/mainwp-child.php', 'own/own.php');
       site.installGuard();
       guard = clientOf(site, key.private_key);
-    }, 120_000);
+    });
 
     it('is known as long as it runs, and not restored over', async () => {
       const before = contents(folder());
@@ -330,7 +330,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
       site.installGuard();
       site.activate('alpha/alpha.php');
       guard = clientOf(site, key.private_key);
-    }, 120_000);
+    });
 
     afterAll(() => volume.close());
 

@@ -161,7 +161,7 @@ describe.skipIf(!hasPhp && process.env.CI !== 'true')(`the PHP side${hasPhp ? ''
     expect(run.stdout.split('\n').filter((line) => line.startsWith('FAIL'))).toEqual([]);
     expect(run.stdout).toMatch(/^(\d+) of \1 tests passed$/m);
     expect(run.status).toBe(0);
-  }, 120_000);
+  });
 
   it('is valid PHP without a word of output', () => {
     const file = fileURLToPath(new URL('sitefleet-guard.php', root));

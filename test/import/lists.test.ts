@@ -100,7 +100,7 @@ describe('CSV', () => {
   });
 });
 
-describe('import of a list', { timeout: 60_000 }, () => {
+describe('import of a list', () => {
   it('connects the good rows, names the bad ones, and is repeatable', async () => {
     const quoted = `"${PASSWORD.replaceAll('"', '""')}"`;
     file(
@@ -154,7 +154,7 @@ describe('import of a list', { timeout: 60_000 }, () => {
   });
 });
 
-describe('export', { timeout: 120_000 }, () => {
+describe('export', () => {
   it('goes to another Sitefleet with all that belongs to the sites, sealed to its key', async () => {
     // Services on the two databases, to set things up and to check the result.
     const there = program(folder, 'other.db');
@@ -232,7 +232,7 @@ describe('export', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a run that is killed', { timeout: 120_000 }, () => {
+describe('a run that is killed', () => {
   it('is completed by the next one, and each site is stored once', async () => {
     const from = program(folder, 'from.db');
     await from.run(['migrate']);

@@ -124,7 +124,7 @@ beforeAll(async () => {
   );
   old.save();
   for (const site of fleet.sites) site.calls.length = 0;
-}, 60_000);
+});
 
 afterAll(async () => {
   await old.close();
@@ -242,7 +242,7 @@ function fill({ rows, options }: OldDashboard): void {
   };
 }
 
-describe.skipIf(missingPhp !== null)('from a MainWP Dashboard', { timeout: 120_000 }, () => {
+describe.skipIf(missingPhp !== null)('from a MainWP Dashboard', () => {
   it('prints an exporter that writes a sealed file', async () => {
     const printed = await here.run(['import', 'mainwp']);
     expect(printed.code, printed.err).toBe(0);

@@ -48,7 +48,7 @@ beforeAll(async () => {
     const { out } = await php([join(folder, 'export.php'), old.folder], folder);
     writeFileSync(join(folder, 'fleet.json'), out);
   }
-}, 60_000);
+});
 
 afterAll(async () => {
   await old.close();
@@ -84,7 +84,7 @@ async function http(path: string, body: unknown, method = 'POST') {
   return { status: response.status, body: (await response.json()) as Record<string, never> };
 }
 
-describe.skipIf(missingPhp !== null)('import --parallel', { timeout: 120_000 }, () => {
+describe.skipIf(missingPhp !== null)('import --parallel', () => {
   it('reads the sites, and leaves no trace of this dashboard on them', async () => {
     const before = remembered();
     const report = await here.json(['import', 'fleet.json', '--parallel']);

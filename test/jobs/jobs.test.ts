@@ -1,4 +1,4 @@
-import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { runNextChunk } from '../../src/domain/jobs/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
 import { type TestApp, testApp } from '../support/harness.js';
@@ -185,10 +185,7 @@ describe('queued jobs without a pause', () => {
     const { job_id } = (await quick.call('sync-sites', {})) as { job_id: string };
     const stop = new AbortController();
     const turn = runNextChunk(quick.ctx({ signal: stop.signal }), 'a');
-    await vi.waitFor(
-      async () => expect(await status(job_id)).toMatchObject({ processed: 7, status: 'processing' }),
-      10_000,
-    );
+    await expect.poll(() => status(job_id)).toMatchObject({ processed: 7, status: 'processing' });
     stop.abort();
     await turn;
     quick.fleet.site(0).faults.hang = false;

@@ -3,7 +3,7 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
-import { beforeAll, describe, expect, it, vi } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import type { Actor } from '../../src/core/actor.js';
 import type { HttpListener } from '../../src/http/server.js';
 import { serveStdio } from '../../src/mcp/stdio.js';
@@ -382,11 +382,12 @@ describe('/mcp', () => {
     expect([first.status, second.status]).toEqual([200, 409]);
     await second.text();
     await first.body?.cancel();
-    await vi.waitFor(async () => {
-      const third = await raw(undefined, session, 'GET');
-      await third.body?.cancel();
-      expect(third.status).toBe(200);
-    });
+    const third = async () => {
+      const response = await raw(undefined, session, 'GET');
+      await response.body?.cancel();
+      return response.status;
+    };
+    await expect.poll(third).toBe(200);
   });
 
   it('refuses other methods', async () => {

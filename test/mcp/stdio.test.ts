@@ -151,7 +151,7 @@ describe('sitefleet stdio', () => {
     expect(answers[2]?.result).toMatchObject({ isError: true });
     expect(answers[3]?.result).toMatchObject({ ttlMs: 0, cacheScope: 'private' });
     expect(code).toBe(0);
-  }, 30_000);
+  });
 
   it.each([
     ['2025-11-25', {}],
@@ -181,7 +181,7 @@ describe('sitefleet stdio', () => {
     expect(answers[0]).toMatchObject({ id: 1, error: { code: -32022 } });
     expect(answers[1]).toMatchObject({ id: 2, result: { ttlMs: 300_000, cacheScope: 'private' } });
     expect(code).toBe(0);
-  }, 30_000);
+  });
 
   it('lets a client that discovered go on in the old era', async () => {
     const count = (id: number) => ({ id, method: 'tools/call', params: { name: 'svc-count-sites-v1', arguments: {} } });
@@ -202,7 +202,7 @@ describe('sitefleet stdio', () => {
       expect(answers.get(id)?.result).toMatchObject({ structuredContent: { total: 0 } });
       expect(answers.get(id)?.result).not.toHaveProperty('resultType');
     }
-  }, 30_000);
+  });
 
   it('answers what is odd as the protocol says, also once the era is decided', async () => {
     const count = { name: 'svc-count-sites-v1', arguments: {} };
@@ -227,5 +227,5 @@ describe('sitefleet stdio', () => {
     );
     for (const [index, [method, , outcome]] of sent.entries())
       expect([method, answers.get(index + 1)]).toMatchObject([method, outcome]);
-  }, 30_000);
+  });
 });

@@ -9,7 +9,7 @@ const kits = new Map<number, CheckedApp>();
 
 beforeAll(async () => {
   for (const size of SIZES) kits.set(size, await filled(size));
-}, 60_000);
+});
 
 /** A fleet in the storage only: no site is contacted. */
 async function filled(size: number): Promise<CheckedApp> {

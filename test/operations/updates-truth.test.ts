@@ -3,7 +3,7 @@
  * file.
  */
 
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { type CheckedApp, checkedApp, offeredPlugins, offers, ordinary } from './checked-app.js';
 
@@ -649,7 +649,7 @@ describe('a call on a slow site', () => {
     expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
     // The running update has ended.
-    await vi.waitFor(() => expect(slugs.map((slug) => plugin(slug)?.version)).toContain('2.0'), { timeout: 10_000 });
+    await expect.poll(() => slugs.map((slug) => plugin(slug)?.version)).toContain('2.0');
     site.faults = {};
     await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });

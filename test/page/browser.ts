@@ -79,7 +79,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
       watch(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(20_000);
+      page.setDefaultTimeout(120_000);
       await page.goto(`${url}/login`);
       await logIn(page, name);
       await page.getByRole('heading', { level: 1 }).waitFor();

@@ -34,7 +34,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     hook = await receiver();
     token = (await newKey(app.service.store.keys)).token;
     page = await served.open();
-  }, 60_000);
+  });
   afterEach(() => {
     expect(served.complaints.splice(0)).toEqual([]);
   });
@@ -106,7 +106,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await theirs.getByRole('button', { name: 'Log out' }).first().click();
     await logIn(theirs, 'grace', 'battery staple');
     await context.close();
-  }, 60_000);
+  });
 
   it('change a user, whose session ends, and delete one after asking', async () => {
     const theirs = await served.open(['read']);
@@ -144,7 +144,7 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
     await dialog.getByRole('button', { name: 'Delete' }).click();
     await row.waitFor({ state: 'detached' });
     expect(JSON.stringify((await rest('/users')).data)).not.toContain(`"${name}"`);
-  }, 60_000);
+  });
 
   it('say why the last user who may change anything stays', async () => {
     const own = (await page.locator('.account strong').innerText()).trim();
@@ -268,5 +268,5 @@ describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
       await page.emulateMedia({ colorScheme: 'light' });
     }
     await page.setViewportSize({ width: 1280, height: 800 });
-  }, 60_000);
+  });
 });

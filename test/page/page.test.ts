@@ -227,7 +227,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     });
     expect(status).toBe(403);
     await page.context().close();
-  }, 60_000);
+  });
 
   it('says when the session has ended, and goes on after logging in again', async () => {
     const page = await served.open();
@@ -300,7 +300,7 @@ describe.skipIf(executablePath === null)(`the page${missing}`, () => {
     await page.getByRole('navigation', { name: 'Views', exact: true }).getByRole('link', { name: 'Settings' }).click();
     await page.getByRole('heading', { name: 'Settings', level: 1 }).waitFor();
     await page.context().close();
-  }, 120_000);
+  });
 
   it('is used by the keyboard alone', async () => {
     const page = await served.open();

@@ -71,8 +71,8 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
     page.on('pageerror', (error) => complaints.push(String(error)));
     page.on('request', (request) => hosts.add(new URL(request.url()).host));
     await page.goto('/docs');
-    await page.locator('.opblock-tag').first().waitFor({ timeout: 60_000 });
-  }, 90_000);
+    await page.locator('.opblock-tag').first().waitFor();
+  });
   afterAll(() => browser.close());
 
   /** Opens an entry of the list, and its form. */
@@ -80,7 +80,7 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
     await page.locator(`.opblock-tag[data-tag="${group}"]`).click();
     const row = page.locator('.opblock').filter({ has: page.locator(`[data-path="${path}"]`) });
     const wanted = row.filter({ has: page.locator('.opblock-summary-method', { hasText: new RegExp(`^${method}$`) }) });
-    await wanted.locator('.opblock-summary-control').click({ timeout: 60_000 });
+    await wanted.locator('.opblock-summary-control').click();
     await wanted.getByRole('button', { name: 'Try it out' }).click();
     return wanted;
   }
@@ -100,17 +100,14 @@ describe.skipIf(executablePath === null)(`the reference in a browser${missing}`,
     const read = await open('GET', '/v2/sites/basic', 'sites');
     await read.getByRole('button', { name: 'Execute' }).click();
     const answer = read.locator('.live-responses-table .response-col_status');
-    await answer.filter({ hasText: '200' }).waitFor({ timeout: 30_000 });
+    await answer.filter({ hasText: '200' }).waitFor();
     const write = await open('POST', '/v2/tags/add', 'tags');
     await write.locator('textarea.body-param__text').fill('{"name":"From the reference"}');
     await write.getByRole('button', { name: 'Execute' }).click();
-    await write
-      .locator('.live-responses-table .response-col_status')
-      .filter({ hasText: '200' })
-      .waitFor({ timeout: 30_000 });
+    await write.locator('.live-responses-table .response-col_status').filter({ hasText: '200' }).waitFor();
     const { items } = await app.service.store.tags.list({}, 1, 10, []);
     expect(items.map(({ name }) => name)).toContain('From the reference');
-  }, 120_000);
+  });
 
   it('asks no other host, and the console stays silent', () => {
     expect([...hosts].filter((host) => host !== '')).toEqual([new URL(listener.url).host]);

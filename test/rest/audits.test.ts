@@ -394,7 +394,7 @@ describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${miss
   const requestOf = (url: string, strategy: 'desktop' | 'mobile') =>
     ({ engine: 'lighthouse', url, strategy, locale: 'en', key: null, signal: new AbortController().signal }) as const;
 
-  test.skipIf(missing !== null)('really measures a page', { timeout: 180_000 }, async () => {
+  test.skipIf(missing !== null)('really measures a page', async () => {
     const page = '<!doctype html><html lang="en"><title>Shop</title><h1>Hello</h1><img src="/x.png">';
     const server = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html; charset=utf-8').end(page),

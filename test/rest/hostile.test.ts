@@ -148,4 +148,4 @@ it('no odd body of any row makes a fault', async () => {
     }
   }
   expect(faults).toEqual([]);
-}, 60_000);
+});

@@ -84,7 +84,7 @@ function open(headers: Record<string, string>, path = '/v2/events'): Promise<Str
 }
 
 async function until(stream: Stream, seen: (event: LiveEvent) => boolean): Promise<LiveEvent> {
-  await expect.poll(() => stream.events().some(seen), { timeout: 10_000, message: stream.text() }).toBe(true);
+  await expect.poll(() => stream.events().some(seen), { message: stream.text() }).toBe(true);
   return stream.events().find(seen) as LiveEvent;
 }
 
@@ -267,7 +267,7 @@ describe('the stream of events', () => {
     expect((await open(other.headers)).status).toBe(200);
     opened[opened.length - 14]?.destroy();
     await streams[0]?.ended;
-    await expect.poll(async () => (await open(headers)).status, { timeout: 5000 }).toBe(200);
+    await expect.poll(async () => (await open(headers)).status).toBe(200);
   });
 
   it('cuts a listener that does not read, and goes on for the others', async () => {
@@ -292,14 +292,14 @@ describe('the stream of events', () => {
     while (!isCut()) {
       await insert();
       // Clients that read receive all of them.
-      await expect.poll(() => other.text().length, { timeout: 20_000 }).toBeGreaterThan(3_000_000 * n);
+      await expect.poll(() => other.text().length).toBeGreaterThan(3_000_000 * n);
     }
     // It notices the end once it reads.
     slow.resume();
     await closed;
     const before = other.text().length;
     await app.call('sync-sites', { site_ids_or_domains: [3] });
-    await expect.poll(() => other.text().slice(before), { timeout: 10_000 }).toContain('event: site\ndata: {"id":3}');
+    await expect.poll(() => other.text().slice(before)).toContain('event: site\ndata: {"id":3}');
   });
 });
 
@@ -325,7 +325,7 @@ describe('a stream on which nothing happens', () => {
             if (seen() < times) own.clock.move(500);
             return seen();
           },
-          { interval: 5, timeout: 20_000 },
+          { interval: 5 },
         )
         .toBe(times);
       return own.clock.elapsed() - begun;

@@ -105,7 +105,7 @@ beforeAll(async () => {
   await app.close();
   await largest();
   await queued();
-}, 60_000);
+});
 
 /** Another server, with manually filled data. */
 async function largest() {
@@ -236,7 +236,7 @@ describe('the interface description', () => {
     }
     expect(wrong).toEqual([]);
     expect(recorded.length).toBeGreaterThan(400);
-  }, 120_000);
+  });
 
   it('names nothing that no answer of the run had', () => {
     const { see, gaps } = schemaCoverage((ref) => openapi.components.schemas[ref.split('/').at(-1) ?? '']);

@@ -94,7 +94,7 @@ beforeAll(async () => {
   [server, fleet] = await Promise.all([programs.serve(env), programs.fleet({ sites: SITES, seed: 7 })]);
   for (const { password, ...site } of fleet.said.sites)
     await operation('add-site', { ...site, admin_password: password });
-}, 120_000);
+});
 
 it(
   'works on when its clock is stepped: keys, jobs and the schedule',

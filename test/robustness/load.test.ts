@@ -61,7 +61,7 @@ beforeAll(async () => {
   const faults = { sites: 'all', faults: { latencyMs: SITE_LATENCY_MS } };
   await fetch(`http://127.0.0.1:${port}/__control`, { method: 'POST', body: JSON.stringify(faults) });
   for (let n = 0; n < 10; n++) clients.push(Number((await operation('add-client', { name: `Client ${n}` })).id));
-}, 120_000);
+});
 
 /** Half are assistants, most of those with sessions; the others call REST and operations. */
 const surfaceOf = (n: number): Surface =>

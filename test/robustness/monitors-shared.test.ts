@@ -182,7 +182,7 @@ async function until(what: () => Promise<boolean>, ms: number): Promise<void> {
 let runners: Program;
 beforeAll(async () => {
   runners = await program('monitor-runner');
-}, 60_000);
+});
 
 const kinds = [
   { kind: 'a file', skip: false },
@@ -208,7 +208,7 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
     ({ service, raw, ids } = await seed(db, sites));
     members = new Members(runners, { config: service.config, beatMs: BEAT_MS, reference: sites.url(0) });
     await Promise.all(Array.from({ length: PROCESSES }, (_, i) => members.start(i)));
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all((members?.runners ?? []).map((runner) => killProcess(runner.process)));
     await service?.stop();

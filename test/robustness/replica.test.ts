@@ -56,7 +56,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       config: { db: `http://${server.host}`, secret_key: SECRET, job_chunk: 5, job_delay_ms: 0, batch_threshold: 3 },
     });
     for (let i = 0; i < SITES; i++) await other.connect(i);
-  }, 60_000);
+  });
   // A process left running by a failed test would lock its file for the retry.
   afterEach(() => shell.close());
   afterAll(async () => {
@@ -84,7 +84,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
   };
   const live = (service: Started<Served>) =>
     expect
-      .poll(() => metric(service, 'sitefleet_db_replica_state{state="live"}'), { timeout: 40_000, interval: 100 })
+      .poll(() => metric(service, 'sitefleet_db_replica_state{state="live"}'), { interval: 100 })
       .toBe(1)
       .catch((error: unknown) => {
         throw new Error(`The replica was not made:\n${service.errors()}`, { cause: error });
@@ -169,7 +169,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     });
     try {
       const metrics = async () => (await (await service.http()).request('http://127.0.0.1:8787/metrics')).text();
-      await expect.poll(metrics, { timeout: 40_000, interval: 20 }).toContain('replica_state{state="live"} 1');
+      await expect.poll(metrics, { interval: 20 }).toContain('replica_state{state="live"} 1');
       const reads = new Map(
         service.operations
           .filter(({ effect, engine }) => effect === 'read' && !engine)
@@ -193,7 +193,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
             if (!isDeepStrictEqual(own, answer)) answer = await asked();
             expect(own).toEqual(answer);
           };
-          await vi.waitFor(compare, { timeout: 10_000, interval: 20 });
+          await vi.waitFor(compare, { interval: 20, timeout: 120_000 });
           compared.add(name);
         }
         if (answer instanceof Error) throw answer;
@@ -206,7 +206,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     } finally {
       await service.stop();
     }
-  }, 120_000);
+  });
 
   it(`shows ${2 * TAGS} writes to who wrote them, over all ways in, and others within its interval`, async () => {
     // The first part only passes if the service syncs after its own writes: the interval is far too long.
@@ -228,9 +228,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     const polling = await serve('others.db', { SITEFLEET_DB_REPLICA_SYNC_MS: '300' });
     for (let i = 0; i < 3; i++) {
       const { id } = await other.call('add-tag', { name: `foreign ${i}` });
-      await expect
-        .poll(async () => (await readTag(polling.said, Number(id))).status, { timeout: 10_000, interval: 10 })
-        .toBe(200);
+      await expect.poll(async () => (await readTag(polling.said, Number(id))).status, { interval: 10 }).toBe(200);
     }
     expect(await endProcess(polling.child)).toBe(0);
     expect(readdirSync(folder).filter((file) => file.startsWith('others.db'))).toEqual(['others.db-lock']);
@@ -244,16 +242,16 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       (await fetch(`${service.said.v2}/tags`, { headers: { authorization: `Bearer ${fresh}` } })).status;
     expect(await status()).toBe(200);
     await keys.change(key.id, { enabled: false });
-    await expect.poll(status, { timeout: 10_000, interval: 10 }).toBe(401);
+    await expect.poll(status, { interval: 10 }).toBe(401);
 
     const run = async () => (await fetch(`${service.said.abilities}/svc/list-tags-v1/run`, { headers: login })).status;
     expect(await run()).toBe(200);
     const stored = await users.login('admin');
     await users.change('admin', { password_hash: await hashPassword('another one') });
-    await expect.poll(run, { timeout: 10_000, interval: 10 }).toBe(401);
+    await expect.poll(run, { interval: 10 }).toBe(401);
     await users.change('admin', { password_hash: stored?.proof ?? '' });
     expect(await endProcess(service.child)).toBe(0);
-  }, 90_000);
+  });
 
   it(`reads on while the server is away, says so, and finds back by itself, ${RESTARTS} times`, async () => {
     const service = await serve('away.db');
@@ -273,11 +271,11 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
       }
       expect(await addTag(said, `lost ${i}`)).toMatchObject({ status: 503, body: { code: 'svc_storage_unavailable' } });
       await expect
-        .poll(ready, { timeout: 10_000 })
+        .poll(ready)
         .toMatchObject({ status: 503, text: expect.stringMatching(/reads come from the replica of \d+ s ago/) });
       expect(await metric(service, 'sitefleet_db_replica_state{state="away"}')).toBe(1);
       await server.start();
-      await expect.poll(ready, { timeout: 15_000, interval: 50 }).toMatchObject({ status: 200 });
+      await expect.poll(ready, { interval: 50 }).toMatchObject({ status: 200 });
       await live(service);
       const after = await addTag(said, `after ${i}`);
       expect(await readTag(said, Number(after.body.data.id))).toMatchObject({ status: 200 });
@@ -301,7 +299,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
     const called = await shell.run(environment('shared.db'), ['call', 'count-sites', '{}']);
     expect(JSON.parse(called.out)).toEqual(await other.call('count-sites'));
     expect(await endProcess(service.child)).toBe(0);
-  }, 30_000);
+  });
 
   it(`is whole after ${KILLS} kills in the middle of syncs, of the service and of the process that syncs`, async () => {
     const chance = random(11);
@@ -327,10 +325,7 @@ describe.skipIf(skip)(skip ? `a service with a replica — skipped, ${sqldMissin
         const now = turn;
         const copy = openEmbedded(`file:${copyOf(join(folder, file))}`, { mode: 'reader' });
         await expect
-          .poll(async () => Number((await copy.one('SELECT turn FROM filler'))?.turn), {
-            timeout: 30_000,
-            interval: 20,
-          })
+          .poll(async () => Number((await copy.one('SELECT turn FROM filler'))?.turn), { interval: 20 })
           .toBeGreaterThanOrEqual(now);
         const [spread] = await copy.all('SELECT min(turn) AS low, max(turn) AS high, count(*) AS n FROM filler');
         expect([spread?.low, spread?.n]).toEqual([spread?.high, ROWS]);

@@ -21,7 +21,7 @@ beforeAll(async () => {
     site.faults.breaks = { [`${slug}@2.0`]: 'fatal' };
   }
   client = await connect(WAYS[0] as (typeof WAYS)[number], mcp.target);
-}, 60_000);
+});
 
 async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
   const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));

@@ -12,7 +12,7 @@ const folder = tempFolder('driver');
 let server: Sqld | undefined;
 beforeAll(async () => {
   if (sqldBinary()) server = await startSqld();
-}, 20_000);
+});
 afterAll(async () => {
   await server?.stop();
 });

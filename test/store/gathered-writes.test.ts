@@ -87,7 +87,7 @@ describe('writes that are ready together', () => {
       go = resolve;
     });
     const first = db.batch([insert(1)]);
-    await vi.waitFor(() => expect(counted.counts.calls).toBe(1));
+    await expect.poll(() => counted.counts.calls).toBe(1);
     slow = null;
     const later = [db.batch([insert(2), insert(3)]), db.run('INSERT INTO t (n) VALUES (?)', [7])];
     const changed = db.run("UPDATE t SET note = 'seen'");
@@ -142,7 +142,7 @@ describe('writes that are ready together', () => {
       go = resolve;
     });
     const first = db.batch([insert(1)]);
-    await vi.waitFor(() => expect(counted.counts.calls).toBe(1));
+    await expect.poll(() => counted.counts.calls).toBe(1);
     const now = vi.spyOn(performance, 'now').mockReturnValue(performance.now() - 31_000);
     const late = db.batch([insert(2)]);
     now.mockRestore();

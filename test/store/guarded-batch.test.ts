@@ -13,7 +13,7 @@ import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.j
 let server: Sqld | undefined;
 beforeAll(async () => {
   if (sqldBinary()) server = await startSqld();
-}, 20_000);
+});
 afterAll(() => server?.stop());
 
 const targets: Record<string, () => Promise<Db>> = {

@@ -126,7 +126,7 @@ describe('a lost secret key', () => {
     id = keyId(loadKey(text));
     expect((await program.run(own, ['backup', join(data, 'backup.db')])).code).toBe(0);
     rmSync(key);
-  }, 60_000);
+  });
 
   it.each([
     ['serve', ['serve', '--port', '0', '--json']],
@@ -190,7 +190,7 @@ describe('a database file that is moved while the service runs', () => {
     server = await program.serve(env);
     login = loginOf(server);
     expect(await writes()).toEqual([200, 200, 'stored']);
-  }, 60_000);
+  });
 
   /** Results of a write through REST, the run endpoint and MCP. */
   async function writes(): Promise<unknown[]> {
@@ -214,7 +214,7 @@ describe('a database file that is moved while the service runs', () => {
     expect([status, body.reasons.join(' ')]).toEqual([503, expect.stringContaining(words)]);
     // Anonymous clients can read that, too.
     expect(JSON.stringify(body)).not.toContain(data);
-    await expect.poll(() => server.errors(), { timeout: 10_000 }).toContain(`${words} while the service runs`);
+    await expect.poll(() => server.errors()).toContain(`${words} while the service runs`);
     expect(server.child.exitCode).toBeNull();
     expect((await rest(login, 'GET /tags')).status).toBe(200);
   }
@@ -225,7 +225,7 @@ describe('a database file that is moved while the service runs', () => {
     expect(existsSync(db)).toBe(false);
     renameSync(`${db}.away`, db);
     expect(await writes()).toEqual([200, 200, 'stored']);
-    await expect.poll(async () => (await ready(login)).status, { timeout: 10_000 }).toBe(200);
+    await expect.poll(async () => (await ready(login)).status).toBe(200);
   });
 
   it('refuses to write into a file that was replaced', async () => {
@@ -239,8 +239,8 @@ describe('a database file that is moved while the service runs', () => {
   it('refuses to write when the log beside it is gone', async () => {
     renameSync(`${db}-wal`, `${db}-wal.away`);
     // The log is checked every second.
-    await expect.poll(async () => (await ready(login)).status, { timeout: 10_000 }).toBe(503);
-    await expect.poll(async () => (await writes())[0], { timeout: 10_000 }).toMatch(/^503 .*fleet\.db-wal was removed/);
+    await expect.poll(async () => (await ready(login)).status).toBe(503);
+    await expect.poll(async () => (await writes())[0]).toMatch(/^503 .*fleet\.db-wal was removed/);
     renameSync(`${db}-wal.away`, `${db}-wal`);
     expect(await writes()).toEqual([200, 200, 'stored']);
   });
@@ -282,16 +282,16 @@ describe('a damaged page', () => {
     await endProcess(server.child);
     expect((await program.run(env, ['backup', join(data, 'good.db')])).code).toBe(0);
     await damage(db, 'tag');
-  }, 60_000);
+  });
 
   it('makes the service not ready, even without a request for the table', async () => {
     const server = await program.serve(env);
     const login = { ...first, url: server.said.url };
-    await expect.poll(async () => (await ready(login)).status, { timeout: 25_000, interval: 250 }).toBe(503);
+    await expect.poll(async () => (await ready(login)).status, { interval: 250 }).toBe(503);
     const { reasons } = (await ready(login)).body;
     expect(reasons).toEqual([expect.stringMatching(/damaged.*: table tag\. .*sitefleet check.*sitefleet restore/)]);
     await endProcess(server.child);
-  }, 60_000);
+  });
 
   it('is reported by every way in, with the file and what to do', async () => {
     const server = await program.serve(env);
@@ -316,7 +316,7 @@ describe('a damaged page', () => {
       1,
       { code: 'svc_storage_unavailable', message: expect.stringMatching(words) },
     ]);
-  }, 60_000);
+  });
 
   it('check reports it with what is still known, and backup and restore name the file', async () => {
     const checked = await program.run(env, ['check', '--json']);
@@ -333,7 +333,7 @@ describe('a damaged page', () => {
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('The backup is damaged')]);
     expect((await program.run(env, ['restore', join(data, 'good.db')])).code).toBe(0);
     expect((await program.run(env, ['check'])).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe('sessions of browsers in a backup', () => {
@@ -359,7 +359,7 @@ describe('sessions of browsers in a backup', () => {
     expect(await count(backup)).toEqual([1, 1]);
     expect((await program.run(env, ['restore', backup])).code).toBe(0);
     expect(await count(db)).toEqual([0, 0]);
-  }, 60_000);
+  });
 });
 
 describe('a schema that is not ours', () => {
@@ -398,7 +398,7 @@ describe('a schema that is not ours', () => {
     await replicated.close();
     expect((await program.run(env, ['restore', backup])).code).toBe(0);
     expect((await program.run(env, ['check'])).code).toBe(0);
-  }, 120_000);
+  });
 });
 
 describe('the last login', () => {
@@ -417,7 +417,7 @@ describe('the last login', () => {
     expect(keys.map(({ code }) => code).sort()).toEqual([0, 1]);
     expect(keys.find(({ code }) => code === 1)?.err).toMatch(/Key [12] is the last working key.*sitefleet key add/);
     for (const id of ['3', '4']) expect((await program.run(env, ['key', 'remove', id])).code).toBe(0);
-  }, 60_000);
+  });
 });
 
 describe('without the native part of the database driver', () => {
@@ -458,5 +458,5 @@ describe('without the native part of the database driver', () => {
       expect(err).toContain('--omit=optional');
     }
     expect(existsSync(db)).toBe(false);
-  }, 60_000);
+  });
 });

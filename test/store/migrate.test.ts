@@ -15,7 +15,7 @@ const folder = tempFolder('migrate');
 let server: Sqld | undefined;
 beforeAll(async () => {
   if (sqldBinary()) server = await startSqld();
-}, 20_000);
+});
 afterAll(async () => {
   await server?.stop();
 });
