@@ -41,7 +41,7 @@ import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
 import { createStore, type Store } from '../store/store.js';
 import { fleetFamilies } from '../telemetry/fleet-metrics.js';
-import { instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
+import { createWriteCheck, instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { createMetrics, type Metrics } from '../telemetry/metrics.js';
 import { type CopyDatabase, openBackups } from './backups.js';
@@ -144,7 +144,12 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const log = parts.log ?? createLog(config.log_level);
   const metrics = parts.metrics ?? createMetrics('engine');
   if (parts.serves === true) await metrics.open();
-  const { db, store } = await openWriter(parts, instrumentStorage(metrics, log, clock));
+  const observe = instrumentStorage(metrics, log, clock);
+  const writeCheck = createWriteCheck();
+  const { db, store } = await openWriter(parts, (call) => {
+    observe(call);
+    writeCheck.observe(call);
+  });
   const events = createEvents(clock, log);
   const closing = new AbortController();
   const owner = processId(parts.location);
@@ -239,7 +244,11 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       ...(await workloadMetrics({ store, child, now: context.clock.now(), members: sharedLimits?.members() ?? 1 })),
     ],
     // Writes through the writer connection: a full disk shows only here.
-    health: (_payload, context) => context.store.leases.acquire('health', owner, context.clock.now(), 0),
+    health: (_payload, context) =>
+      writeCheck.check({
+        small: () => context.store.leases.acquire('health', owner, context.clock.now(), 0),
+        large: () => context.store.instance.proveRoom(),
+      }),
     web_session: (change: SessionChange, context) => changeSession(context.store, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };

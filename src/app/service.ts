@@ -156,12 +156,17 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   let baseUrl = config.base_url ?? localUrl(config);
 
   const taskCaller = (caller: Caller): TaskCaller => ({ base_url: baseUrl, ...caller });
+  const doubtStorage = (error: unknown) => {
+    if (asServiceError(error).code !== 'svc_storage_unavailable') return;
+    readiness.doubt();
+    // The engine may meet damage that this thread has not come across.
+    integrity?.checkSoon();
+  };
   const run = async (task: Task, caller: Caller) => {
     try {
       return await engine().run(task, taskCaller(caller));
     } catch (error) {
-      // The engine may meet damage that this thread has not come across.
-      if (asServiceError(error).code === 'svc_storage_unavailable') integrity?.checkSoon();
+      doubtStorage(error);
       throw error;
     } finally {
       // A caller must find what it wrote with its next read.
@@ -183,6 +188,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
           ReturnType<typeof target.call>
         >;
       } catch (error) {
+        doubtStorage(error);
         throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);
       }
     });
@@ -202,7 +208,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   };
 
   const holds = new Set<string>();
-  const ready = createReadiness({
+  const readiness = createReadiness({
     clock,
     read: () => store.leases.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
@@ -253,7 +259,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         isFirstStart: async () => (await store.sites.count({})) === 0,
         pageFolder: parts.pageFolder,
         sessionSeal: passingVault(config),
-        ready,
+        ready: readiness.check,
         metrics: counts,
       });
       closeHttp = built.close;
@@ -263,7 +269,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     async loadEngine() {
       if (inline === null) await run({ task: 'loaded', payload: null }, systemCaller());
     },
-    ready,
+    ready: readiness.check,
     holdReadiness(reason) {
       holds.add(reason);
       return () => void holds.delete(reason);

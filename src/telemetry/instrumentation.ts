@@ -32,6 +32,29 @@ export function instrumentStorage(metrics: Metrics, log: Log, clock: Clock): (ca
   };
 }
 
+/**
+ * Whether storage takes writes. After a failure a small write proves nothing: it may go into the last free page of a
+ * disk, while all others are refused. So the last failure counts until a large write has succeeded.
+ */
+export function createWriteCheck(): {
+  observe(call: DbCall): void;
+  /** Rejects as the write does. */
+  check(writes: { small(): Promise<unknown>; large(): Promise<unknown> }): Promise<void>;
+} {
+  let failed = false;
+  return {
+    observe({ failure }) {
+      if (failure !== null && OUT_OF_ORDER.has(failure)) failed = true;
+    },
+    async check({ small, large }) {
+      const asked = failed ? large : small;
+      // A failure meanwhile, also of this write, counts again.
+      failed = false;
+      await asked();
+    },
+  };
+}
+
 /** How often to check that the database file is still in place. */
 const FILE_MS = 1_000;
 

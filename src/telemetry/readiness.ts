@@ -17,12 +17,13 @@ export interface ReadyParts {
   known?: () => readonly (string | null)[];
 }
 
-export function createReadiness({
-  clock,
-  read,
-  write,
-  known,
-}: ReadyParts): () => Promise<{ ok: boolean; reasons: string[] }> {
+export interface Readiness {
+  check(): Promise<{ ok: boolean; reasons: string[] }>;
+  /** Something failed since: the cached result no longer counts. */
+  doubt(): void;
+}
+
+export function createReadiness({ clock, read, write, known }: ReadyParts): Readiness {
   let last: { at: number; reasons: Promise<string[]> } | null = null;
   const check = async (): Promise<string[]> => {
     const outcomes = await Promise.all([
@@ -31,14 +32,19 @@ export function createReadiness({
     ]);
     return outcomes.filter((reason) => reason !== null);
   };
-  return async () => {
-    const now = clock.elapsed();
-    if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: check() };
-    const found = await last.reasons;
-    // A failure is not cached, so that recovery shows at once.
-    if (found.length > 0) last = null;
-    const reasons = [...found, ...(known?.() ?? []).filter((reason) => reason !== null)];
-    return { ok: reasons.length === 0, reasons };
+  return {
+    async check() {
+      const now = clock.elapsed();
+      if (last === null || now - last.at >= FRESH_MS) last = { at: now, reasons: check() };
+      const found = await last.reasons;
+      // A failure is not cached, so that recovery shows at once.
+      if (found.length > 0) last = null;
+      const reasons = [...found, ...(known?.() ?? []).filter((reason) => reason !== null)];
+      return { ok: reasons.length === 0, reasons };
+    },
+    doubt() {
+      last = null;
+    },
   };
 }
 

@@ -174,4 +174,31 @@ describe('readiness', () => {
     await app.db.all('PRAGMA query_only=OFF');
     expect((await get('/readyz')).status).toBe(200);
   });
+
+  it('is not given while writes are refused, although a small one would still fit', async () => {
+    expect((await get('/readyz')).status).toBe(200);
+    // SQLite reports the same error as for a full disk. The small write of the check needs no further page.
+    const [pages] = await app.db.all('PRAGMA page_count');
+    await app.db.all(`PRAGMA max_page_count=${Number(pages?.page_count)}`);
+    const add = async () => {
+      for (let i = 0; i < 200; i++) await app.call('add-client', { name: `Big ${i}`, note: 'n'.repeat(4000) });
+    };
+    await expect(add()).rejects.toMatchObject({ code: 'svc_storage_unavailable' });
+    // At once, and however often it is asked.
+    for (const wait of [0, 1000, 10_000, 60_000]) {
+      app.clock.move(wait);
+      const reply = await get('/readyz');
+      expect([wait, reply.status, await reply.json()]).toEqual([
+        wait,
+        503,
+        {
+          status: 'not ready',
+          reasons: [expect.stringMatching(/^Writing to the database failed: .*full/)],
+        },
+      ]);
+    }
+    await app.db.all('PRAGMA max_page_count=4294967294');
+    expect((await get('/readyz')).status).toBe(200);
+    expect(await app.db.all("SELECT key FROM instance WHERE key = 'room'")).toEqual([]);
+  });
 });

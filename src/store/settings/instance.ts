@@ -3,6 +3,9 @@
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
+/** More than almost any write takes. */
+const ROOM_BYTES = 256 * 1024;
+
 export function createInstance(db: Db) {
   return {
     /** Stores the value unless there is one already; returns the stored one. Several processes agree on one value. */
@@ -12,6 +15,16 @@ export function createInstance(db: Db) {
         sql('SELECT value FROM instance WHERE key = ?', key),
       ]);
       return String(results[1]?.rows[0]?.value ?? value);
+    },
+
+    /** Stores a large value and removes it: a small one may fit where no other write does any more. */
+    async proveRoom(): Promise<void> {
+      await db.run(
+        `INSERT INTO instance (key, value) VALUES ('room', hex(zeroblob(?)))
+         ON CONFLICT (key) DO UPDATE SET value = excluded.value`,
+        [ROOM_BYTES / 2],
+      );
+      await db.run("DELETE FROM instance WHERE key = 'room'");
     },
   };
 }
