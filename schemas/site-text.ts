@@ -20,6 +20,11 @@ const MARKDOWN_LINK = /!?\[([^[\]]*)\] ?(?:\([^()]*\)|\[[^[\]]*\])/g;
 const TURN_OF_LINE =
   /^[ \t>#*_=|-]*(?:human|assistant|user|system|developer|tool|function|model|ai|bot|instructions?|response)[ *_]*:/gim;
 const TURN = /\b(?:human|assistant)[ *_]*:/gi;
+/** A turn that remains after all passes: without its colon it is none. */
+const TURN_LEFT = /\b(human|assistant)[ *_:]*:|^(\W*(?:system|user))[ *_:]*:/gi;
+/** The beginning of a role tag, also of one that is never closed. */
+const ROLE =
+  /<(?=[\s/<]*(?:system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\w+|end_of_\w+)\b)/gi;
 const QUOTES = /["“”„‟«»″]/g;
 
 /** One pass over markup that may be nested or encoded: removing one tag can join the parts of another. */
@@ -47,13 +52,68 @@ function harmless(value: unknown, max: number): string {
   const plain = text
     // Remains of markers that were truncated, nested too deeply, or unknown. A comparison such as `<5` stays.
     .replace(/<(?![\s\d=])|(?<![\s\d=])>/g, '')
+    .replace(ROLE, '')
     .replace(/\[/g, '(')
     .replace(/\]/g, ')')
     .replace(/`/g, "'")
     .replace(QUOTES, "'")
     .replace(/\s+/g, ' ')
-    .trim();
+    .trim()
+    .replace(TURN_LEFT, '$1$2');
   return cut(plain, max);
+}
+
+/**
+ * What a model could take for a part of the conversation, or fetch: marks of chat templates, the beginning of a turn,
+ * links and images of Markdown.
+ */
+const MARKS = new RegExp(
+  [
+    /<\||\|>|<<\s*\/?\s*sys|<\s*\/?\s*s>/,
+    ROLE,
+    /\[\s*\/?\s*(?:inst|sys|system|user|assistant|human|system_prompt|available_tools|tool_calls|tool_results)\s*\]/,
+    /!\[|\]\(|\]\[|<https?:/,
+    /```/,
+    /\b(?:human|assistant)[ *_]*:|^\W*(?:system|user)[ *_]*:/,
+  ]
+    .map(({ source }) => source)
+    .join('|'),
+  'i',
+);
+/** Printable ASCII without any of these is nothing but a text, as most are. */
+const PLAIN = /^[ !-%'-;=?-Z\\^_a-~]*$/;
+const TURNS = /(?:human|assistant|system|user)[ *_]*:/i;
+
+/** Whether a text has such a mark, however it is written. */
+function isMarked(text: string): boolean {
+  if (PLAIN.test(text) && !TURNS.test(text)) return false;
+  let bare = text;
+  for (let passes = 0; passes < 8; passes++) {
+    const next = decodeEntities(bare).normalize('NFKC').replace(INVISIBLE, '');
+    if (next === bare) break;
+    bare = next;
+  }
+  return MARKS.test(bare);
+}
+
+/**
+ * A text as a model may read it: unchanged unless a line of it has marks that are no part of a name; such a line loses
+ * all markup.
+ */
+export function unmarked(text: string): string {
+  if (!isMarked(text)) return text;
+  return text
+    .split('\n')
+    .map((line) => (isMarked(line) ? harmless(line, line.length) : line))
+    .join('\n');
+}
+
+/**
+ * The same for a slug, which names one item: its signs are replaced and none is removed, so that it never becomes the
+ * slug of another.
+ */
+export function unmarkedSlug(slug: string): string {
+  return isMarked(slug) ? slug.replace(/[^\w.+~@/ -]/g, '_') : slug;
 }
 
 /** Quotes text of a site in a sentence of ours: `The site says: "…".`; '' if nothing is left of the text. */

@@ -4,7 +4,7 @@ import { invalidInput } from '../core/errors.js';
 import { contractOf, type JsonSchema, toolName } from '../operation/contract.js';
 import type { GroupedOperation } from '../operation/operation.js';
 import type { JsonObject } from './tool-result.js';
-import { cleanText } from './untrusted-text.js';
+import { visibleText } from './untrusted-text.js';
 
 /** Schema of `text_from`, an input of tools whose texts may not fit. Only MCP cuts texts. `truncated` explains it. */
 export const TEXT_FROM = { type: 'integer' };
@@ -51,7 +51,7 @@ export function textWindow(output: JsonObject, from: number, max: number): TextW
     if (typeof value === 'string') {
       const start = value.length > from ? from : 0;
       const rest = start === 0 ? value : value.slice(start).replace(/^[\uDC00-\uDFFF]/, '');
-      const shown = cleanText(rest, max);
+      const shown = visibleText(rest, max);
       if (shown !== rest) cuts.push({ name, shown: start + shown.length - 1, length: value.length });
       return start === 0 ? shown : `…${shown}`;
     }

@@ -3,7 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { errorHelp } from '../core/error-codes.js';
 import { errorBody, type ServiceError } from '../core/errors.js';
-import { cleanText, cleanValue } from './untrusted-text.js';
+import { cleanText, cleanValue, visibleText } from './untrusted-text.js';
 
 export type JsonObject = Record<string, unknown>;
 
@@ -65,7 +65,7 @@ export function errorText(error: ServiceError): string {
   if (error.field !== undefined) lines.push(`Field: ${cleanText(error.field, 200)}`);
   lines.push(`Next step: ${cleanText(error.advice || errorHelp(error.code).next, MAX_MESSAGE)}`);
   if (Object.keys(error.data).length > 0)
-    lines.push(`Details: ${cleanText(JSON.stringify(cleanValue(error.data)), MAX_DETAILS)}`);
+    lines.push(`Details: ${visibleText(JSON.stringify(cleanValue(error.data)), MAX_DETAILS)}`);
   const note = errorNote(error);
   if (note !== undefined) lines.push(note);
   return lines.join('\n');
