@@ -313,7 +313,9 @@ describe('the interface description', () => {
       [
         ...['activate', 'deactivate'].flatMap((action) => of(`/sites/{id_or_domain}/plugins/${action}`)),
         ...of('/sites/{id_or_domain}/themes/activate'),
-        ...['sync', 'reconnect', 'disconnect', 'check'].flatMap((action) => of(`/sites/{id_or_domain}/${action}`)),
+        ...['sync', 'reconnect', 'disconnect', 'unsuspend', 'check'].flatMap((action) =>
+          of(`/sites/{id_or_domain}/${action}`),
+        ),
         'POST /sites/{id_or_domain}/safe-update',
         ...['plugins', 'themes'].map((kind) => `DELETE /sites/{id_or_domain}/${kind}/delete`),
         ...['wp', 'plugins', 'themes', 'translations'].flatMap((type) => of(`/updates/{id_or_domain}/update/${type}`)),

@@ -229,6 +229,14 @@ describe('what the site does', () => {
     await listed('sync-sites', 'svc_sync_failed', { site_ids_or_domains: [BROKEN] });
     await refused('reconnect-site', 'svc_reconnect_failed', { site_id_or_domain: BROKEN });
     await listed('reconnect-sites', 'svc_reconnect_failed', { site_ids_or_domains: [BROKEN] });
+    const suspend = () => app.call('suspend-site', { site_id_or_domain: BROKEN });
+    await suspend();
+    await refused('unsuspend-site', 'svc_reconnect_failed', { site_id_or_domain: BROKEN });
+    await suspend();
+    await listed('unsuspend-sites', 'svc_reconnect_failed', { site_ids_or_domains: [BROKEN] });
+    const { id } = await app.call('add-client', { name: 'Of a broken site', selected_sites: [BROKEN] });
+    await app.call('suspend-client', { client_id_or_email: id });
+    await listed('unsuspend-client', 'svc_reconnect_failed', { client_id_or_email: id });
     site.faults = { offline: true };
     await listed('sync-sites', 'svc_site_offline', { site_ids_or_domains: [BROKEN] });
     site.faults = {};

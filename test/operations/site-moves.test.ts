@@ -27,17 +27,98 @@ describe('moves between the states', () => {
         ]);
   });
 
-  it('a site that was disconnected and suspended is disconnected again', async () => {
-    await app.call('disconnect-site', { site_id_or_domain: 1 });
-    await app.call('suspend-site', { site_id_or_domain: 1 });
-    expect(await app.call('unsuspend-site', { site_id_or_domain: 1 })).toMatchObject({
-      unsuspended: true,
-      status: 'disconnected',
+  describe('the end of a suspension', () => {
+    const one = { site_id_or_domain: 1 };
+    beforeEach(async () => {
+      await app.call('disconnect-site', one);
+      await app.call('suspend-site', one);
     });
-    expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({
-      errors: [{ code: 'svc_site_offline' }],
+
+    it('connects a site again that was disconnected by hand, also when its key must be renewed', async () => {
+      const { connection } = app.site(0).state;
+      if (connection !== null) connection.publicKey = 'not a key';
+      expect(await app.call('unsuspend-site', one)).toEqual({
+        unsuspended: true,
+        site_id: 1,
+        site_url: app.site(0).url,
+        status: 'connected',
+      });
+      expect(await app.call('sync-sites', { site_ids_or_domains: [1] })).toMatchObject({ total_synced: 1 });
     });
-    expect(await app.call('reconnect-site', { site_id_or_domain: 1 })).toMatchObject({ status: 'connected' });
+
+    it('connects a site whose last sync had failed', async () => {
+      app.site(1).faults.offline = true;
+      await app.call('sync-sites', { site_ids_or_domains: [2] });
+      await app.call('suspend-site', { site_id_or_domain: 2 });
+      app.site(1).faults = {};
+      expect(await app.call('unsuspend-site', { site_id_or_domain: 2 })).toMatchObject({ status: 'connected' });
+    });
+
+    it('is an error with the reason when the site cannot be connected, and the suspension is lifted all the same', async () => {
+      app.site(0).faults.offline = true;
+      const error = await app.fail('unsuspend-site', one);
+      expect(error).toMatchObject({ code: 'svc_reconnect_failed', status: 503, data: { site_id: 1 } });
+      expect(error.message).toMatch(
+        /^The suspension of site 1 is lifted, but it could not be connected again: .*127\.0\.0\.1/,
+      );
+      expect(error.advice).toContain('reconnect-site-v1');
+      expect(await app.call('get-site', one)).toMatchObject({ status: 'disconnected' });
+      app.site(0).faults = {};
+      expect(await app.call('reconnect-site', one)).toMatchObject({ status: 'connected' });
+    });
+
+    it('leaves a site that was not suspended as it is', async () => {
+      await app.call('disconnect-site', { site_id_or_domain: 2 });
+      const before = app.fleet.stats().requests;
+      expect(await app.call('unsuspend-site', { site_id_or_domain: 2 })).toMatchObject({
+        unsuspended: true,
+        status: 'disconnected',
+        status_reason: expect.stringContaining('reconnect-site-v1'),
+      });
+      expect(app.fleet.stats().requests).toBe(before);
+    });
+
+    it('connects each of several sites, and names those that did not answer', async () => {
+      await app.call('disconnect-sites', { site_ids_or_domains: [2, 3] });
+      await app.call('suspend-sites', { site_ids_or_domains: [2, 3] });
+      app.site(1).faults.offline = true;
+      expect(await app.call('unsuspend-sites', { site_ids_or_domains: [1, 2, 3] })).toMatchObject({
+        unsuspended: [
+          { id: 1, status: 'connected' },
+          { id: 3, status: 'connected' },
+        ],
+        errors: [
+          {
+            identifier: 2,
+            code: 'svc_reconnect_failed',
+            message: expect.stringContaining('suspension of site 2 is lifted'),
+          },
+        ],
+        total_unsuspended: 2,
+        total_errors: 1,
+      });
+      expect(await status(2)).toBe('disconnected');
+    });
+
+    it('of a client connects the sites that were suspended with it, and names those that did not answer', async () => {
+      await app.call('add-client', { name: 'Ada', selected_sites: [1, 2, 3] });
+      await app.call('disconnect-site', { site_id_or_domain: 2 });
+      const ada = { client_id_or_email: 1 };
+      const answer = { unsuspended: true, client_id: 1, client_name: 'Ada', sites_unsuspended: 3 };
+      await app.call('suspend-client', ada);
+      expect(await app.call('unsuspend-client', ada)).toEqual({ ...answer, sites_reconnected: 2, errors: [] });
+      expect([await status(1), await status(2), await status(3)]).toEqual(['connected', 'connected', 'connected']);
+      await app.call('disconnect-sites', { site_ids_or_domains: [1, 2] });
+      await app.call('suspend-client', ada);
+      app.site(1).faults.offline = true;
+      expect(await app.call('unsuspend-client', ada)).toEqual({
+        ...answer,
+        sites_reconnected: 1,
+        errors: [{ identifier: 2, site_id: 2, code: 'svc_reconnect_failed', message: expect.any(String) }],
+      });
+      expect([await status(1), await status(2), await status(3)]).toEqual(['connected', 'disconnected', 'connected']);
+      expect(await app.call('unsuspend-client', ada)).toEqual({ ...answer, sites_unsuspended: 0 });
+    });
   });
 
   it.each([
@@ -169,8 +250,8 @@ describe('moves between the states', () => {
       errors,
       total_disconnected: 2,
     });
-    await app.call('unsuspend-site', { site_id_or_domain: 3 });
     app.site(2).faults.offline = true;
+    await app.fail('unsuspend-site', { site_id_or_domain: 3 });
     expect(await app.call('reconnect-sites')).toMatchObject({
       reconnected: [{ id: 2 }],
       errors: [{ identifier: 3, site_id: 3, code: 'svc_reconnect_failed' }],

@@ -182,11 +182,7 @@ describe('marks set by hand', () => {
     });
     expect((await app.call('list-sites', { status: 'disconnected' })).total).toBe(1);
     expect(await app.call('suspend-site', ONE)).toMatchObject({ status: 'suspended' });
-    expect(await app.call('unsuspend-site', ONE)).toMatchObject({
-      status: 'disconnected',
-      status_reason: expect.stringContaining('reconnect-site-v1'),
-    });
-    expect(await app.call('reconnect-site', ONE)).toMatchObject({ status: 'connected' });
+    expect(await app.call('unsuspend-site', ONE)).toMatchObject({ status: 'connected' });
     await app.call('suspend-site', ONE);
     const { status: answered, status_reason } = await app.call('unsuspend-site', ONE);
     expect([answered, status_reason]).toEqual(['connected', undefined]);
@@ -200,7 +196,7 @@ describe('marks set by hand', () => {
       queued: false,
       unsuspended: [
         { id: 1, status: 'connected' },
-        { id: 2, status: 'disconnected' },
+        { id: 2, status: 'connected' },
         { id: 3, status: 'connected' },
       ],
       total_unsuspended: 3,
@@ -214,11 +210,57 @@ describe('marks set by hand', () => {
     expect((await app.rest('PUT /sites/unsuspend', { body: { include: [1] } })).body.data).toMatchObject({
       1: { result: 'success', status: 'connected' },
     });
+    await app.call('disconnect-site', { site_id_or_domain: 3 });
     Object.assign(app.service.config, { batch_threshold: 1 });
     const { job_id } = await app.call('unsuspend-sites', all);
     expect(job_id).toMatch(/^unsuspend_/);
     await app.drain();
     expect(await status(3)).toBe('connected');
+  });
+
+  describe('the end of a suspension connects a site that was disconnected', () => {
+    beforeEach(async () => {
+      await app.call('disconnect-site', ONE);
+      await app.call('suspend-site', ONE);
+    });
+    const ways: [string, string, object?][] = [
+      ['its own route', 'POST /sites/1/unsuspend'],
+      ['the route of several sites', 'POST /sites/unsuspend', { include: [1] }],
+      ['a batch', 'POST /sites/batch', { unsuspend: [1] }],
+      ['an edit', 'PUT /sites/1/edit', { suspended: 0 }],
+    ];
+
+    it.each(ways)('by %s', async (_, call, body) => {
+      expect((await app.rest(call, { body })).status).toBe(200);
+      expect(await get()).toMatchObject({ status: 'connected', status_reason: null });
+    });
+
+    it.each(ways)('by %s, which says why it could not', async (_, call, body) => {
+      site.faults = { offline: true };
+      const { body: answer } = await app.rest(call, { body });
+      expect(JSON.stringify(answer)).toContain(
+        'The suspension of site 1 is lifted, but it could not be connected again',
+      );
+      expect(JSON.stringify(answer)).toContain('svc_reconnect_failed');
+      expect(await status()).toBe('disconnected');
+    });
+
+    it('by its client, which names the sites that did not answer', async () => {
+      await app.call('add-client', { name: 'Ada', selected_sites: [1, 2] });
+      await app.call('disconnect-site', { site_id_or_domain: 2 });
+      await app.call('suspend-client', { client_id_or_email: 1 });
+      app.fleet.site(1).faults = { offline: true };
+      const { body } = await app.rest('POST /clients/1/unsuspend');
+      expect(body).toMatchObject({
+        success: 1,
+        suspended: 0,
+        sites: 2,
+        sites_reconnected: 1,
+        errors: [{ site_id: 2, code: 'svc_reconnect_failed', message: expect.any(String) }],
+      });
+      expect(body.message).toContain('1 of 2 sites that were disconnected are connected again');
+      expect([await status(1), await status(2)]).toEqual(['connected', 'disconnected']);
+    });
   });
 });
 

@@ -1,19 +1,28 @@
 import { clientHead } from '../../schemas/client.js';
-import { clientRef } from '../../schemas/common.js';
+import { clientRef, continuedFields, siteError } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { markClient } from '../../src/domain/clients/clients.js';
+import { unsuspendClient } from '../../src/domain/clients/suspension.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/unsuspend-client-v1',
   title: 'Lift a client suspension',
-  about: 'Makes a client active and lifts the suspension of all its sites.',
+  about: 'Makes a client and its sites active again; reconnects where it must.',
   effect: 'write',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
-  output: () => z.object({ unsuspended: z.boolean(), ...clientHead(), sites_unsuspended: z.number().int() }),
+  output: () =>
+    z.object({
+      unsuspended: z.boolean(),
+      ...clientHead(),
+      sites_unsuspended: z.number().int(),
+      sites_reconnected: z.number().int().optional().describe('Only when some were disconnected.'),
+      errors: z.array(siteError()).optional().describe('Sites that could not be reconnected.'),
+      ...continuedFields(),
+      sites_queued: z.number().int().optional(),
+    }),
   handle: async ({ client_id_or_email }, ctx) => {
-    const { sites, ...head } = await markClient(ctx, client_id_or_email, false);
-    return { unsuspended: true, ...head, sites_unsuspended: sites };
+    const { sites, reconnected, ...head } = await unsuspendClient(ctx, client_id_or_email);
+    return { unsuspended: true, ...head, sites_unsuspended: sites, ...reconnected };
   },
 });

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-sites-v1',
   title: 'Lift several site suspensions',
-  about: 'Lifts suspensions; disconnected sites stay so.',
+  about: 'Lifts suspensions; reconnects where it must.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   idempotent: true,

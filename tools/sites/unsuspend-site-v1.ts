@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-site-v1',
   title: 'Lift a site suspension',
-  about: 'Lifts a suspension; a disconnected site stays so.',
+  about: 'Lifts a suspension; reconnects where it must.',
   effect: 'write',
   idempotent: true,
 

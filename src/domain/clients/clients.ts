@@ -4,7 +4,6 @@ import type { clientDetails } from '../../../schemas/client.js';
 import type { z } from '../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../core/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
-import type { SuspensionChange } from '../../store/sites/status.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -23,6 +22,7 @@ import {
   siteItem,
   stored,
 } from './records.js';
+import { emitSuspensions } from './suspension.js';
 
 export interface ClientListFilter {
   status: 'any' | ClientStatus;
@@ -146,38 +146,6 @@ export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: 
   const client =
     site.client_id === null ? undefined : await ctx.store.clients.find({ id: site.client_id }, ctx.actor.denied_sites);
   return { site_id: site.id, client: client === undefined ? null : clientView(client) };
-}
-
-/**
- * Suspends a client with all its sites, or lifts both, in one transaction; sites hidden from the caller stay unchanged.
- * Returns how many sites changed, and how many are suspended now. Throws `svc_client_not_found`.
- */
-export async function markClient(
-  ctx: Ctx,
-  ref: ClientRef,
-  suspended: boolean,
-): Promise<ClientHead & { sites: number; suspended: number }> {
-  const client = await findClient(ctx, ref);
-  const marked = await changing('svc_client_update_failed', 'The client was not changed.', () =>
-    ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), ctx.actor.denied_sites),
-  );
-  if (marked === undefined) throw notFound(ref);
-  const sites = marked.changed;
-  const what = suspended ? 'suspended' : 'unsuspended';
-  const wasSuspended = client.suspended === 1;
-  if (wasSuspended !== suspended) {
-    ctx.events.emit({ name: `client.${what}`, facts: { ...clientHead(client), sites: sites.length } });
-  }
-  emitSuspensions(ctx, sites, client.id);
-  return { ...clientHead(client), sites: sites.length, suspended: marked.suspended };
-}
-
-/** Emits the events of sites that a change of their client suspended or released. */
-function emitSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
-  for (const { id, url, suspended } of changes) {
-    const name = suspended ? 'site.suspended' : 'site.unsuspended';
-    ctx.events.emit({ name, site_id: id, facts: { url, client_id: clientId } });
-  }
 }
 
 function storedFilter({ status, search, include, exclude }: ClientListFilter): ClientFilter {

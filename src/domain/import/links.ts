@@ -4,7 +4,8 @@ import type { FleetCost, FleetIgnored } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
 import { ServiceError } from '../../core/errors.js';
 import type { IgnoredEntry } from '../../store/sites/records.js';
-import { addClient, markClient } from '../clients/clients.js';
+import { addClient } from '../clients/clients.js';
+import { suspendClient } from '../clients/suspension.js';
 import type { Ctx } from '../context.js';
 import { paymentMethods, productTypes } from '../costs/lists.js';
 import { addCost, getCost, updateCost } from '../costs/records.js';
@@ -86,7 +87,7 @@ async function linkClients(ctx: Ctx, fleet: Fleet, dryRun: boolean) {
     const email = client.client_email === '' ? {} : { client_email: client.client_email };
     const { client_email: _, ...texts } = client;
     const added = await addClient(ctx, { ...texts, ...email });
-    if (suspended) await markClient(ctx, added.id, true);
+    if (suspended) await suspendClient(ctx, added.id);
     ids.set(key, added.id);
   }
   return { ids, count };

@@ -24,6 +24,7 @@ import {
   siteCallError,
 } from '../sites/load.js';
 import { requestChildDisconnect } from '../sites/notify-child.js';
+import { reconnectSuspended } from '../sites/suspension.js';
 import { fetchSnapshot, syncSite } from '../sites/sync.js';
 import { applyOffers } from '../updates/apply.js';
 import { type OfferLimits, withinLimits } from '../updates/filters.js';
@@ -142,19 +143,28 @@ export const disconnectHandler: JobHandler<DisconnectParams, boolean> = {
   },
 };
 
-function suspension(type: 'suspend' | 'unsuspend'): JobHandler<NoParams, void> {
-  return {
-    type,
-    failure: 'svc_suspend_failed',
-    async run(ctx, { site }) {
-      const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended: type === 'suspend' });
-      if (changed.length > 0) ctx.events.emit({ name: `site.${type}ed`, site_id: site.id, facts: {} });
-    },
-  };
+async function setSuspension(ctx: Ctx, { site }: LoadedSite, suspended: boolean): Promise<void> {
+  const changed = await mark('svc_suspend_failed', ctx, site.id, { suspended });
+  const name = suspended ? 'site.suspended' : 'site.unsuspended';
+  if (changed.length > 0) ctx.events.emit({ name, site_id: site.id, facts: {} });
 }
 
-export const suspendHandler = suspension('suspend');
-export const unsuspendHandler = suspension('unsuspend');
+export const suspendHandler: JobHandler<NoParams, void> = {
+  type: 'suspend',
+  failure: 'svc_suspend_failed',
+  run: (ctx, target) => setSuspension(ctx, target, true),
+};
+
+/** The suspension is lifted even if the connection cannot be restored; that is then the error. */
+export const unsuspendHandler: JobHandler<NoParams, void> = {
+  type: 'unsuspend',
+  failure: 'svc_suspend_failed',
+  async run(ctx, target) {
+    const failure = await reconnectSuspended(ctx, target);
+    await setSuspension(ctx, target, false);
+    if (failure !== null) throw failure;
+  },
+};
 
 /** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
 async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {

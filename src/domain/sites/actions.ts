@@ -18,6 +18,7 @@ import { type LoadedSite, loadSite, requireConnection, requireNotSuspended, site
 import { removeSite } from './notify-child.js';
 import { runOnOne } from './run-on-sites.js';
 import { loadRecord } from './sites.js';
+import { notReconnected } from './suspension.js';
 import { storeSnapshot } from './sync.js';
 
 /** Runs a handler within the time of a direct call; failures carry its error code. Throws as `runOnOne` does. */
@@ -29,6 +30,14 @@ async function run<P extends object, R>(ctx: Ctx, site: SiteRow, handler: JobHan
 export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
   await run(ctx, site, syncHandler, { even_disconnected: true });
   return loadRecord(ctx, site.id);
+}
+
+/** Reconnects a site whose suspension has just been lifted, if its connection is off. Throws as `reconnectHandler`. */
+export async function reconnectReleased(ctx: Ctx, site: SiteRow): Promise<void> {
+  if (site.status === 'connected') return;
+  await run(ctx, site, reconnectHandler, {}).catch((error: ServiceError) => {
+    throw error.code === 'svc_still_running' ? error : notReconnected(site.id, error);
+  });
 }
 
 /** A connected site stays as it is. */

@@ -5,6 +5,7 @@ import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js
 import { isStorageError } from '../common/storage-errors.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
+import { reconnectReleased } from './actions.js';
 import { addressTaken, verifyMove } from './move.js';
 import { linkError, loadRecord, requireLinks } from './sites.js';
 
@@ -14,8 +15,9 @@ export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
 
 /**
  * Changes only the given fields, all or none. A new address is accepted if the site itself answers there
- * (`verifyMove`); a change of the scheme alone is not verified. Throws `svc_client_not_found`, `svc_tag_not_found`,
- * `svc_site_already_exists`, and as `verifyMove`.
+ * (`verifyMove`); a change of the scheme alone is not verified. Lifting a suspension reconnects the site where it must.
+ * Throws `svc_client_not_found`, `svc_tag_not_found`, `svc_site_already_exists`, as `verifyMove`, and, with everything
+ * stored, as `reconnectReleased`.
  */
 export async function editSite(
   ctx: Ctx,
@@ -37,9 +39,11 @@ export async function editSite(
   if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
   const after = await loadRecord(ctx, site.id);
   emitSuspension(ctx, before, after);
-  if (move === null) return after;
-  await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
-  await firstCertificateLook(ctx, { ...after, certificate_checked_at: null });
+  if (move !== null) {
+    await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
+    await firstCertificateLook(ctx, { ...after, certificate_checked_at: null });
+  }
+  if (edit.suspended === false && before.suspended === 1) await reconnectReleased(ctx, after);
   return loadRecord(ctx, site.id);
 }
 

@@ -20,20 +20,15 @@ import {
   getClient,
   listClientSites,
   listClients,
-  markClient,
   updateClient,
 } from '../../domain/clients/clients.js';
-import type { Ctx } from '../../domain/context.js';
 import { clientCosts } from '../../domain/costs/costs.js';
 import { cleared, csv, ids, int, paging, text } from '../params.js';
 import { ACT, type Route, route } from '../route.js';
 import { exampleClient, exampleListedClient } from '../schemas/examples.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
-import { clientOf } from './path.js';
-
-const path = once(() => ({
-  id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
-}));
+import { clientOf, clientPath as path } from './path.js';
+import { suspension } from './suspension.js';
 
 const filter = once(() => ({
   status: z.enum(['any', 'active', 'suspended']).default('any'),
@@ -169,23 +164,5 @@ export const clients: readonly Route[] = [
       return { total: costs.length, data: costs, total_monthly, total_yearly };
     },
   }),
-  markRoute('suspend', true),
-  markRoute('unsuspend', false),
+  ...suspension,
 ];
-
-function markRoute(name: string, suspended: boolean): Route {
-  return route({
-    on: ACT,
-    path: `/clients/{id_or_email}/${name}`,
-    needs: 'write',
-    summary: suspended ? 'Suspend a client with all its sites' : 'Lift the suspension of a client and all its sites',
-    params: () => z.object(path()),
-    returns: () => writtenOf(client()).extend({ suspended: z.number().int(), sites: z.number().int() }),
-    answer: async ({ id_or_email }, ctx: Ctx) => {
-      const { id } = await clientOf(ctx, id_or_email);
-      const { sites } = await markClient(ctx, id, suspended);
-      const message = `The client is ${suspended ? 'suspended' : 'active'}; ${sites} sites changed with it.`;
-      return { message, suspended: suspended ? 1 : 0, sites, data: await getClient(ctx, id) };
-    },
-  });
-}

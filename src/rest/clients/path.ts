@@ -1,8 +1,14 @@
-/** Loads the client that a path names, with the 404 codes of the REST interface (REST §3.3). */
+/** Clients in paths: loads the one that a path names, with the 404 codes of the REST interface (REST §3.3). */
 
+import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
+import { once } from '../../core/once.js';
 import { findClient } from '../../domain/clients/records.js';
 import type { Ctx } from '../../domain/context.js';
+
+export const clientPath = once(() => ({
+  id_or_email: z.string().min(1).max(255).describe('Id of a client, or its e-mail address.'),
+}));
 
 /** By id when all digits, else by e-mail. Throws `svc_rest_invalid_client_id` or `svc_rest_invalid_client_data`. */
 export async function clientOf(ctx: Ctx, id_or_email: string): Promise<{ id: number; name: string }> {

@@ -115,7 +115,7 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
   reconnect: { atOnce: AT_ONCE, run: onSite(reconnectOne) },
   disconnect: { atOnce: AT_ONCE, run: onSite(disconnectOne) },
   suspend: { atOnce: 1, run: onSite((ctx, site) => suspendOne(ctx, site, true)) },
-  unsuspend: { atOnce: 1, run: onSite((ctx, site) => suspendOne(ctx, site, false)) },
+  unsuspend: { atOnce: AT_ONCE, run: onSite((ctx, site) => suspendOne(ctx, site, false)) },
   check: { atOnce: AT_ONCE, run: onSite(checkOne) },
 };
 

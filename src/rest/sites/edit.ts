@@ -36,7 +36,7 @@ export const editSiteFields = once(() => ({
     .optional()
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
-  suspended: int01().optional(),
+  suspended: int01().optional().describe('0 lifts a suspension, and connects the site again where it must.'),
   automatic_update: int01().optional().describe('Trusted updates are applied to this site. Kept, not acted on.'),
   backup_before_upgrade: threeWay('Refuse updates without a recent backup (kept, not acted on)'),
   ignore_core_updates: int01().optional(),
@@ -69,7 +69,7 @@ const editSiteParams = once(() => z.object(editSiteFields()));
 export type EditSiteParams = z.output<ReturnType<typeof editSiteParams>>;
 
 /**
- * Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and the errors of `verifyMove`.
+ * Throws `rest_invalid_param`, `svc_rest_invalid_client_id`, `svc_rest_site_exists`, and the errors of `editSite`.
  */
 export async function applyEdit(ctx: Ctx, site: SiteRow, params: EditSiteParams): Promise<SiteRow> {
   requireSense(params);

@@ -174,11 +174,21 @@ export const site: readonly Route[] = [
       data: simpleSite(await suspendOne(ctx, found, true)),
     }),
   ),
-  action('unsuspend', { summary: 'Lift the suspension of a site', ...marked(0) }, async (ctx, found) => ({
-    message: 'The site is not suspended any more.',
-    suspended: 0,
-    data: simpleSite(await suspendOne(ctx, found, false)),
-  })),
+  action(
+    'unsuspend',
+    {
+      live: true,
+      fails: [504],
+      summary: 'Lift the suspension of a site',
+      description: 'A site that was disconnected is reconnected.',
+      ...marked(0),
+    },
+    async (ctx, found) => ({
+      message: 'The site is not suspended any more.',
+      suspended: 0,
+      data: simpleSite(await suspendOne(ctx, found, false)),
+    }),
+  ),
   action(
     'check',
     {

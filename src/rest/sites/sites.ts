@@ -180,7 +180,7 @@ export const sitesExtra: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/unsuspend',
     summary: 'Lift the suspension of sites',
-    description: 'Only those named by include. A site that is disconnected too stays so until reconnected.',
+    description: 'Only those named by include. A site that was disconnected is reconnected.',
     work: unsuspendHandler,
     params: {},
     done: 'are not suspended any more',

@@ -1,0 +1,88 @@
+/** Suspends clients along with their sites, and ends that (operations §8.2 C10, C11). */
+
+import type { SiteRow } from '../../store/sites/sites.js';
+import type { SuspensionChange } from '../../store/sites/status.js';
+import { withStorageError } from '../common/storage-messages.js';
+import type { Ctx } from '../context.js';
+import { reconnectHandler } from '../jobs/handlers.js';
+import { type ResolveError, selectionOf } from '../sites/resolve.js';
+import { answerOnSites } from '../sites/run-on-sites.js';
+import { type ClientHead, type ClientRef, clientHead, findClient, notFound } from './records.js';
+
+/** Returns how many of the client's sites are suspended now, and how many changed. Throws `svc_client_not_found`. */
+export async function suspendClient(ctx: Ctx, ref: ClientRef) {
+  const { changed, ...marked } = await markClient(ctx, ref, true);
+  return { ...marked, sites: changed.length };
+}
+
+/** The sites of a client that were disconnected when its suspension ended. */
+export interface ReconnectedSites {
+  sites_reconnected: number;
+  /** Those that could not be reconnected, or not yet. */
+  errors: ResolveError[];
+  /** The job that goes on with the others. */
+  job_id?: string;
+  status_url?: string;
+  sites_queued?: number;
+}
+
+export interface ReleasedClient extends ClientHead {
+  /** How many sites are no longer suspended. */
+  sites: number;
+  /** Absent if none of them was disconnected. */
+  reconnected?: ReconnectedSites;
+}
+
+/**
+ * Lifts the suspension of a client and all its sites, and then reconnects those that were disconnected: one that does
+ * not answer is an entry of `errors`. Throws `svc_client_not_found`.
+ */
+export async function unsuspendClient(ctx: Ctx, ref: ClientRef): Promise<ReleasedClient> {
+  const { changed, suspended: _none, ...head } = await markClient(ctx, ref, false);
+  const released = { ...head, sites: changed.length };
+  const disconnected = (await ctx.store.sites.candidates(changed, [])).filter(
+    ({ status }) => status === 'disconnected',
+  );
+  return disconnected.length === 0 ? released : { ...released, reconnected: await reconnect(ctx, disconnected) };
+}
+
+async function reconnect(ctx: Ctx, sites: SiteRow[]): Promise<ReconnectedSites> {
+  const answer = await answerOnSites(ctx, reconnectHandler, selectionOf(sites));
+  const { errors, job_id, status_url, sites_queued } = answer;
+  return {
+    sites_reconnected: answer.queued ? 0 : answer.sites.length,
+    errors,
+    ...(job_id === undefined ? {} : { job_id, status_url, sites_queued }),
+  };
+}
+
+/** Sets or lifts the suspension of a client and its sites in one transaction; sites hidden from the caller stay unchanged. */
+async function markClient(
+  ctx: Ctx,
+  ref: ClientRef,
+  suspended: boolean,
+): Promise<ClientHead & { changed: number[]; suspended: number }> {
+  const client = await findClient(ctx, ref);
+  const marked = await withStorageError(
+    'svc_client_update_failed',
+    'The client was not changed. Nothing changed.',
+    () => ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), ctx.actor.denied_sites),
+  );
+  if (marked === undefined) throw notFound(ref);
+  const { changed } = marked;
+  const wasSuspended = client.suspended === 1;
+  if (wasSuspended !== suspended) {
+    const name = suspended ? 'client.suspended' : 'client.unsuspended';
+    ctx.events.emit({ name, facts: { ...clientHead(client), sites: changed.length } });
+  }
+  emitSuspensions(ctx, changed, client.id);
+  return { ...clientHead(client), changed: changed.map(({ id }) => id), suspended: marked.suspended };
+}
+
+/** Emits the events of sites that a change of their client suspended or released. */
+export function emitSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
+  for (const { id, url, suspended } of changes) {
+    const name = suspended ? 'site.suspended' : 'site.unsuspended';
+    ctx.events.emit({ name, site_id: id, facts: { url, client_id: clientId } });
+  }
+}
