@@ -4,6 +4,7 @@ import { z } from '../../schemas/zod.js';
 import { definitionOf, MAX_ISSUES } from '../../schemas/zod-internals.js';
 import { ServiceError } from '../core/errors.js';
 import { tooLong } from '../validation/lengths.js';
+import { nested } from './dotted-names.js';
 import { type InnerCodes, invalidParam, invalidParams, missingParams } from './errors.js';
 import type { Input, Repeated } from './input.js';
 import { type Aliases, unknownName } from './names.js';
@@ -16,7 +17,8 @@ import type { Route } from './route.js';
 export function parseParams(route: Route, { fields, repeated }: Input, path: Readonly<Record<string, string>>) {
   if (route.bodyRequired && Object.keys(fields).length === 0) throw emptyBody();
   if (repeated.length > 0) refuseRepeated(route, repeated);
-  const given = route.pathParams.length === 0 ? fields : { ...fields, ...path };
+  const sent = nested(route.params(), fields);
+  const given = route.pathParams.length === 0 ? sent : { ...sent, ...path };
   const long = tooLong(route.params(), given);
   if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming());
   return route.quick(given) ?? (parseFields(route.params(), given, route.naming()) as unknown);

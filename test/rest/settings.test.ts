@@ -446,6 +446,30 @@ describe('hosting providers', () => {
     expect(await app.service.store.settings.secret('api-backups-secret.kinsta')).toBeUndefined();
   });
 
+  it.each(['PUT', 'PATCH'])('take the secret under the dotted name of the document: %s', async (method) => {
+    const { status, body } = await edit(
+      'api-backups/vultr',
+      { 'secrets.api_key': `${method}-0123456789-wxyz` },
+      method,
+    );
+    expect([status, body.data?.vultr.secrets]).toEqual([200, { api_key: '****wxyz' }]);
+    const query = await app.rest(`${method} /settings/api-backups/vultr/edit?secrets.api_key=query-012345-stuv`);
+    expect(query.body.data?.vultr.secrets).toEqual({ api_key: '****stuv' });
+    expect((await edit('api-backups/vultr', { 'secrets.api_key': null })).body.data.vultr.secrets.api_key).toBe('');
+    for (const [wrong, field] of [
+      [{ 'secrets.api_key': 'a', secrets: { api_key: 'b' } }, 'secrets.api_key'],
+      [{ 'secrets.token': 'a' }, 'secrets.token'],
+      [{ 'secrets.api_key.x': 'a' }, 'secrets.api_key.x'],
+      [{ 'secrets.api_key': 'a', secrets: 'b' }, 'secrets.api_key'],
+      [{ 'enabled.x': true }, 'enabled.x'],
+    ] as const) {
+      const refused = await edit('api-backups/vultr', wrong);
+      expect([refused.status, Object.keys(refused.body.data.params)]).toEqual([400, [field]]);
+    }
+    const { body: general } = await edit('general', { 'svc_widgets.clients': 0 });
+    expect(general.data?.svc_widgets).toMatchObject({ clients: 0, overview: 1 });
+  });
+
   it('refuse fields of other providers, and other providers', async () => {
     for (const [slug, body, field] of [
       ['vultr', { url: 'https://x.example' }, 'url'],
