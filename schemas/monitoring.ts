@@ -2,7 +2,7 @@
 
 import { once } from '../src/core/once.js';
 import { listMembers } from './lists.js';
-import { type Fields, field, onOff } from './setting-fields.js';
+import { type Fields, field, onOff, whole } from './setting-fields.js';
 import { z } from './zod.js';
 import { bounded } from './zod-internals.js';
 
@@ -114,6 +114,20 @@ export const monitorKeyword = once(() =>
     .regex(/^\P{Cc}*$/u, 'must not contain control characters'),
 );
 
+/** Maximum failed checks before a site counts as down. */
+export const MOST_RETRIES = 10;
+
+/** Failed checks before down; also as a switch, which means one or none. */
+function retries(): z.ZodType<number, z.ZodTypeDef, unknown> {
+  return z.preprocess(
+    (value) => {
+      const asSwitch = onOff().safeParse(value);
+      return asSwitch.success ? asSwitch.data : value;
+    },
+    whole(0, MOST_RETRIES),
+  );
+}
+
 function healthThreshold(): z.ZodType<80 | 100, z.ZodTypeDef, unknown> {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^\d{1,3}$/.test(value) ? Number(value) : value),
@@ -136,7 +150,11 @@ export const MONITORING = {
   ),
   svc_uptime_monitoring_timeout: field(timeout, 60, 'Seconds a check may take, or a label such as 60s or 2min.'),
   svc_uptime_monitoring_up_status_codes: field(statusCodes, () => range(200, 206), 'HTTP codes that count as up.'),
-  svc_uptime_monitoring_down_confirmation_check: field(onOff, 1, 'Check once more before a site counts as down.'),
+  svc_uptime_monitoring_down_confirmation_check: field(
+    retries,
+    1,
+    'Failed checks, a minute apart, before a site counts as down: 0 to 10; true = 1.',
+  ),
   svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'The word of the keyword type.'),
   svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not report bad site health.'),
   svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is reported.'),

@@ -129,6 +129,45 @@ describe('settings', () => {
     await app.rest('PATCH /monitors/settings', { body: { interval: '5m', expected_status: null } });
   });
 
+  it.each(['PUT', 'PATCH'])('of all monitors take what those of one take: %s', async (method) => {
+    const same = {
+      active: '1',
+      interval: '2h',
+      timeout: '90',
+      maxretries: 2,
+      type: 'keyword',
+      method: 'put',
+      expected_status: '200,301',
+      keyword: 'shop',
+    };
+    const given = { ...same, active: 1, timeout: 90, expected_status: [200, 301] };
+    for (const path of [`/monitors/${ids[2]}/settings`, '/monitors/settings'])
+      expect((await app.rest(`${method} ${path}`, { body: same })).body.data).toMatchObject(given);
+    const shown = await app.rest('GET /settings/monitoring');
+    expect(shown.body.data.svc_uptime_monitoring_down_confirmation_check).toBe(2);
+    const retries = async (value: unknown) =>
+      (
+        await app.rest(`${method} /settings/monitoring/edit`, {
+          body: { svc_uptime_monitoring_down_confirmation_check: value },
+        })
+      ).body.data?.svc_uptime_monitoring_down_confirmation_check;
+    expect([await retries(3), await retries('yes'), await retries(false), await retries(11)]).toEqual([
+      3,
+      1,
+      0,
+      undefined,
+    ]);
+    const back = Object.fromEntries(Object.keys(same).map((name) => [name, null]));
+    expect((await app.rest(`${method} /monitors/settings`, { body: back })).body.data).toMatchObject({
+      active: 0,
+      interval: '1h',
+      maxretries: 1,
+      method: 'head',
+    });
+    await app.rest(`${method} /monitors/settings`, { body: { active: 1, interval: '5m', method: 'get' } });
+    await app.rest(`${method} /monitors/${ids[2]}/settings`, { body: back });
+  });
+
   it('of all monitors lose the keyword together with the type that needs it', async () => {
     const edit = (body: object) => app.rest('PATCH /monitors/settings', { body });
     expect((await edit({ type: 'keyword', keyword: 'shop' })).body.data).toMatchObject({ type: 'keyword' });

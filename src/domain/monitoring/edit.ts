@@ -58,7 +58,7 @@ export async function editMonitorDefaults(ctx: Ctx, change: MonitorChange) {
     svc_uptime_monitoring_active: active,
     svc_uptime_monitoring_interval: interval,
     svc_uptime_monitoring_timeout: timeout,
-    svc_uptime_monitoring_down_confirmation_check: maxretries as 0 | 1 | null | undefined,
+    svc_uptime_monitoring_down_confirmation_check: maxretries,
     svc_uptime_monitoring_type: type,
     svc_uptime_monitoring_method: method as never,
     svc_uptime_monitoring_up_status_codes: expected_status as number[] | null | undefined,

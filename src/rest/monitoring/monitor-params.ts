@@ -4,6 +4,7 @@ import {
   interval,
   MONITOR_METHODS,
   MONITOR_TYPES,
+  MOST_RETRIES,
   monitorKeyword,
   statusCodes,
   timeout,
@@ -51,7 +52,7 @@ function own<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
     .describe(`${about} useglobal follows the global setting.`);
 }
 
-const retries = (max: number): z.ZodType<number, z.ZodTypeDef, unknown> => int(0, max);
+const retries = (): z.ZodType<number, z.ZodTypeDef, unknown> => int(0, MOST_RETRIES);
 const ABOUT = {
   active: 'Watch the site: 1 or 0.',
   interval: 'Between checks: 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
@@ -67,7 +68,7 @@ export const ownSettings = once(() => ({
   interval: own(interval(), ABOUT.interval),
   timeout: own(timeout(), ABOUT.timeout),
   maxretries: own(
-    z.preprocess((value) => (value === -1 || value === '-1' ? null : value), retries(10).nullable()) as z.ZodType<
+    z.preprocess((value) => (value === -1 || value === '-1' ? null : value), retries().nullable()) as z.ZodType<
       number | null,
       z.ZodTypeDef,
       unknown
@@ -89,7 +90,7 @@ export const commonSettings = once(() => ({
   active: common(onOff(), ABOUT.active),
   interval: common(interval(), ABOUT.interval),
   timeout: common(timeout(), ABOUT.timeout),
-  maxretries: common(retries(1), ABOUT.maxretries),
+  maxretries: common(retries(), ABOUT.maxretries),
   type: common(z.enum(MONITOR_TYPES), ABOUT.type),
   method: common(z.enum(MONITOR_METHODS), ABOUT.method),
   expected_status: common(statusCodes(), ABOUT.expected_status),
