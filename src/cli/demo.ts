@@ -38,7 +38,6 @@ function demoSettings(folder: string): Partial<Config> {
   return {
     db: fileUrl(join(folder, 'demo.db')),
     db_token: null,
-    db_replica: null,
     // Made-up sites do not belong among a user's backups.
     backup_dir: null,
     secret_key: null,

@@ -105,18 +105,6 @@ const VARIABLES: readonly Variable[] = [
   ),
   variable('db_token', null, anyText, 'Access token of the libSQL server.', { secret: true }),
   variable(
-    'db_replica',
-    null,
-    filePath,
-    'File for a local copy of the libSQL server, from which this process reads. Recreated at each start, with a suffix; each process needs its own.',
-  ),
-  variable(
-    'db_replica_sync_ms',
-    1000,
-    integer(100, HOUR),
-    'Interval at which the copy picks up writes of other processes. Own writes show at once.',
-  ),
-  variable(
     'backup_dir',
     null,
     filePath,
@@ -329,12 +317,6 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
     problems.push({
       name: 'SITEFLEET_SECRET_KEY_FILE',
       message: 'is set together with SITEFLEET_SECRET_KEY. Set only one of the two.',
-    });
-  }
-  if (config.db_replica !== null && (config.db === ':memory:' || config.db.startsWith('file:'))) {
-    problems.push({
-      name: 'SITEFLEET_DB_REPLICA',
-      message: 'is for a libSQL server, but SITEFLEET_DB names none. Remove it, or set SITEFLEET_DB to the server.',
     });
   }
   if (config.backup_dir !== null && databaseFile(config.db) === null) {

@@ -39,12 +39,6 @@ export interface Config {
   /** `file:…`, `:memory:`, `libsql://…`, `http(s)://…`, `ws(s)://…` */
   db: string;
   db_token: string | null;
-  /**
-   * File in which the serving thread keeps a replica of a storage server for its reads; null = it queries the server.
-   */
-  db_replica: string | null;
-  /** How often the replica is synced on its own. */
-  db_replica_sync_ms: number;
   backup_dir: string | null;
   host: string;
   port: number;

@@ -1,4 +1,4 @@
-/** Instrumentation of calls, storage, the database file and the replica: metrics, and a log line when storage fails. */
+/** Instrumentation of calls, storage and the database file: metrics, and a log line when storage fails. */
 
 import type { PacedChildSites } from '../child/http.js';
 import type { Clock } from '../core/clock.js';
@@ -6,9 +6,8 @@ import { asServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import { type FileGuard, guardFile } from '../store/driver/file-guard.js';
 import type { DbCall } from '../store/driver/instrumented-db.js';
-import type { ReplicaState, ReplicaStatus } from '../store/replica/replica.js';
 import type { Store } from '../store/store.js';
-import { counter, gauge, type MetricFamily, type Metrics } from './metrics.js';
+import { gauge, type MetricFamily, type Metrics } from './metrics.js';
 
 /** Failures of the storage itself; the other kinds are results, such as a name that is taken. */
 const OUT_OF_ORDER = new Set<DbCall['failure']>(['busy', 'full', 'readonly', 'disk', 'unavailable', 'corrupt']);
@@ -109,46 +108,5 @@ export async function workloadMetrics(parts: {
     gauge('sitefleet_child_calls_running', 'Calls to child sites under way.', { value: running }),
     gauge('sitefleet_child_calls_queued', 'Calls to child sites that wait for their turn.', { value: queued }),
     gauge('sitefleet_processes', 'Processes that share the limits towards child sites.', { value: parts.members }),
-  ];
-}
-
-const REPLICA: Record<ReplicaState, string> = {
-  building: 'the replica is being made; reads go to the server',
-  live: 'reads come from the replica',
-  behind: 'the replica cannot be synced; reads go to the server',
-  away: 'the database server does not answer; reads come from the replica as it is',
-};
-
-/** Logs each change of the replica's state. */
-export function logReplicaState(log: Log): (state: ReplicaState, reason: string | null) => void {
-  return (state, reason) => {
-    if (reason === null) log.info({ replica: state }, REPLICA[state]);
-    else log.warn({ replica: state, reason }, REPLICA[state]);
-  };
-}
-
-/** Why a service that may serve stale data is not ready; null if its data is fresh. */
-export function replicaNotReady({ state, age_ms }: ReplicaStatus): string | null {
-  if (state !== 'away') return null;
-  return `The database server does not answer; reads come from the replica of ${Math.round((age_ms ?? 0) / 1000)} s ago.`;
-}
-
-/** Metrics of an embedded replica. */
-export function replicaMetrics({ state, age_ms, syncs, failures, server_reads }: ReplicaStatus): MetricFamily[] {
-  const states = Object.keys(REPLICA).map((each) => ({ labels: { state: each }, value: each === state ? 1 : 0 }));
-  return [
-    gauge('sitefleet_db_replica_state', 'Whether reads come from the replica.', ...states),
-    gauge('sitefleet_db_replica_age_seconds', 'Since the last sync of the replica began.', {
-      value: (age_ms ?? 0) / 1000,
-    }),
-    counter(
-      'sitefleet_db_replica_syncs_total',
-      'Syncs of the replica, by outcome.',
-      { labels: { outcome: 'ok' }, value: syncs },
-      { labels: { outcome: 'failed' }, value: failures },
-    ),
-    counter('sitefleet_db_replica_server_reads_total', 'Reads that went to the server nevertheless.', {
-      value: server_reads,
-    }),
   ];
 }

@@ -199,12 +199,15 @@ describe('the documents', () => {
     expect(missing).toEqual([]);
   });
 
-  it('number the decisions without gaps, each with its date and three parts', () => {
+  it('list every decision once, by a number of its own, each with its date and three parts', () => {
     const records = filesBelow('docs/decisions', '.md')
       .map((file) => file.slice('docs/decisions/'.length))
       .filter((file) => file !== 'README.md')
       .sort();
-    expect(records.map((file) => Number(file.slice(0, 4)))).toEqual(records.map((_, index) => index + 1));
+    const rows = [...prose('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\((\S+)\)/gm)];
+    expect(rows.map(([, , file]) => file)).toEqual(records);
+    expect(new Set(rows.map(([, number]) => number)).size).toBe(records.length);
+    expect(rows.filter(([, number = '', file = '']) => !file.startsWith(`${number}-`))).toEqual([]);
     for (const file of records) {
       const text = readFileSync(join(root, 'docs/decisions', file), 'utf8');
       expect(text, file).toMatch(/^# \d{4}\. .+\n\n20\d\d-\d\d-\d\d\n/);

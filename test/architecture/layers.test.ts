@@ -68,7 +68,7 @@ const ROOTS: Record<string, string> = { app: 'composition root', cli: 'the comma
 const ONLY: [RegExp, RegExp][] = [
   [/^zod(\/|$)/, /^schemas\/zod\.ts$/],
   [/^zod-to-json-schema$/, /^src\/operation\/contract\.ts$/],
-  [/^libsql$/, /^src\/store\/(driver\/embedded|replica\/)/],
+  [/^libsql$/, /^src\/store\/driver\/embedded/],
   [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
   [/^undici$/, /^src\/(child|probe|audit|webhook|feed)\//],
   [/^@streamparser\//, /^src\/feed\//],

@@ -22,8 +22,6 @@ describe('readConfig', () => {
     expect(readConfig(home)).toEqual({
       db: 'file:/home/someone/.local/share/sitefleet/sitefleet.db',
       db_token: null,
-      db_replica: null,
-      db_replica_sync_ms: 1000,
       backup_dir: null,
       host: '127.0.0.1',
       port: 8787,
@@ -127,19 +125,6 @@ describe('readConfig', () => {
       admin_password: ' with blanks ',
       db_token: null,
     });
-  });
-
-  it('takes a replica for a server only', () => {
-    const replica = { SITEFLEET_DB_REPLICA: '/data/replica.db', SITEFLEET_DB_REPLICA_SYNC_MS: '250' };
-    expect(readConfig({ ...home, ...replica, SITEFLEET_DB: 'libsql://fleet.example' })).toMatchObject({
-      db_replica: '/data/replica.db',
-      db_replica_sync_ms: 250,
-    });
-    expect(problems({ SITEFLEET_DB: 'http://x', SITEFLEET_DB_REPLICA: 'file:/r.db' }).SITEFLEET_DB_REPLICA).toMatch(
-      /path/,
-    );
-    for (const db of [{}, { SITEFLEET_DB: ':memory:' }, { SITEFLEET_DB: 'file:/data/fleet.db' }])
-      expect(problems({ ...replica, ...db }).SITEFLEET_DB_REPLICA).toMatch(/libSQL server/);
   });
 
   it('takes a folder for backups for a database file only', () => {

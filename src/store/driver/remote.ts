@@ -178,7 +178,7 @@ class RemoteDb implements Db {
 }
 
 /** The result of work on a server, or a StorageError `unavailable` when it takes longer than `ms`. */
-export async function within<T>(ms: number, work: Promise<T>, onLate?: () => void): Promise<T> {
+async function within<T>(ms: number, work: Promise<T>, onLate?: () => void): Promise<T> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_resolve, reject) => {
     timer = setTimeout(() => {

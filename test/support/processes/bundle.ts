@@ -19,7 +19,6 @@ async function bundle(root: string): Promise<void> {
     'engine-worker': source('app/engine-worker.ts'),
     'integrity-thread': source('app/integrity-thread.ts'),
     'backup-thread': source('app/backup-thread.ts'),
-    'replica-process': source('app/replica-process.ts'),
     fleet: source('demo/process.ts'),
     'job-runner': beside('job-runner.ts'),
     'monitor-runner': beside('monitor-runner.ts'),
