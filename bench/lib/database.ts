@@ -6,7 +6,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createStatistics } from '../../src/store/fleet/statistics.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 import { createVault, keyId, type Vault } from '../../src/store/vault/vault.js';
 import { seedFleet } from './seed.js';
 

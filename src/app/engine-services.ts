@@ -38,7 +38,7 @@ import { gatherWrites } from '../store/driver/gathered-writes.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
-import { migrations } from '../store/migrations/index.js';
+import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
 import { fleetFamilies } from '../telemetry/fleet-metrics.js';
 import { createWriteCheck, instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';

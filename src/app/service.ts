@@ -25,7 +25,7 @@ import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
-import { migrations } from '../store/migrations/index.js';
+import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
 import { instrumentStorage, measured, monitorDatabaseFile } from '../telemetry/instrumentation.js';

@@ -6,7 +6,7 @@
 import type { Db, Row } from '../store/driver/db.js';
 import { StorageError } from '../store/driver/db.js';
 import { differenceText, type SchemaDifference, schemaDifference } from '../store/driver/schema.js';
-import { migrations } from '../store/migrations/index.js';
+import { migrations } from '../store/schema/index.js';
 import { type SealedReport, surveySealed } from '../store/vault/sealed.js';
 import type { Vault } from '../store/vault/vault.js';
 

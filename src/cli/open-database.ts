@@ -10,7 +10,7 @@ import { createMembers } from '../store/cluster/members.js';
 import type { Db } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
-import { migrations } from '../store/migrations/index.js';
+import { migrations } from '../store/schema/index.js';
 import { assertWritable } from './file-access.js';
 
 export interface Stores {

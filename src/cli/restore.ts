@@ -20,7 +20,7 @@ import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
-import { migrations } from '../store/migrations/index.js';
+import { migrations } from '../store/schema/index.js';
 import { CommandError } from './accounts.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';

@@ -24,7 +24,7 @@ const LAYERS: Record<string, Layer> = {
   core: { about: 'errors, actors, clock, log and event ports; depends on nothing' },
   schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'core' },
   config: { about: 'the environment, read once', values: 'core store' },
-  store: { about: 'SQL, drivers, migrations, sealing', values: 'schemas' },
+  store: { about: 'SQL, drivers, the schema, sealing', values: 'schemas' },
   child: { about: 'the child protocol over undici', values: 'schemas core' },
   guard: { about: 'signed requests to the guard on a site', types: 'child' },
   probe: { about: 'probes of public addresses: HTTP, TLS, RDAP, WHOIS', values: 'schemas core' },

@@ -10,7 +10,7 @@ import { runDueMonitors } from '../../src/scheduler/monitoring.js';
 import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';

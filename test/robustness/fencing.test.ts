@@ -9,7 +9,7 @@ import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.
 import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
 import { handClock, testApp } from '../support/harness.js';

@@ -8,24 +8,17 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { rotateKey } from '../../src/cli/rotate-key.js';
-import { named } from '../../src/config/secret-key.js';
 import { errorBody } from '../../src/core/errors.js';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { routes } from '../../src/rest/index.js';
-import { sql } from '../../src/store/driver/db.js';
 import { backup } from '../../src/store/driver/embedded.js';
-import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
-import { createSecretSealer } from '../../src/store/sites/secrets.js';
-import { createStore } from '../../src/store/store.js';
 import { SEALED } from '../../src/store/vault/sealed.js';
-import { createVault, hashPassword, loadKey } from '../../src/store/vault/vault.js';
+import { hashPassword } from '../../src/store/vault/vault.js';
 import { createLog } from '../../src/telemetry/log.js';
 import { everyOperation } from '../operations/cases.js';
 import { tempFolder } from '../support/cleanup.js';
-import { type TestApp, testApp, testConfig, testKey } from '../support/harness.js';
+import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 
@@ -221,67 +214,6 @@ function spellings(secret: string): string[] {
     ]),
   ];
 }
-
-describe('unique ids that an earlier version stored in the clear', () => {
-  // Enough rows that they move within their pages and leave old copies behind.
-  const ids = Array.from({ length: 60 }, () => made('older'));
-  const numbers = ids.map((_, at) => at + 1);
-  const config = () => testConfig({ db: `file:${join(folder, 'older.db')}`, secret_key: own.secret_key });
-  const inClear = () => {
-    const bytes = ['older.db', 'older.db-wal'].map((name) => readFileSync(join(folder, name), 'latin1')).join('');
-    return ids.filter((id) => bytes.includes(id));
-  };
-  const uniqueIds = async (key: string): Promise<string[]> => {
-    const vault = createVault([named(loadKey(key))]);
-    const db = await openDb(config().db);
-    try {
-      const connections = await createStore(db, vault).sites.connections(numbers);
-      return numbers.map((number) => connections.get(number)?.unique_id ?? '');
-    } finally {
-      await db.close();
-    }
-  };
-
-  it('are sealed at the next start, leave nothing in the file, and are sealed again with a new key', async () => {
-    const db = await openDb(config().db);
-    await migrate(
-      db,
-      migrations.filter((migration) => migration.id < 7),
-    );
-    const { seal } = createSecretSealer(createVault([named(loadKey(own.secret_key))]));
-    await db.batch(
-      ids.flatMap((id, at) => [
-        sql(
-          'INSERT INTO site (id, url, url_key, name, search, created_at) VALUES (?, ?, ?, ?, ?, 0)',
-          at + 1,
-          `http://a${at}.example/`,
-          `a${at}.example`,
-          `a${at}`,
-          `a${at}`,
-        ),
-        sql("INSERT INTO site_detail (site_id, admin_username, unique_id) VALUES (?, 'ada', ?)", at + 1, id),
-        sql(
-          'INSERT INTO site_secret (site_id, private_key) VALUES (?, ?)',
-          at + 1,
-          seal(at + 1, 'private_key', 'none'),
-        ),
-      ]),
-    );
-    expect(inClear()).toEqual(ids);
-    await db.close();
-
-    const started = await testApp({ sites: 1, config: config() });
-    await started.close();
-    expect(inClear()).toEqual([]);
-    expect(await uniqueIds(own.secret_key)).toEqual(ids);
-
-    const newKey = randomBytes(32).toString('hex');
-    await rotateKey({ ...config(), secret_key: newKey }, { oldKey: own.secret_key, json: false });
-    expect(await uniqueIds(newKey)).toEqual(ids);
-    // A value that cannot be opened is no connection.
-    expect(await uniqueIds(own.secret_key)).toEqual(ids.map(() => ''));
-  });
-});
 
 describe('a full run', () => {
   it('leaves none of its secrets anywhere', async () => {

@@ -3,7 +3,7 @@ import { benchVault } from '../../bench/lib/database.js';
 import { seedFleet } from '../../bench/lib/seed.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 import { createStore } from '../../src/store/store.js';
 import { sqldBinary, startSqld } from '../support/sqld.js';
 

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Db } from '../../src/store/driver/db.js';
 import { type Migration, migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 import { closing, tempFolder, tracked } from '../support/cleanup.js';
 import { fillMigrated } from '../support/migrated.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
@@ -86,6 +86,17 @@ for (const [name, open] of Object.entries(targets)) {
       await migrate(db, [first, second]);
       await expect(migrate(db, [first])).rejects.toThrow(/migration 2.*up to 1.*newer version: upgrade/);
       expect(await rows(db)).toHaveLength(2);
+    });
+
+    it('refuses a database from before its first step', async () => {
+      const db = closing(await open());
+      await migrate(db, [first, second]);
+      const released = { id: 100, name: 'schema', sql: 'CREATE TABLE b (x INTEGER)' };
+      await expect(migrate(db, [released])).rejects.toThrow(
+        /migration 2, .*from 100 on.*before the first release.*sitefleet export.*into a new database/,
+      );
+      expect(await rows(db)).toHaveLength(2);
+      expect(await db.all('SELECT x, y FROM a')).toEqual([{ x: 1, y: 5 }]);
     });
 
     it('refuses a list that is out of order, before it does anything', async () => {

@@ -51,7 +51,6 @@ const LONGEST = [
   'jobs/crash',
   'child/fleet',
   'cli/work',
-  'robustness/migrations',
   'cli/readme',
   'page/apps',
   'conformance/conformance',

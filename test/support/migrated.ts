@@ -1,5 +1,5 @@
 /**
- * An in-memory database with the current schema: its pages are copied from one that went through all migrations, in a
+ * An in-memory database with the current schema: its pages are copied from one that was made by its steps, in a
  * tenth of the time. Tests create more than a thousand. `test/store/migrate.test.ts` compares the copy with the
  * migrations.
  */
@@ -7,7 +7,7 @@
 import type { Db, Statement } from '../../src/store/driver/db.js';
 import { openEmbedded } from '../../src/store/driver/embedded.js';
 import { migrate } from '../../src/store/driver/migrate.js';
-import { migrations } from '../../src/store/migrations/index.js';
+import { migrations } from '../../src/store/schema/index.js';
 
 interface Template {
   /** Grows an empty database to the size of the template, with its schema version. */

@@ -20,7 +20,8 @@ const TABLE = `CREATE TABLE IF NOT EXISTS migration (
  * Brings the schema up to date, one transaction per migration. Any number of processes may do so at once: each step
  * begins by writing its own row in its transaction, so exactly one process takes it and the others find it done.
  * @returns the highest migration id before and after, 0 for an empty database
- * @throws StorageError `other` when the database has migrations this program does not know
+ * @throws StorageError `other` when the database has migrations this program does not know: newer ones, or ones from
+ * before its first
  */
 export async function migrate(db: Db, migrations: readonly Migration[]): Promise<{ from: number; to: number }> {
   assertAscending(migrations);
@@ -29,7 +30,7 @@ export async function migrate(db: Db, migrations: readonly Migration[]): Promise
   const from = Math.max(0, ...done);
   const known = new Set(migrations.map((migration) => migration.id));
   const unknown = [...done].filter((id) => !known.has(id));
-  if (unknown.length > 0) throw newer(Math.max(...unknown), Math.max(0, ...known));
+  if (unknown.length > 0) throw unusable(Math.max(...unknown), migrations);
   for (const migration of migrations) {
     if (!done.has(migration.id)) await apply(db, migration);
   }
@@ -70,10 +71,15 @@ function assertAscending(migrations: readonly Migration[]): void {
   }
 }
 
-function newer(found: number, known: number): StorageError {
+function unusable(found: number, migrations: readonly Migration[]): StorageError {
+  const [first, last] = [migrations[0]?.id ?? 1, migrations.at(-1)?.id ?? 0];
   return new StorageError(
     'other',
-    `The database has migration ${found}, this program knows them up to ${known}. ` +
-      'It was written by a newer version: upgrade the program, or open another database.',
+    found < first
+      ? `The database has migration ${found}, this program knows them from ${first} on. It was written by a version from ` +
+          'before the first release and cannot be upgraded: export its sites with that version (sitefleet export), then ' +
+          'import them into a new database.'
+      : `The database has migration ${found}, this program knows them up to ${last}. ` +
+          'It was written by a newer version: upgrade the program, or open another database.',
   );
 }

@@ -1,29 +1,21 @@
 /**
- * Known vulnerabilities: what a feed says, and which versions of the fleet it concerns. Judged is each version of a package once,
- * however many sites have it; triggers note the versions that are new to the fleet, so that no code path can forget it.
+ * Tables: what a feed says about known vulnerabilities, and which versions of the fleet it concerns. Each version of a package is
+ * compared once, however many sites have it; triggers note the versions that are new to the fleet.
  */
 
-/** The name under which a feed knows a package: the folder of a plugin, the file of one without. */
-const feedSlug = `lower(CASE
-  WHEN slug = 'hello.php' THEN 'hello-dolly'
-  WHEN instr(slug, '/') > 0 THEN substr(slug, 1, instr(slug, '/') - 1)
-  WHEN substr(slug, -4) = '.php' THEN substr(slug, 1, length(slug) - 4)
-  ELSE slug
-END)`;
-
-/** A version of a package that the feed knows, and that no other site has: there it was judged, or waits for it. */
+/** A version of a package that the feed knows, and that no other site has: if one has, it was compared there, or waits for it. */
 const newToFleet = `EXISTS (SELECT 1 FROM package p JOIN vulnerable_software v ON v.kind = p.kind AND v.slug = p.feed_slug WHERE p.id = new.package_id)
   AND NOT EXISTS (SELECT 1 FROM site_extension e WHERE e.package_id = new.package_id AND e.version = new.version AND e.site_id <> new.site_id)`;
 const coreNewToFleet = `new.wp_version <> '' AND EXISTS (SELECT 1 FROM vulnerable_software WHERE kind = 2)
   AND NOT EXISTS (SELECT 1 FROM site_detail d WHERE d.wp_version = new.wp_version AND d.site_id <> new.site_id)`;
 
 export const vulnerabilities = `
--- One row, once a feed was looked at.
+-- One row, once a feed was read.
 CREATE TABLE vulnerability_feed (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   -- Digest of where it comes from: what is known of one feed says nothing of another.
   source TEXT NOT NULL,
-  -- The last try; the last look that succeeded, also when nothing was new; when the stored copy was read. Milliseconds.
+  -- The last try; the last try that succeeded, also when nothing was new; when the stored copy was read. Milliseconds.
   tried_at INTEGER NOT NULL,
   checked_at INTEGER,
   read_at INTEGER,
@@ -86,7 +78,7 @@ CREATE TABLE vulnerable_version (
 ) WITHOUT ROWID;
 CREATE INDEX vulnerable_version_by_vulnerability ON vulnerable_version (vulnerability_id);
 
--- Versions that wait to be judged. The round grows when one is noted again: a judgement by what was known before does not settle it.
+-- Versions that wait to be compared. The round grows when one is noted again: a result of what was known before is dropped.
 CREATE TABLE version_to_judge (
   package_id INTEGER NOT NULL,
   version TEXT NOT NULL,
@@ -94,8 +86,12 @@ CREATE TABLE version_to_judge (
   PRIMARY KEY (package_id, version)
 ) WITHOUT ROWID;
 
-ALTER TABLE package ADD COLUMN feed_slug TEXT GENERATED ALWAYS AS (${feedSlug}) VIRTUAL;
-CREATE INDEX package_by_feed_slug ON package (kind, feed_slug);
+-- What people were told of: an alert is made of the others. package_id 0 = WordPress itself.
+CREATE TABLE vulnerability_told (
+  vulnerability_id INTEGER NOT NULL REFERENCES vulnerability (id) ON DELETE CASCADE,
+  package_id INTEGER NOT NULL,
+  PRIMARY KEY (vulnerability_id, package_id)
+) WITHOUT ROWID;
 
 CREATE TRIGGER version_to_judge_insert AFTER INSERT ON site_extension WHEN ${newToFleet} BEGIN
   INSERT INTO version_to_judge (package_id, version) VALUES (new.package_id, new.version) ON CONFLICT DO UPDATE SET round = round + 1;

@@ -1,18 +1,18 @@
-/** Safe updates: guards of sites, items that were updated under protection, and versions that are held back. */
+/** Tables: safe updates. */
 export const safety = `
--- What is known of the guard of a site, since the last look. A site without a row was never looked at.
+-- What is known of the guard of a site, since it was last looked for. A site without a row was never looked at.
 CREATE TABLE site_guard (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
-  -- 1 = it answered; 2 = it did once, but not at the last look; 0 = the last look found none.
+  -- 1 = it answered; 2 = it did once, but not the last time; 0 = none was found.
   present INTEGER NOT NULL,
-  -- JSON of its own greeting; null while it never answered.
+  -- JSON of its own greeting; NULL while it never answered.
   hello TEXT,
   -- When it last answered, and when it was last looked for.
   answered_at INTEGER,
   looked_at INTEGER NOT NULL
 );
 
--- Runs with items that are not settled yet: JSON of their settings and of the site as it was before.
+-- Runs with items that have no outcome yet: JSON of their settings and of the site as it was before.
 CREATE TABLE safe_change_run (
   id TEXT PRIMARY KEY,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
@@ -20,7 +20,7 @@ CREATE TABLE safe_change_run (
 ) WITHOUT ROWID;
 
 -- One row for each item of a safe run. The step is written before it is taken, so that a process that dies leaves behind
--- what has to be looked at.
+-- what has to be checked.
 CREATE TABLE safe_change (
   id TEXT PRIMARY KEY,
   run_id TEXT NOT NULL,
@@ -34,7 +34,7 @@ CREATE TABLE safe_change (
   new_version TEXT NOT NULL,
   protection TEXT NOT NULL,
   step TEXT NOT NULL,
-  -- Null while the item is open.
+  -- NULL while the item is open.
   outcome TEXT,
   -- Of the guard: the copy of the old version, its digest, and until when it is armed by the clock of the site (seconds).
   snapshot TEXT,
@@ -43,7 +43,7 @@ CREATE TABLE safe_change (
   -- JSON: what was seen.
   evidence TEXT,
   started_at INTEGER NOT NULL,
-  -- When the update was sent, and when the item was settled.
+  -- When the update was sent, and when the item got its outcome.
   updated_at INTEGER,
   settled_at INTEGER
 );

@@ -1,18 +1,37 @@
-/** History of what the service did, performance audits, the time tracker, report records, and mail. Times are ms. */
-export const engines = `
--- What the service itself changed on a site; what others changed stands in site_change.
-CREATE TABLE site_history (
+/** Tables: costs, performance audits, the time tracker, reports, mail. Times are milliseconds. */
+export const records = `
+-- Costs --------------------------------------------------------------------------------------------------------------
+CREATE TABLE cost (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
-  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
-  context TEXT NOT NULL CHECK (context IN ('plugin', 'theme', 'core', 'translation')),
-  action TEXT NOT NULL,
-  slug TEXT NOT NULL,
   name TEXT NOT NULL,
-  old_version TEXT NOT NULL DEFAULT '',
-  new_version TEXT NOT NULL DEFAULT '',
-  at INTEGER NOT NULL
+  url TEXT NOT NULL DEFAULT '',
+  type TEXT NOT NULL CHECK (type IN ('subscription', 'lifetime')),
+  product_type TEXT NOT NULL DEFAULT '',
+  license_type TEXT NOT NULL CHECK (license_type IN ('single_site', 'multi_site')),
+  cost_status TEXT NOT NULL CHECK (cost_status IN ('active', 'canceled', 'onhold', 'expired', 'pending_cancelation')),
+  payment_method TEXT NOT NULL DEFAULT '',
+  -- Decimal text, up to 8 places: money is never a float.
+  price TEXT NOT NULL,
+  renewal_type TEXT CHECK (renewal_type IN ('weekly', 'monthly', 'quarterly', 'yearly')),
+  last_renewal TEXT,
+  note TEXT NOT NULL DEFAULT '',
+  created_at INTEGER NOT NULL,
+  updated_at INTEGER NOT NULL
 );
-CREATE INDEX site_history_newest ON site_history (site_id, at DESC, id DESC);
+CREATE TABLE cost_target (
+  cost_id INTEGER NOT NULL REFERENCES cost (id) ON DELETE CASCADE,
+  site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,
+  tag_id INTEGER REFERENCES tag (id) ON DELETE CASCADE,
+  client_id INTEGER REFERENCES client (id) ON DELETE CASCADE,
+  CHECK ((site_id IS NOT NULL) + (tag_id IS NOT NULL) + (client_id IS NOT NULL) = 1)
+);
+CREATE UNIQUE INDEX cost_target_once ON cost_target (cost_id, ifnull(site_id, 0), ifnull(tag_id, 0), ifnull(client_id, 0));
+CREATE INDEX cost_target_by_site ON cost_target (site_id) WHERE site_id IS NOT NULL;
+CREATE INDEX cost_target_by_tag ON cost_target (tag_id) WHERE tag_id IS NOT NULL;
+CREATE INDEX cost_target_by_client ON cost_target (client_id) WHERE client_id IS NOT NULL;
+-- Asked before a product type or payment method is deleted.
+CREATE INDEX cost_by_product_type ON cost (product_type) WHERE product_type <> '';
+CREATE INDEX cost_by_payment_method ON cost (payment_method) WHERE payment_method <> '';
 
 -- Performance audits -------------------------------------------------------------------------------------------------
 CREATE TABLE audit (

@@ -1,9 +1,10 @@
 /**
- * Monitors, certificates, domains. Every site has its monitor and its certificate plan from the moment it exists:
- * triggers make them, so that no way of adding a site can forget it. `next_check_at` 0 = look at it at the next run,
+ * Tables: monitors, certificates, domains, alerts. Every site has its monitor and its certificate plan from the moment it
+ * exists: a trigger makes them, so that no way of adding a site can forget it. `next_check_at` 0 = at the next run,
  * NULL = not at all (switched off). Times are milliseconds since the epoch unless they say otherwise.
  */
-export const monitors = `
+export const monitoring = `
+-- Monitors -----------------------------------------------------------------------------------------------------------
 -- Settings: NULL = use the global one. State: all that the engine knows, so that a restart changes nothing.
 CREATE TABLE monitor (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
@@ -75,8 +76,13 @@ CREATE TABLE incident (
   ended_at INTEGER,
   http_code INTEGER,
   msg TEXT NOT NULL,
-  down_count INTEGER NOT NULL
+  down_count INTEGER NOT NULL,
+  -- Who has seen it.
+  acknowledged_at INTEGER,
+  acknowledged_by TEXT NOT NULL DEFAULT '',
+  acknowledged_note TEXT NOT NULL DEFAULT ''
 );
+CREATE INDEX incident_newest ON incident (started_at);
 CREATE INDEX incident_by_site ON incident (site_id, started_at, ended_at);
 CREATE INDEX incident_old ON incident (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX incident_open ON incident (site_id) WHERE ended_at IS NULL;
@@ -92,6 +98,17 @@ CREATE TABLE monitor_engine (
 );
 INSERT INTO monitor_engine (id) VALUES (1);
 
+-- Whether a machine's own network is up. The network columns of monitor_engine stay for older processes that still run.
+CREATE TABLE monitor_network (
+  -- Name of the machine; '' = what was known before there were names.
+  host TEXT PRIMARY KEY,
+  down_since INTEGER,
+  -- When the references were asked last, and when one last answered.
+  asked_at INTEGER,
+  ok_at INTEGER
+) WITHOUT ROWID;
+
+-- Alerts -------------------------------------------------------------------------------------------------------------
 -- What people are told, once each: the key says what "once" means.
 CREATE TABLE alert (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -101,12 +118,80 @@ CREATE TABLE alert (
   at INTEGER NOT NULL,
   -- JSON object.
   facts TEXT NOT NULL,
-  delivered_at INTEGER
+  -- When it was decided which recipients get it.
+  routed_at INTEGER,
+  -- An alert that no one was to get is dealt with, but not mailed: mailed_at is the time of the mail that told of it.
+  delivered_at INTEGER,
+  mail_key TEXT,
+  mailed_at INTEGER
 );
+CREATE INDEX alert_to_route ON alert (id) WHERE routed_at IS NULL;
+CREATE INDEX alert_by_mail ON alert (mail_key) WHERE mail_key IS NOT NULL;
 CREATE INDEX alert_by_site ON alert (site_id, id);
 CREATE INDEX alert_waiting ON alert (id) WHERE delivered_at IS NULL;
 CREATE INDEX alert_old ON alert (at);
 
+-- Webhooks and chats that alerts are sent to, and each sending of an alert to one of them.
+CREATE TABLE alert_recipient (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  -- Drawn before the row is there, for its target is sealed to it.
+  uid TEXT NOT NULL UNIQUE,
+  name TEXT NOT NULL,
+  -- webhook, slack, discord, teams, telegram, ntfy
+  type TEXT NOT NULL,
+  -- Sealed JSON: address, signing secret, token. An address of these services is a secret.
+  target TEXT NOT NULL,
+  -- The host of the address, which may be shown.
+  host TEXT NOT NULL,
+  -- JSON arrays; empty = all.
+  kinds TEXT NOT NULL DEFAULT '[]',
+  site_ids TEXT NOT NULL DEFAULT '[]',
+  -- Minutes of the dashboard's day between which nothing is sent; NULL = none.
+  quiet_from INTEGER,
+  quiet_to INTEGER,
+  enabled INTEGER NOT NULL DEFAULT 1,
+  created_at INTEGER NOT NULL,
+  last_sent_at INTEGER,
+  last_failed_at INTEGER,
+  last_error TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE alert_delivery (
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  alert_id INTEGER NOT NULL REFERENCES alert (id) ON DELETE CASCADE,
+  recipient_id INTEGER NOT NULL REFERENCES alert_recipient (id) ON DELETE CASCADE,
+  -- queued, sending, sent, dead
+  status TEXT NOT NULL DEFAULT 'queued',
+  attempts INTEGER NOT NULL DEFAULT 0,
+  next_try_at INTEGER NOT NULL,
+  lease_until INTEGER,
+  last_error TEXT NOT NULL DEFAULT '',
+  created_at INTEGER NOT NULL,
+  ended_at INTEGER,
+  UNIQUE (alert_id, recipient_id)
+);
+CREATE INDEX alert_delivery_of_recipient ON alert_delivery (recipient_id);
+CREATE INDEX alert_delivery_open ON alert_delivery (recipient_id, next_try_at) WHERE status IN ('queued', 'sending');
+CREATE INDEX alert_delivery_dead ON alert_delivery (id) WHERE status = 'dead';
+
+-- Certificates and domains -------------------------------------------------------------------------------------------
+-- The certificate last seen on the site's own address; good = trusted chain, right name, in date.
+CREATE TABLE site_certificate (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  status TEXT NOT NULL CHECK (status IN ('valid', 'expiring', 'expired', 'invalid', 'unknown')),
+  good INTEGER NOT NULL DEFAULT 0,
+  issuer_o TEXT,
+  issuer_cn TEXT,
+  subject_cn TEXT,
+  subject_alt_names TEXT NOT NULL DEFAULT '[]',
+  serial TEXT,
+  signature_algorithm TEXT,
+  fingerprint TEXT,
+  valid_from INTEGER,
+  valid_to INTEGER,
+  error TEXT,
+  last_check INTEGER NOT NULL
+);
+CREATE INDEX site_certificate_by_end ON site_certificate (valid_to);
 CREATE TABLE certificate_plan (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
   next_check_at INTEGER NOT NULL DEFAULT 0
@@ -125,23 +210,23 @@ CREATE TABLE domain (
   domain_status TEXT NOT NULL DEFAULT '[]',
   name_servers TEXT NOT NULL DEFAULT '[]',
   source TEXT CHECK (source IN ('rdap', 'whois', 'manual')),
-  -- Why the last look told nothing, '' when it did.
+  -- Why the last lookup told nothing; '' when it did.
   error TEXT NOT NULL DEFAULT '',
   last_check INTEGER,
   failures INTEGER NOT NULL DEFAULT 0,
   next_check_at INTEGER NOT NULL DEFAULT 0
 ) WITHOUT ROWID;
 CREATE INDEX domain_due ON domain (next_check_at);
+CREATE INDEX domain_by_end ON domain (expiry_date);
 
--- domain NULL = the site's host has none (an address, localhost, a private name). No row = not looked at yet.
+-- domain NULL = the site's host has none (an address, localhost, a private name). No row = not looked up yet.
 CREATE TABLE site_domain (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
   domain TEXT REFERENCES domain (name)
 );
 CREATE INDEX site_domain_by_domain ON site_domain (domain);
 
-INSERT INTO monitor (site_id) SELECT id FROM site;
-INSERT INTO certificate_plan (site_id) SELECT id FROM site;
+-- Every site has its monitor and its certificate plan -----------------------------------------------------------------
 CREATE TRIGGER site_monitor_insert AFTER INSERT ON site BEGIN
   INSERT INTO monitor (site_id) VALUES (new.id);
   INSERT INTO certificate_plan (site_id) VALUES (new.id);
