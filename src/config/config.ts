@@ -217,7 +217,7 @@ const VARIABLES: readonly Variable[] = [
     'mcp_max_tokens',
     20_000,
     integer(1000, 1_000_000),
-    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, with a note on how to get the rest.',
+    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, with a note on how to get the rest; a page whose `per_page` the call names keeps all its items.',
   ),
   variable(
     'oauth_issuer',

@@ -1,5 +1,6 @@
 /**
- * Fits the output of a tool into a token budget: smaller pages, then shorter lists, then shorter texts. Never fails.
+ * Fits the output of a tool into a token budget: smaller pages, then shorter lists, then shorter texts. A page of the size
+ * that the caller named keeps its items. Never fails.
  */
 
 import { contractOf, toolName } from '../operation/contract.js';
@@ -12,6 +13,8 @@ import type { JsonObject, SerializedOutput } from './tool-result.js';
 /** Tokens reserved for the note that says what was cut. */
 const NOTE_TOKENS = 120;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
+/** Those above the length of names, which a page keeps whole. */
+const LONG_TEXT_CAPS = TEXT_CAPS.filter((cap) => cap > 255);
 
 export function estimateTokens(value: unknown): number {
   return estimateTextTokens(JSON.stringify(value) ?? '');
@@ -22,6 +25,8 @@ export interface BudgetParts {
   /** As the caller sent it. */
   input: JsonObject;
   output: JsonObject;
+  /** Whether the caller named the number of items of a page. */
+  sizeChosen: boolean;
   /** Offset at which long texts start, in characters. */
   textFrom: number;
   maxTokens: number;
@@ -42,10 +47,21 @@ export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput>
 
 async function shrink(parts: BudgetParts): Promise<JsonObject> {
   const room = parts.maxTokens - NOTE_TOKENS;
+  if (parts.sizeChosen && pageOf(parts) !== undefined) return wholePage(parts, room);
   const paged = await smallerPage(parts, room);
   if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
   const lists = shorterLists(parts, paged ?? parts.output, room);
   return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
+}
+
+/**
+ * A page of the size that the caller named, which the operation has checked: it keeps every item. Only texts longer than
+ * any name, and the list of errors beside it, are cut.
+ */
+function wholePage(parts: BudgetParts, room: number): JsonObject {
+  const page = mainList(parts.operation, parts.output)?.name;
+  const texts = shorterTexts(parts, parts.output, room, LONG_TEXT_CAPS);
+  return estimateTokens(texts) <= parts.maxTokens ? texts : shorterLists(parts, texts, room, page);
 }
 
 /** Reruns a paged operation with a smaller page that fits and, if possible, starts at the same item. */
@@ -101,11 +117,11 @@ function mainList(operation: GroupedOperation, output: JsonObject): { name: stri
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
 }
 
-/** Cuts lists. Errors matter more than successes, so they are cut last. */
-function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number): JsonObject {
-  const names = listsOf(contractOf(operation).output_schema).sort(
-    (a, b) => Number(a === 'errors') - Number(b === 'errors'),
-  );
+/** Cuts lists, except one that is kept. Errors matter more than successes, so they are cut last. */
+function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
+  const names = listsOf(contractOf(operation).output_schema)
+    .filter((name) => name !== kept)
+    .sort((a, b) => Number(a === 'errors') - Number(b === 'errors'));
   const shorter = { ...output };
   const cuts: string[] = [];
   let over = estimateTokens(shorter) - room;
@@ -113,13 +129,15 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
     const items = shorter[name];
     if (over <= 0) break;
     if (!Array.isArray(items) || items.length === 0) continue;
-    const { kept, dropped } = without(items, over);
-    shorter[name] = kept;
+    const { kept: shown, dropped } = without(items, over);
+    shorter[name] = shown;
     over -= dropped;
-    cuts.push(`${kept.length} of ${items.length} ${name}`);
+    cuts.push(`${shown.length} of ${items.length} ${name}`);
   }
   if (cuts.length === 0) return output;
-  return { truncated: `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`, ...shorter };
+  const { truncated: note, ...listed } = shorter;
+  const cut = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`;
+  return { truncated: note === undefined ? cut : `${cut} ${note}`, ...listed };
 }
 
 /**
@@ -153,10 +171,15 @@ function howToGoOn(operation: GroupedOperation): string {
 }
 
 /** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */
-function shorterTexts({ operation, textFrom }: BudgetParts, output: JsonObject, room: number): JsonObject {
+function shorterTexts(
+  { operation, textFrom }: BudgetParts,
+  output: JsonObject,
+  room: number,
+  caps: readonly number[] = TEXT_CAPS,
+): JsonObject {
   const { truncated: listNote, ...rest } = output;
   let window = { output: rest, cuts: [] } as TextWindow;
-  for (const cap of TEXT_CAPS) {
+  for (const cap of caps) {
     window = textWindow(rest, textFrom, cap);
     if (estimateTokens(window.output) <= room) break;
   }

@@ -79,8 +79,11 @@ export interface ToolRegistry {
   ): Promise<CallToolResult | ConfirmationQuestion>;
   /** Whether a principal is offered the operation. */
   offers(id: string, actor: Actor): boolean;
-  /** The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError. */
-  read(id: string, args: JsonObject, caller: Caller): Promise<JsonObject>;
+  /**
+   * The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError.
+   * @param sizeChosen the caller named the size of the page, which then keeps all its items
+   */
+  read(id: string, args: JsonObject, caller: Caller, sizeChosen?: boolean): Promise<JsonObject>;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
   /** Whether a call may have to ask the user to confirm before it returns. */
@@ -160,10 +163,11 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     input: JsonObject,
     output: JsonObject,
     caller: Caller,
-    textFrom = 0,
+    { sizeChosen, textFrom = 0 }: { sizeChosen: boolean; textFrom?: number },
   ): Promise<SerializedOutput> {
     const rerun = (other: JsonObject) => run(operation, other, caller);
-    return fitToBudget({ operation, input, output, textFrom, maxTokens: parts.maxTokens ?? MAX_TOKENS, rerun });
+    const maxTokens = parts.maxTokens ?? MAX_TOKENS;
+    return fitToBudget({ operation, input, output, sizeChosen, textFrom, maxTokens, rerun });
   }
 
   async function call(
@@ -187,7 +191,8 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
     });
     if (outcome instanceof ConfirmationQuestion) return outcome;
-    const fitted = await fitOutput(operation, args, outcome, caller, textFrom);
+    const sizeChosen = args.per_page !== undefined && args.per_page !== null;
+    const fitted = await fitOutput(operation, args, outcome, caller, { sizeChosen, textFrom });
     const next = nextCall({
       operation,
       args,
@@ -245,10 +250,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
     offers,
 
-    async read(id, args, caller) {
+    async read(id, args, caller, sizeChosen = false) {
       try {
         const operation = find(id, caller.actor);
-        return (await fitOutput(operation, args, await run(operation, args, caller), caller)).output;
+        return (await fitOutput(operation, args, await run(operation, args, caller), caller, { sizeChosen })).output;
       } catch (error) {
         throw withToolNames(asServiceError(error), nameTools);
       }

@@ -67,7 +67,8 @@ export class Resources {
     });
     if (kind.operation === undefined) return [contentOf(describeError(parts[0] ?? '', uri))];
     try {
-      const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller);
+      const sizeChosen = page.per_page !== undefined;
+      const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller, sizeChosen);
       const json = contentOf({ ...output, ...nextPage(kind, output) });
       return hasText(output) ? [json, { uri, mimeType: 'text/plain', text: SITE_TEXT_NOTE }] : [json];
     } catch (error) {

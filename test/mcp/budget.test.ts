@@ -15,7 +15,7 @@ import { errorText } from '../../src/mcp/tool-result.js';
 import { cleanText, cleanValue } from '../../src/mcp/untrusted-text.js';
 import { defineOperation, type GroupedOperation } from '../../src/operation/operation.js';
 import { operations } from '../../tools/index.js';
-import { connect, LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { connect, LOCAL, type McpApp, mcpApp, textOf, WAYS } from '../support/mcp-clients.js';
 import { silent } from '../support/surfaces.js';
 
 const MAX = 1000;
@@ -181,22 +181,20 @@ describe('large answers', () => {
     return structured(result);
   };
 
-  it('pages become smaller, and following them gives every item once', async () => {
-    const ids: number[] = [];
-    let next: { page: number; per_page: number } | undefined = { page: 1, per_page: 60 };
-    let answers = 0;
-    while (next !== undefined && answers < 20) {
-      const answer: Record<string, unknown> = await call('svc-list-sites-v1', next);
-      answers += 1;
-      ids.push(...(answer.items as { id: number }[]).map((item) => item.id));
-      const told = /Go on with page: (\d+), per_page: (\d+)\./.exec(String(answer.truncated ?? ''));
-      const { page, per_page, total } = answer as { page: number; per_page: number; total: number };
-      if (answers === 1) expect(told).not.toBeNull();
-      next = page * per_page >= total ? undefined : { page: page + 1, per_page };
+  it('pages of no particular size become smaller, and following them gives every item once', async () => {
+    const first = await call('svc-list-updates-v1');
+    const { total, per_page } = first as { total: number; per_page: number };
+    expect(first.truncated).toBe(
+      `per_page was lowered from 50 to ${per_page}, so that the answer fits. Go on with page: 2, per_page: ${per_page}.`,
+    );
+    const seen: string[] = [];
+    for (let page = 1; (page - 1) * per_page < total; page += 1) {
+      const answer = structured(
+        await mcp.core.registry.callTool('svc-list-updates-v1', { page, per_page }, caller),
+      ) as { updates: object[] };
+      seen.push(...answer.updates.map((update) => JSON.stringify(update)));
     }
-    expect(answers).toBeGreaterThan(1);
-    expect([...new Set(ids)]).toHaveLength(60);
-    expect(ids).toHaveLength(60);
+    expect([seen.length, new Set(seen).size]).toEqual([total, total]);
   });
 
   it.each([230, 400])('failures do not size the pages of what is listed beside them: %i', async (unknown) => {
@@ -230,17 +228,15 @@ describe('large answers', () => {
     expect(tool?.outputSchema).toMatchObject({
       properties: { truncated: { type: 'string' } },
     });
-    expect(Object.keys(await call('svc-list-sites-v1', { per_page: 100 }))[0]).toBe('truncated');
+    expect(Object.keys(await call('svc-list-updates-v1'))[0]).toBe('truncated');
     expect(await call('svc-list-sites-v1', { per_page: 3 })).not.toHaveProperty('truncated');
   });
 
   it('a client that checks answers against the schemas is content', async () => {
     const driver = await connect(['2025-11-25', 'stdio'], mcp.target);
     await driver.listTools();
-    for (const name of ['svc-list-sites-v1', 'svc-get-sites-basic-v1'])
-      expect(
-        (await driver.call(name, name.includes('list') ? { per_page: 100 } : {})).structuredContent,
-      ).toHaveProperty('truncated');
+    for (const name of ['svc-list-updates-v1', 'svc-get-sites-basic-v1'])
+      expect((await driver.call(name)).structuredContent).toHaveProperty('truncated');
     expect((await driver.call('svc-get-site-v1', { site_id_or_domain: 1 })).structuredContent).toMatchObject({ id: 1 });
   });
 
@@ -320,6 +316,37 @@ describe('large answers', () => {
       from = /Never write a cut text back: .* text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
     }
     expect(whole).toBe(content);
+  });
+});
+
+describe('a page of a size that the caller names', () => {
+  let mcp: McpApp;
+  beforeAll(async () => {
+    mcp = await mcpApp({ sites: 60, connected: 60 });
+  });
+
+  it.each(WAYS)('is whole at the largest size of the interface: %s over %s', async (...way) => {
+    const driver = await connect(way, mcp.target);
+    const result = await driver.call('svc-list-updates-v1', { per_page: 200 });
+    const answer = result.structuredContent as { updates: unknown[]; total: number };
+    expect(answer.total).toBeGreaterThan(200);
+    expect(estimateTokens(answer)).toBeGreaterThan(20_000);
+    expect(answer.updates).toHaveLength(200);
+    expect(answer).toMatchObject({ page: 1, per_page: 200 });
+    expect(answer).not.toHaveProperty('truncated');
+    expect(JSON.parse(textOf(result))).toEqual(answer);
+  });
+
+  it('keeps every item when texts are too long, and cuts only those', async () => {
+    const { app, core } = mcp;
+    await app.db.run("UPDATE site_detail SET notes = ''");
+    const { id } = await app.call('add-client', { name: 'Long', note: 'x'.repeat(60_000) });
+    for (let i = 0; i < 99; i += 1) await app.call('add-client', { name: 'n'.repeat(255) });
+    const answer = structured(await core.registry.callTool('svc-list-clients-v1', { per_page: 100 }, caller)) as {
+      items: { id: number; name: string }[];
+    };
+    expect([answer.items.length, answer.items.filter(({ name }) => name.length === 255).length]).toEqual([100, 99]);
+    expect(answer.items.map((item) => item.id)).toContain(id);
   });
 });
 
