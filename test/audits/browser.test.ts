@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/audit/create.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 import { listenLocally } from '../support/local-server.js';
+import { needs } from '../support/needs.js';
 
 /** The audited site's address, the only non-public one that may be called. The internal service is on another one. */
 const SITE = '127.0.0.2';
@@ -19,7 +20,6 @@ const auditor = createAuditor({
   allowPrivate: [SITE],
   pagespeedUrl: 'http://127.0.0.1:9/',
 });
-const missing = await auditor.missing();
 
 /** Everything that arrived at the internal service, including connections without a request, and datagrams. */
 const arrived: string[] = [];
@@ -78,7 +78,7 @@ const html = (body: string) => (request: IncomingMessage, response: ServerRespon
       .end(`<!doctype html><html lang="en"><title>Shop</title><h1>Hello</h1>${body}`);
 };
 
-describe.skipIf(missing !== null)(`Chromium${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+describe('Chromium', needs('chromium', 'lighthouse'), () => {
   test.each([
     ['a port of this machine', () => `http://127.0.0.1:${inside}/`],
     ['a name of this machine, by TLS', () => `https://localhost:${inside}/`],

@@ -2,13 +2,12 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
+import { needs } from '../support/needs.js';
 import { type Commands, commands } from '../support/processes/commands.js';
 import { pause } from '../support/processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 
-const skip = !sqldBinary();
-
-describe.skipIf(skip)(skip ? `the shell on a server — skipped, ${sqldMissing}` : 'the shell on a server', () => {
+describe('the shell on a server', needs('sqld'), () => {
   let programs: Commands;
   const servers: Sqld[] = [];
   const home = tempFolder('on-a-server');

@@ -4,7 +4,7 @@
  */
 
 import { execFile } from 'node:child_process';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { tempFolder } from '../support/cleanup.js';
@@ -13,7 +13,6 @@ import { type ConformanceServer, startConformanceServer } from './server.js';
 const at = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const suite = at('../../node_modules/@modelcontextprotocol/conformance/dist/index.js');
 const expected = at('./expected-failures.yml');
-const missing = existsSync(suite) ? '' : ' (skipped: @modelcontextprotocol/conformance is not installed)';
 
 interface Outcome {
   code: number;
@@ -40,7 +39,7 @@ function run(url: string, revision: string, folder: string): Promise<Outcome> {
   });
 }
 
-describe.skipIf(missing !== '')(`the official conformance suite${missing}`, () => {
+describe('the official conformance suite', () => {
   let server: ConformanceServer;
   let folder: string;
   beforeAll(async () => {

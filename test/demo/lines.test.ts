@@ -1,10 +1,11 @@
 /** Pastes what the demo prints for a shell into a shell. `npm test` builds the program first. */
 
-import { type ChildProcess, execFile, spawn, spawnSync } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
 import { tempFolder, tracked } from '../support/cleanup.js';
+import { needs } from '../support/needs.js';
 import { builtProgram } from '../support/processes/built-program.js';
 
 const cli = await builtProgram();
@@ -51,23 +52,17 @@ function commands(text: string): string[] {
     .filter((line) => line.startsWith('curl '));
 }
 
-const hasCurl = spawnSync('curl', ['--version']).status === 0;
-
-it.skipIf(!hasCurl)(
-  'every curl line that the demo prints answers 200',
-  async () => {
-    // curl applies this to every command, so the lines run exactly as printed.
-    writeFileSync(join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
-    const lines = commands(await printed());
-    expect(lines.length).toBeGreaterThanOrEqual(4);
-    for (const line of lines) {
-      const out = await new Promise<string>((done, fail) =>
-        execFile('sh', ['-c', line], { env, cwd: home }, (error, text) => (error === null ? done(text) : fail(error))),
-      );
-      const at = out.lastIndexOf('\n');
-      expect([line, out.slice(at + 1)], out.slice(0, 500)).toEqual([line, '200']);
-      expect(JSON.parse(out.slice(0, at))).toBeTypeOf('object');
-    }
-  },
-  60_000,
-);
+it('every curl line that the demo prints answers 200', needs('curl'), async () => {
+  // curl applies this to every command, so the lines run exactly as printed.
+  writeFileSync(join(home, '.curlrc'), 'silent\nwrite-out = "\\n%{http_code}"\n');
+  const lines = commands(await printed());
+  expect(lines.length).toBeGreaterThanOrEqual(4);
+  for (const line of lines) {
+    const out = await new Promise<string>((done, fail) =>
+      execFile('sh', ['-c', line], { env, cwd: home }, (error, text) => (error === null ? done(text) : fail(error))),
+    );
+    const at = out.lastIndexOf('\n');
+    expect([line, out.slice(at + 1)], out.slice(0, 500)).toEqual([line, '200']);
+    expect(JSON.parse(out.slice(0, at))).toBeTypeOf('object');
+  }
+});

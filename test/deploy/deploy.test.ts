@@ -9,15 +9,15 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../src/config/config.js';
 import { tempFolder } from '../support/cleanup.js';
+import { needs } from '../support/needs.js';
 
 const files = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
   .map((name) => join('deploy', name))
   .filter((path) => /\.|file$/.test(path.split(/[\\/]/).at(-1) ?? ''));
 const textOf = (path: string) => readFileSync(path, 'utf8');
-/** Null if the program is not installed. */
 const said = (command: string, args: string[]) => {
-  const done = spawnSync(command, args, { encoding: 'utf8' });
-  return done.error === undefined ? { code: done.status, text: done.stdout + done.stderr } : null;
+  const { status, stdout, stderr } = spawnSync(command, args, { encoding: 'utf8' });
+  return { code: status, text: stdout + stderr };
 };
 
 describe('deploy/', () => {
@@ -40,37 +40,32 @@ describe('deploy/', () => {
   });
 
   const units = ['deploy/systemd/sitefleet.service', 'deploy/systemd/sitefleet-worker@.service'];
-  const systemd = said('systemd-analyze', ['--version']);
-  test.skipIf(systemd === null)(
-    `units pass systemd-analyze${systemd === null ? ' (skipped: not installed)' : ''}`,
-    () => {
-      // The unit as it is, except for the programs, which need not be installed here.
-      const folder = tempFolder('units');
-      for (const unit of units) {
-        const file = join(folder, unit.split('/').at(-1) ?? '');
-        writeFileSync(file, textOf(unit).replaceAll('/usr/bin/node', process.execPath));
-        const verdict = said('systemd-analyze', ['verify', file]);
-        expect(verdict?.code, verdict?.text).toBe(0);
-        // It also warns about unknown members.
-        expect(verdict?.text).not.toContain('sitefleet');
-      }
-    },
-  );
+  test('units pass systemd-analyze', needs('systemd-analyze'), () => {
+    // The unit as it is, except for the programs, which need not be installed here.
+    const folder = tempFolder('units');
+    for (const unit of units) {
+      const file = join(folder, unit.split('/').at(-1) ?? '');
+      writeFileSync(file, textOf(unit).replaceAll('/usr/bin/node', process.execPath));
+      const verdict = said('systemd-analyze', ['verify', file]);
+      expect(verdict.code, verdict.text).toBe(0);
+      // It also warns about unknown members.
+      expect(verdict.text).not.toContain('sitefleet');
+    }
+  });
 
-  const nginx = said('nginx', ['-v']);
-  test.skipIf(nginx === null)(`nginx takes its file${nginx === null ? ' (skipped: not installed)' : ''}`, () => {
+  test('nginx takes its file', needs('nginx', 'openssl'), () => {
     const folder = tempFolder('nginx');
     const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
     const made = said('openssl', [
       ...['req', '-x509', '-newkey', 'rsa:2048', '-nodes', '-days', '2', '-subj', '/CN=fleet.example.com'],
       ...['-keyout', key, '-out', certificate],
     ]);
-    expect(made?.code).toBe(0);
+    expect(made.code, made.text).toBe(0);
     mkdirSync(join(folder, 'logs'));
     const site = join(folder, 'site.conf');
     writeFileSync(site, textOf('deploy/nginx.conf').replaceAll('/etc/ssl/fleet.example.com', folder));
     const main = join(folder, 'nginx.conf');
     writeFileSync(main, `events {}\npid ${folder}/pid;\nhttp { access_log off; include ${site}; }\n`);
-    expect(said('nginx', ['-t', '-e', join(folder, 'error.log'), '-c', main])?.text).toContain('test is successful');
+    expect(said('nginx', ['-t', '-e', join(folder, 'error.log'), '-c', main]).text).toContain('test is successful');
   });
 });

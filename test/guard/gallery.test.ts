@@ -16,8 +16,9 @@ import { createProbe } from '../../src/probe/create.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
 import { ADMIN, type Answer, type TestApp, testApp } from '../support/harness.js';
+import { has, needs } from '../support/needs.js';
 import { random } from '../support/processes/program.js';
-import { mountVolume, type Volume, volumeMissing } from '../support/processes/volume.js';
+import { mountVolume, type Volume } from '../support/processes/volume.js';
 import {
   BAD,
   folderOf,
@@ -34,12 +35,10 @@ import {
   writeOld,
 } from './gallery.js';
 import { contents, pause, visit } from './tools.js';
-import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
+import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 import { zip } from './zip.js';
 
-const missing = wordpressMissing();
-const skipped = missing !== '' && process.env.CI !== 'true';
-const noVolume = volumeMissing('memory');
+const withVolume = has('a volume');
 const SITES = 10;
 const WORST_MS = 60_000;
 const BROKE = 'svc_update_rolled_back';
@@ -64,10 +63,10 @@ interface Outcome {
   ms: number | null;
 }
 
-describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing: ${missing})` : ''}`, () => {
+describe('the gallery of updates', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
   const places: Place[] = [];
-  const badOnes = BAD.filter(({ full }) => full === undefined || noVolume === '');
+  const badOnes = BAD.filter(({ full }) => full === undefined || withVolume);
   const bad = new Map(badOnes.map((kind) => [kind, deferred<Outcome>()]));
   const good = new Map(GOOD.map((kind) => [kind, deferred<Outcome>()]));
   const anywhere = killedAnywhere(shortOrLong(2, 20), random(5));
@@ -78,7 +77,6 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
   const work: Promise<void>[] = [];
 
   beforeAll(async () => {
-    if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     const key = await generateKey();
     elsewhere.listen(0, '127.0.0.1');
@@ -94,7 +92,7 @@ describe.skipIf(skipped)(`the gallery of updates${skipped ? ` (skipped, missing:
       config: { site_timeout_ms: 30_000, update_wait_ms: 60_000, direct_call_ms: 300_000 },
     });
     for (let i = 0; i < SITES; i++) {
-      const volume = noVolume === '' && i === SITES - 1 ? smallDisk() : null;
+      const volume = withVolume && i === SITES - 1 ? smallDisk() : null;
       const content = volume === null ? {} : { content: join(volume.folder, 'wp-content') };
       const site =
         i === 0 ? first : await host.site(`gallery${i}`, { updates: true, workers: 6, like: first, ...content });

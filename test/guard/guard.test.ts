@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
 import type { GuardClient } from '../../src/guard/client.js';
+import { needs } from '../support/needs.js';
 import {
   clientOf,
   closeTransport,
@@ -18,13 +19,11 @@ import {
   visit,
   writePlugin,
 } from './tools.js';
-import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
+import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 
 const WITHOUT_DEBUG = 'an error of the compiler, without WP_DEBUG,';
-const missing = wordpressMissing();
-const skipped = missing !== '' && process.env.CI !== 'true';
 
-describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, missing: ${missing})` : ''}`, () => {
+describe('the guard in real WordPress', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
   let site: WordPress;
   let guard: GuardClient;
@@ -37,7 +36,6 @@ describe.skipIf(skipped)(`the guard in real WordPress${skipped ? ` (skipped, mis
   const settle = () => pause(3_100);
 
   beforeAll(async () => {
-    if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     [key, other] = await Promise.all([generateKey(), generateKey()]);
     site = await host.site('single', { log: true });

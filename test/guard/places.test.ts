@@ -5,22 +5,17 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
 import type { GuardClient } from '../../src/guard/client.js';
-import { mountVolume, type Volume, volumeMissing } from '../support/processes/volume.js';
+import { needs } from '../support/needs.js';
+import { mountVolume, type Volume } from '../support/processes/volume.js';
 import { clientOf, closeTransport, codeOf, contents, pause, plugin, status, visit, writePlugin } from './tools.js';
-import { type WordPress, WordPressHost, wordpressMissing } from './wordpress.js';
+import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 import { zip } from './zip.js';
 
-const missing = wordpressMissing();
-const noVolume = volumeMissing('memory');
-
-const skipped = missing !== '' && process.env.CI !== 'true';
-
-describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${missing})` : ''}`, () => {
+describe('the guard in places', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
   let key: { private_key: string; public_key: string };
 
   beforeAll(async () => {
-    if (missing !== '') throw new Error(`these tests need ${missing}`);
     await host.start();
     key = await generateKey();
   });
@@ -314,7 +309,7 @@ describe.skipIf(skipped)(`the guard in places${skipped ? ` (skipped, missing: ${
     it('has given PHP nothing to complain about', () => expect(site.complaints('sitefleet-guard.php')).toEqual([]));
   });
 
-  describe.skipIf(noVolume !== '')(`a full disk${noVolume && ` (skipped: ${noVolume})`}`, () => {
+  describe('a full disk', needs('a volume'), () => {
     let volume: Volume;
     let site: WordPress;
     let guard: GuardClient;

@@ -8,6 +8,7 @@ import { describe, expect, it } from 'vitest';
 import type { WireRequest } from '../../src/child/exchange.js';
 import { GuardClient, type GuardSite } from '../../src/guard/client.js';
 import { canonicalText, GUARD_PROTOCOL, keyId, readReply, signedRequest, siteName } from '../../src/guard/protocol.js';
+import { needs } from '../support/needs.js';
 import { PHP } from '../support/php.js';
 import { codeOf } from './tools.js';
 
@@ -28,7 +29,6 @@ const vectors = JSON.parse(readFileSync(new URL('vectors.json', root), 'utf8')) 
     signature: string;
   }[];
 };
-const hasPhp = spawnSync(PHP, ['-v']).status === 0;
 const NONCE = '0'.repeat(32);
 
 function framed(value: unknown): Buffer {
@@ -155,7 +155,7 @@ describe('what is read', () => {
   });
 });
 
-describe.skipIf(!hasPhp && process.env.CI !== 'true')(`the PHP side${hasPhp ? '' : ' (skipped: no php)'}`, () => {
+describe('the PHP side', needs('php'), () => {
   it('passes its own tests', () => {
     const run = spawnSync(PHP, [fileURLToPath(new URL('test/run.php', root))], { encoding: 'utf8' });
     expect(run.stdout.split('\n').filter((line) => line.startsWith('FAIL'))).toEqual([]);

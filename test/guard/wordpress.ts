@@ -25,14 +25,8 @@ import { FPM, socketOf, startFpm } from './fpm.js';
 
 const CORE = '/usr/share/wordpress';
 const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
-const NEEDED = [PHP, 'mariadbd', 'mariadb'];
-
-/** The programs these tests need that are missing on this machine; '' when none. */
-export function wordpressMissing(): string {
-  const missing = NEEDED.filter((name) => spawnSync('sh', ['-c', `command -v ${name}`]).status !== 0);
-  if (!existsSync(join(CORE, 'wp-load.php'))) missing.push('wordpress');
-  return missing.join(', ');
-}
+/** What the tests with a real WordPress need. */
+export const WORDPRESS = ['php', 'mariadb', 'wordpress'] as const;
 
 /** PHP runs as an ordinary user, as on a real host: root could write to read-only folders. */
 const USER = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

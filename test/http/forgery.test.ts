@@ -8,10 +8,11 @@ import type { AddressInfo } from 'node:net';
 import type { Browser, BrowserContext } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpListener } from '../../src/http/server.js';
-import { executablePath, launchChromium, missing } from '../support/chromium.js';
+import { launchChromium } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newUser } from '../support/logins.js';
+import { needs } from '../support/needs.js';
 
 const LOGIN = { username: 'ada', password: 'pass' };
 const RUN = '/wp-json/wp-abilities/v1/abilities/svc/update-all-v1/run';
@@ -41,7 +42,7 @@ const script = (call: string) =>
 /** Number of available updates in the whole fleet. */
 const offered = async () => (await app.call('list-updates', {})).total as number;
 
-describe.skipIf(executablePath === null)(`a browser with a saved login${missing}`, () => {
+describe('a browser with a saved login', needs('chromium'), () => {
   beforeAll(async () => {
     // The worst case: the browser is challenged for a login, so that it has one to send along.
     app = await testApp({ sites: 3, config: { basic_challenge: true } });

@@ -10,8 +10,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Fleet } from '../../src/demo/fleet.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { functionsOf, type OldDashboard, oldDashboard } from './dashboard.js';
-import { missingPhp, php } from './php.js';
+import { php } from './php.js';
 import { type Program, program } from './program.js';
 
 const SECRET_PASSWORD = 'b@sic:pw "ü"';
@@ -242,7 +243,7 @@ function fill({ rows, options }: OldDashboard): void {
   };
 }
 
-describe.skipIf(missingPhp !== null)('from a MainWP Dashboard', () => {
+describe('from a MainWP Dashboard', needs('php'), () => {
   it('prints an exporter that writes a sealed file', async () => {
     const printed = await here.run(['import', 'mainwp']);
     expect(printed.code, printed.err).toBe(0);

@@ -6,8 +6,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testKey } from '../support/harness.js';
 import { connect, LOCAL, type McpApp, mcpApp, textOf, WAYS } from '../support/mcp-clients.js';
+import { has, needs } from '../support/needs.js';
 import { OLD_SERVER, type OldDashboard, oldDashboard } from './dashboard.js';
-import { missingPhp, php } from './php.js';
+import { php } from './php.js';
 import { type Program, program } from './program.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'sitefleet-trial-'));
@@ -44,7 +45,7 @@ beforeAll(async () => {
   old.options.mainwp_connect_signature_algo = '1';
   old.save();
   for (const index of [0, 1, 2]) await old.sync(fleet.site(index), key);
-  if (missingPhp === null) {
+  if (has('php')) {
     const { out } = await php([join(folder, 'export.php'), old.folder], folder);
     writeFileSync(join(folder, 'fleet.json'), out);
   }
@@ -84,7 +85,7 @@ async function http(path: string, body: unknown, method = 'POST') {
   return { status: response.status, body: (await response.json()) as Record<string, never> };
 }
 
-describe.skipIf(missingPhp !== null)('import --parallel', () => {
+describe('import --parallel', needs('php'), () => {
   it('reads the sites, and leaves no trace of this dashboard on them', async () => {
     const before = remembered();
     const report = await here.json(['import', 'fleet.json', '--parallel']);

@@ -11,10 +11,11 @@ import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpListener } from '../../src/http/server.js';
 import { initializeParams, sessionFacts } from '../../src/mcp/session-ids.js';
-import { executablePath, launchChromium, missing } from '../support/chromium.js';
+import { launchChromium } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';
+import { needs } from '../support/needs.js';
 
 const VIEWS: Record<string, string> = {
   'svc-get-fleet-brief-v1': 'ui://sitefleet/brief',
@@ -107,7 +108,7 @@ it('is remembered by a session that is restored from its id', () => {
   expect(initializeParams(plain)).toMatchObject({ capabilities: {} });
 });
 
-describe.skipIf(executablePath === null)(`a view in the reference host${missing}`, () => {
+describe('a view in the reference host', needs('chromium'), () => {
   let browser: Browser;
   let page: Page;
   const complaints: string[] = [];

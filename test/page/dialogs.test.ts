@@ -5,9 +5,9 @@
 
 import type { Locator, Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
+import { needs } from '../support/needs.js';
 import { type Receiver, receiver } from '../support/receiver.js';
 import {
   builtPage,
@@ -26,7 +26,7 @@ let hook: Receiver;
 let page: Page;
 let token: string;
 
-describe.skipIf(executablePath === null)(`forms of the page${missing}`, () => {
+describe('forms of the page', needs('chromium'), () => {
   beforeAll(async () => {
     app = await testApp({ sites: 1, pageFolder: await builtPage() });
     await app.connect(0);

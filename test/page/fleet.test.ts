@@ -1,8 +1,8 @@
 /** A fleet larger than a page, in a real browser: searching, choosing all, and watching a running job. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { builtPage, type ServedPage, servePage } from './browser.js';
 
 /** More than one call handles directly. */
@@ -11,7 +11,7 @@ const SITES = 205;
 let app: TestApp;
 let served: ServedPage;
 
-describe.skipIf(executablePath === null)(`a large fleet on the page${missing}`, () => {
+describe('a large fleet on the page', needs('chromium'), () => {
   beforeAll(async () => {
     const config = { job_delay_ms: 1000, job_chunk: 40 };
     app = await testApp({ sites: SITES, fleet: { plugins: 2 }, config, pageFolder: await builtPage() });

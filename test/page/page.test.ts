@@ -8,8 +8,8 @@ import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
-import { executablePath, missing } from '../support/chromium.js';
 import { listenLocally } from '../support/local-server.js';
+import { needs } from '../support/needs.js';
 import { builtPage, expectToFit, logIn, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 let app: SafetyApp;
@@ -48,7 +48,7 @@ async function visit(page: Page, address: string, text: string): Promise<void> {
   await page.waitForFunction(() => document.querySelector('[aria-busy="true"]') === null);
 }
 
-describe.skipIf(executablePath === null)(`the page${missing}`, () => {
+describe('the page', needs('chromium'), () => {
   beforeAll(async () => {
     app = await safetyApp({ sites: 4, fleet: { plugins: 8 }, pageFolder: await builtPage() });
     served = await servePage(app);

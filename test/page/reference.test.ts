@@ -9,10 +9,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { HttpListener } from '../../src/http/server.js';
 import { routes } from '../../src/rest/index.js';
 import { operations } from '../../tools/index.js';
-import { executablePath, launchChromium, missing } from '../support/chromium.js';
+import { launchChromium } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newUser } from '../support/logins.js';
+import { needs } from '../support/needs.js';
 
 const LOGIN = { username: 'ada', password: 'correct horse' };
 
@@ -57,7 +58,7 @@ describe('the description behind the reference', () => {
   });
 });
 
-describe.skipIf(executablePath === null)(`the reference in a browser${missing}`, () => {
+describe('the reference in a browser', needs('chromium'), () => {
   let browser: Browser;
   let context: BrowserContext;
   let page: Page;

@@ -1,14 +1,14 @@
 /** The first start in a real browser: three steps, and a fleet of one site. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { executablePath, missing } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { builtPage, type ServedPage, servePage } from './browser.js';
 
 let app: TestApp;
 let served: ServedPage;
 
-describe.skipIf(executablePath === null)(`the first start${missing}`, () => {
+describe('the first start', needs('chromium'), () => {
   beforeAll(async () => {
     app = await testApp({ sites: 1, pageFolder: await builtPage() });
     served = await servePage(app);

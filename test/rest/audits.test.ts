@@ -9,6 +9,7 @@ import { tempFolder } from '../support/cleanup.js';
 import { SYSTEM } from '../support/harness.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 import { listenLocally } from '../support/local-server.js';
+import { needs } from '../support/needs.js';
 import { type FakePagespeed, fakePagespeed, googleError, result } from '../support/pagespeed.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -388,13 +389,12 @@ describe('Lighthouse is looked for', () => {
 const auditor = (allowPrivate: boolean) =>
   createAuditor({ lighthouse: installedLighthouse, chromium: null, allowPrivate, pagespeedUrl: 'http://127.0.0.1:9/' });
 const real = auditor(true);
-const missing = await real.missing();
 
-describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+describe('Lighthouse on this machine', needs('chromium', 'lighthouse'), () => {
   const requestOf = (url: string, strategy: 'desktop' | 'mobile') =>
     ({ engine: 'lighthouse', url, strategy, locale: 'en', key: null, signal: new AbortController().signal }) as const;
 
-  test.skipIf(missing !== null)('really measures a page', async () => {
+  test('really measures a page', async () => {
     const page = '<!doctype html><html lang="en"><title>Shop</title><h1>Hello</h1><img src="/x.png">';
     const server = createServer((_request, response) =>
       response.setHeader('content-type', 'text/html; charset=utf-8').end(page),
@@ -407,7 +407,7 @@ describe(`Lighthouse on this machine${missing === null ? '' : ` (skipped: ${miss
     expect(outcome.others_data.map(({ id }) => id)).toContain('image-alt');
   });
 
-  test.skipIf(missing !== null)('does not visit private addresses unless it may', async () => {
+  test('does not visit private addresses unless it may', async () => {
     const visit = auditor(false).run(requestOf('http://localhost:9/', 'mobile'));
     await expect(visit).rejects.toThrow(/private or local address/);
   });

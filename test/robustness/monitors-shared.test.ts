@@ -17,8 +17,9 @@ import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { testConfig } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = shortOrLong(120, 150);
@@ -185,11 +186,11 @@ beforeAll(async () => {
 });
 
 const kinds = [
-  { kind: 'a file', skip: false },
-  { kind: 'a libSQL server', skip: sqldBinary() === undefined },
+  { kind: 'a file', needed: {} },
+  { kind: 'a libSQL server', needed: needs('sqld') },
 ];
 
-describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ kind, skip }) => {
+describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ kind, needed }) => {
   let folder: string;
   let server: Sqld | undefined;
   let sites: Sites;
@@ -200,7 +201,6 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
   const down = Array.from({ length: Math.floor(SITES / DOWN_EVERY) }, (_, i) => (i + 1) * DOWN_EVERY);
 
   beforeAll(async () => {
-    if (skip) return;
     folder = tempFolder('monitors');
     server = kind === 'a file' ? undefined : await startSqld();
     sites = await startSites();
@@ -216,70 +216,62 @@ describe.each(kinds)(`monitors shared by ${PROCESSES} processes on $kind`, ({ ki
     await server?.stop();
   });
 
-  it.skipIf(skip)(
-    skip ? sqldMissing : 'each turn is taken once, by any of them',
-    async () => {
-      // Every process knows of the others, and the first round, of all sites at once, has begun.
-      await pause(2 * BEAT_MS + 1_500);
-      const from = Date.now();
-      sites.state.most = 0;
-      await pause(QUIET_MS);
-      const till = Date.now();
-      // Late results are reported at the end of a run.
-      await pause(500);
-      const checks = sites.checks.filter(({ at }) => at >= from && at < till);
-      const late = members.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
-      const shares = new Map(members.runners.map(({ name }) => [name, checks.filter(({ by }) => by === name).length]));
-      const gap = longestGap(sites.checks, from, till);
-      const extra = extraChecks(checks, ids);
-      report({ kind, checks: checks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
-      // Only checks that could not be stored in time are repeated, which may happen on a very busy machine.
-      expect(extra).toBeLessThanOrEqual(late + checks.length / 100);
-      expect(late).toBeLessThan(checks.length / 20);
-      expect(checks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
-      expect(gap).toBeLessThan(LONGEST_GAP_MS);
-      for (const share of shares.values()) expect(share).toBeGreaterThan(checks.length / PROCESSES / 3);
-      expect(sites.state.most).toBeLessThanOrEqual(LIMIT);
-    },
-    60_000 + QUIET_MS,
-  );
+  it('each turn is taken once, by any of them', needed, async () => {
+    // Every process knows of the others, and the first round, of all sites at once, has begun.
+    await pause(2 * BEAT_MS + 1_500);
+    const from = Date.now();
+    sites.state.most = 0;
+    await pause(QUIET_MS);
+    const till = Date.now();
+    // Late results are reported at the end of a run.
+    await pause(500);
+    const checks = sites.checks.filter(({ at }) => at >= from && at < till);
+    const late = members.outcomes.filter(({ at }) => at >= from).reduce((sum, outcome) => sum + outcome.late, 0);
+    const shares = new Map(members.runners.map(({ name }) => [name, checks.filter(({ by }) => by === name).length]));
+    const gap = longestGap(sites.checks, from, till);
+    const extra = extraChecks(checks, ids);
+    report({ kind, checks: checks.length, shares: [...shares.values()], gap, late, extra, most: sites.state.most });
+    // Only checks that could not be stored in time are repeated, which may happen on a very busy machine.
+    expect(extra).toBeLessThanOrEqual(late + checks.length / 100);
+    expect(late).toBeLessThan(checks.length / 20);
+    expect(checks.length).toBeGreaterThan(SITES * (QUIET_MS / INTERVAL_MS) * 0.5);
+    expect(gap).toBeLessThan(LONGEST_GAP_MS);
+    for (const share of shares.values()) expect(share).toBeGreaterThan(checks.length / PROCESSES / 3);
+    expect(sites.state.most).toBeLessThanOrEqual(LIMIT);
+  });
 
-  it.skipIf(skip)(
-    skip ? sqldMissing : `outages are reported once, through a pause and a kill, ${ROUNDS} times`,
-    async () => {
-      const next = random(20_27);
-      const from = Date.now();
-      const lateBefore = members.outcomes.reduce((sum, { late }) => sum + late, 0);
-      sites.state.down = true;
-      for (let round = 0; round < ROUNDS; round++) await disturb(members, next);
-      const isReported = (word: string) => async () =>
-        (await raw.all('SELECT 1 FROM alert WHERE kind = ?', [word])).length >= down.length;
-      await until(isReported('monitor.down'), 20_000);
-      sites.state.down = false;
-      await until(isReported('monitor.up'), 20_000);
-      // A paused process has noticed by now; no more results may follow.
-      await pause(INTERVAL_MS + 1_000);
-      const till = Date.now();
-      const checks = sites.checks.filter(({ at }) => at >= from);
-      const late = members.outcomes.reduce((sum, outcome) => sum + outcome.late, 0) - lateBefore;
-      const extra = extraChecks(checks, ids);
-      const gap = longestGap(sites.checks, from, till);
-      report({ kind, checks: checks.length, rounds: ROUNDS, late, extra, gap });
+  it(`outages are reported once, through a pause and a kill, ${ROUNDS} times`, needed, async () => {
+    const next = random(20_27);
+    const from = Date.now();
+    const lateBefore = members.outcomes.reduce((sum, { late }) => sum + late, 0);
+    sites.state.down = true;
+    for (let round = 0; round < ROUNDS; round++) await disturb(members, next);
+    const isReported = (word: string) => async () =>
+      (await raw.all('SELECT 1 FROM alert WHERE kind = ?', [word])).length >= down.length;
+    await until(isReported('monitor.down'), 20_000);
+    sites.state.down = false;
+    await until(isReported('monitor.up'), 20_000);
+    // A paused process has noticed by now; no more results may follow.
+    await pause(INTERVAL_MS + 1_000);
+    const till = Date.now();
+    const checks = sites.checks.filter(({ at }) => at >= from);
+    const late = members.outcomes.reduce((sum, outcome) => sum + outcome.late, 0) - lateBefore;
+    const extra = extraChecks(checks, ids);
+    const gap = longestGap(sites.checks, from, till);
+    report({ kind, checks: checks.length, rounds: ROUNDS, late, extra, gap });
 
-      await expectReportedOnce();
-      // No turn has two results: beats of one monitor are of different turns.
-      const beats = await raw.all('SELECT site_id, at FROM heartbeat');
-      const turns = beats.map(({ site_id, at }) => `${site_id} ${turnOf(Number(site_id), Number(at))}`);
-      expect(new Set(turns).size).toBe(turns.length);
-      // Only checks that a killed or paused process had under way or could not store are repeated in a turn: its
-      // places, and a portion.
-      expect(extra).toBeLessThanOrEqual(late + ROUNDS * 2 * 3 * LIMIT);
-      expect(gap).toBeLessThan(LONGEST_GAP_MS);
-      const living = members.runners.map(({ name }) => checks.filter(({ by }) => by === name).length);
-      expect(Math.min(...living)).toBeGreaterThan(0);
-    },
-    120_000 + ROUNDS * 10_000,
-  );
+    await expectReportedOnce();
+    // No turn has two results: beats of one monitor are of different turns.
+    const beats = await raw.all('SELECT site_id, at FROM heartbeat');
+    const turns = beats.map(({ site_id, at }) => `${site_id} ${turnOf(Number(site_id), Number(at))}`);
+    expect(new Set(turns).size).toBe(turns.length);
+    // Only checks that a killed or paused process had under way or could not store are repeated in a turn: its
+    // places, and a portion.
+    expect(extra).toBeLessThanOrEqual(late + ROUNDS * 2 * 3 * LIMIT);
+    expect(gap).toBeLessThan(LONGEST_GAP_MS);
+    const living = members.runners.map(({ name }) => checks.filter(({ by }) => by === name).length);
+    expect(Math.min(...living)).toBeGreaterThan(0);
+  });
 
   async function expectReportedOnce(): Promise<void> {
     const alerts = await raw.all('SELECT kind, site_id FROM alert ORDER BY kind, site_id');

@@ -9,6 +9,7 @@ import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { HttpEnv } from '../../src/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 
 const TOKEN = 'metrics-token-of-this-test';
 let app: TestApp;
@@ -98,7 +99,7 @@ describe('metrics', () => {
     expect(buckets.at(-1)).toBe(now.get('sitefleet_child_call_seconds_count'));
   });
 
-  it('are as Prometheus wants them: promtool has nothing to say', async () => {
+  it('are as Prometheus wants them: promtool has nothing to say', needs('promtool'), async () => {
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     await numbers();
     const text = await (await get('/metrics', { Authorization: `Bearer ${TOKEN}` })).text();

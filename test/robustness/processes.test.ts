@@ -7,8 +7,9 @@ import type { ChildProcess } from 'node:child_process';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { killProcess } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = shortOrLong(160, 2000);
@@ -16,7 +17,6 @@ const FAULTS = shortOrLong(8, 80);
 const PROCESSES = 4;
 const JOBS = 4;
 const PER_HOST = 2;
-const skip = !sqldBinary();
 
 let server: Sqld;
 let app: TestApp;
@@ -49,7 +49,7 @@ async function disturb(members: ChildProcess[], parts: object, next: () => numbe
   return 'paused';
 }
 
-describe.skipIf(skip)(skip ? `four processes — skipped, ${sqldMissing}` : 'four processes on one server', () => {
+describe('four processes on one server', needs('sqld'), () => {
   beforeAll(async () => {
     server = await startSqld();
     workers = await program('job-runner');

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { asServiceError } from '../../src/core/errors.js';
 import { everyOperation } from '../operations/cases.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
+import { needs } from '../support/needs.js';
 import { type Program, pause, program } from '../support/processes/program.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 import { shortOrLong } from './soak.js';
 
 const SITES = 14;
 const RESTARTS = shortOrLong(2, 20);
-const skip = !sqldBinary();
 
 let server: Sqld;
 let app: TestApp;
@@ -53,7 +53,7 @@ describe('a batch that the server fails step by step', () => {
   });
 });
 
-describe.skipIf(skip)(skip ? `on a libSQL server — skipped, ${sqldMissing}` : 'on a libSQL server', () => {
+describe('on a libSQL server', needs('sqld'), () => {
   beforeAll(async () => {
     server = await startSqld();
     app = await testApp({

@@ -5,8 +5,9 @@
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { endProcess } from '../support/cleanup.js';
+import { needs } from '../support/needs.js';
 import { type Commands, commands, type FleetSaid, type Served, type Started } from '../support/processes/commands.js';
-import { mountVolume, type Volume, type VolumeKind, volumeMissing } from '../support/processes/volume.js';
+import { mountVolume, type Volume, type VolumeKind } from '../support/processes/volume.js';
 import { runClient } from './load-callers.js';
 
 const SITES = 12;
@@ -156,8 +157,7 @@ async function recovered(job_id: string, clientsBefore: number): Promise<void> {
   expect(JSON.parse(check.out)).toMatchObject({ ok: true, integrity: ['ok'] });
 }
 
-const noMemory = volumeMissing('memory');
-describe.skipIf(noMemory !== '')(`a full volume${noMemory === '' ? '' : ` — skipped, ${noMemory}`}`, () => {
+describe('a full volume', needs('a volume'), () => {
   it('is reported, reads go on, the job waits with its results, and all is well when there is room again', async () => {
     await begin('memory');
     const job = await jobUnderWay();
@@ -174,8 +174,7 @@ describe.skipIf(noMemory !== '')(`a full volume${noMemory === '' ? '' : ` — sk
   });
 });
 
-const noDisk = volumeMissing('disk');
-describe.skipIf(noDisk !== '')(`a volume that refuses writes${noDisk === '' ? '' : ` — skipped, ${noDisk}`}`, () => {
+describe('a volume that refuses writes', needs('a disk image'), () => {
   it('is reported, reads go on, the job waits with its results, and all is well when it can be written again', async () => {
     await begin('disk');
     const job = await jobUnderWay();

@@ -7,7 +7,8 @@ import { openDb } from '../../src/store/driver/open.js';
 import { openRemote } from '../../src/store/driver/remote.js';
 import { closing } from '../support/cleanup.js';
 import { listenLocally } from '../support/local-server.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { needs } from '../support/needs.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 
 /** How the loopback server handles the next requests, in order; after the last, it answers normally. */
 type Manner = 'drop' | 'silence' | 'late' | { status: number } | { body: string };
@@ -201,8 +202,7 @@ it.each(['http://', 'https://host?x=1&authToken=hunter2', 'ws://host?tls=1'])('r
   expect(String(error)).not.toContain('hunter2');
 });
 
-const skip = !sqldBinary();
-describe.skipIf(skip)(skip ? `a real server — skipped, ${sqldMissing}` : 'a real server', () => {
+describe('a real server', needs('sqld'), () => {
   let server: Sqld | undefined;
   afterAll(() => server?.stop());
 

@@ -5,13 +5,14 @@ import { sql } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { tempFolder } from '../support/cleanup.js';
 import { countingDb } from '../support/counting-db.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { has, needs } from '../support/needs.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 
 /** The contract of every driver: a caller may rely on it without knowing which driver is used. */
 const folder = tempFolder('driver');
 let server: Sqld | undefined;
 beforeAll(async () => {
-  if (sqldBinary()) server = await startSqld();
+  if (has('sqld')) server = await startSqld();
 });
 afterAll(async () => {
   await server?.stop();
@@ -25,8 +26,7 @@ const targets = {
 };
 
 for (const [name, open] of Object.entries(targets)) {
-  const skip = name.startsWith('remote') && !sqldBinary();
-  describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
+  describe(name, name.startsWith('remote') ? needs('sqld') : {}, () => {
     let db: Db;
     beforeAll(async () => {
       db = await open();

@@ -7,11 +7,12 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
 import { closing } from '../support/cleanup.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { has, needs } from '../support/needs.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 
 let server: Sqld | undefined;
 beforeAll(async () => {
-  if (sqldBinary()) server = await startSqld();
+  if (has('sqld')) server = await startSqld();
 });
 afterAll(() => server?.stop());
 
@@ -23,8 +24,7 @@ const setUp = sql("INSERT INTO tag (name, name_key, created_at, updated_at) VALU
 const rename = (to: string) => sql('UPDATE tag SET name = ?', to);
 
 for (const [name, open] of Object.entries(targets)) {
-  const skip = name === 'on a server' && !sqldBinary();
-  describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
+  describe(name, name === 'on a server' ? needs('sqld') : {}, () => {
     it('stores the batch only while the condition holds', async () => {
       const db = closing(await open());
       await migrate(db, migrations);

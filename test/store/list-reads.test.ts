@@ -5,7 +5,8 @@ import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
 import { createStore } from '../../src/store/store.js';
-import { sqldBinary, startSqld } from '../support/sqld.js';
+import { needs } from '../support/needs.js';
+import { startSqld } from '../support/sqld.js';
 
 /** The reads of the long lists over a seeded fleet. */
 async function listsOf(url: string) {
@@ -30,7 +31,7 @@ async function listsOf(url: string) {
   return { page, found };
 }
 
-it.skipIf(sqldBinary() === undefined)('long lists read the same from memory and from a server', async () => {
+it('long lists read the same from memory and from a server', needs('sqld'), async () => {
   const sqld = await startSqld();
   const embedded = await listsOf(':memory:');
   expect(await listsOf(`http://${sqld.host}`)).toEqual(embedded);

