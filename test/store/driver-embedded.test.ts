@@ -7,6 +7,7 @@ import { sql } from '../../src/store/driver/db.js';
 import { backup, openEmbedded } from '../../src/store/driver/embedded.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { closing, tempFolder } from '../support/cleanup.js';
+import { withoutRoot } from '../support/without-root.js';
 
 const root = tempFolder('embedded');
 let folder: string;
@@ -100,12 +101,14 @@ describe('a database in a file', () => {
     );
   });
 
-  it.skipIf(process.getuid?.() === 0)('says so when the file may not be written', async () => {
+  it('says so at the first write when the file may not be written, and can be read', async () => {
     await (await filled(path('ro.db'))).close();
-    chmodSync(path('ro.db'), 0o400);
-    expect(() => openEmbedded(`file:${path('ro.db')}`, { mode: 'writer' })).toThrow(
-      expect.objectContaining({ name: 'StorageError' }),
-    );
+    for (const open of [root, folder, ...readdirSync(folder).map((name) => path(name))]) chmodSync(open, 0o777);
+    chmodSync(path('ro.db'), 0o444);
+    const db = closing(withoutRoot(() => openEmbedded(`file:${path('ro.db')}`, { mode: 'writer' })));
+    expect(await db.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
+    await expect(db.run('DELETE FROM t')).rejects.toMatchObject({ name: 'StorageError', kind: 'readonly' });
+    expect(await db.one('SELECT count(*) AS n FROM t')).toEqual({ n: 3 });
   });
 });
 

@@ -4,12 +4,15 @@
  */
 
 import { randomBytes } from 'node:crypto';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { readConfig } from '../../src/config/config.js';
 import { type Config, MODULES, TOOLSETS } from '../../src/config/types.js';
 
 export function testConfig(change: Partial<Config> = {}): Config {
   return {
-    ...readConfig({ HOME: '/nonexistent' }),
+    // Not there until something is kept in it.
+    ...readConfig({ HOME: join(tmpdir(), `home-${randomBytes(8).toString('hex')}`) }),
     db: ':memory:',
     secret_key: randomBytes(32).toString('hex'),
     modules: MODULES,
