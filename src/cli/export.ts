@@ -1,12 +1,13 @@
 /** `sitefleet export`: the whole fleet, sealed, or its list in CSV. */
 
-import { createWriteStream, rmSync } from 'node:fs';
+import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Config } from '../config/types.js';
 import { VERSION } from '../core/version.js';
 import { fleetCsv, fleetRecords } from '../domain/import/export.js';
 import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.js';
+import { publish } from '../store/driver/files.js';
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { mustExist } from './database.js';
@@ -22,7 +23,7 @@ export interface ExportFlags {
 /** A passphrase that protects the keys of a whole fleet must not be guessable. */
 const MIN_PASSPHRASE = 12;
 
-/** Writes the file, or standard output without one. An existing file is never overwritten. */
+/** Writes the file, or standard output without one. It appears whole or not at all, and never over another file. */
 export async function exportFleet(config: Config, file: string | undefined, flags: ExportFlags): Promise<void> {
   mustExist(config);
   const to = flags.csv === true ? null : await recipientOf(flags);
@@ -32,16 +33,16 @@ export async function exportFleet(config: Config, file: string | undefined, flag
       for await (const piece of pieces) if (!process.stdout.write(piece)) await drained();
       return;
     }
+    if (existsSync(file)) throw new CommandError(`${file} exists already. Choose another name.`);
+    const partial = `${file}.${process.pid}.partial`;
     try {
-      // Readable by its owner only; written completely or not at all.
-      await pipeline(Readable.from(pieces), createWriteStream(file, { flags: 'wx', mode: 0o600 }), {
+      // Readable by its owner only.
+      await pipeline(Readable.from(pieces), createWriteStream(partial, { flags: 'wx', mode: 0o600 }), {
         signal: ctx.signal,
       });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'EEXIST')
-        throw new CommandError(`${file} exists already. Choose another name.`);
-      rmSync(file, { force: true });
-      throw error;
+      publish(partial, file);
+    } finally {
+      rmSync(partial, { force: true });
     }
     say(
       `Wrote ${file}.${to === null ? '' : ' It holds the keys of all sites, sealed: sitefleet import brings it into another Sitefleet.'}`,

@@ -230,6 +230,46 @@ describe('export', () => {
     const report = readRows(out);
     expect([report.rows.length, report.invalid]).toEqual([2, []]);
   });
+
+  it('writes names that a spreadsheet would run as formulas as text, and reads them again as they were', async () => {
+    const names = ['=SUM("1","2")', '+1+1', '-2+3', '@SUM(A1)', '＝1+1', "'=kept"];
+    const app = await serviceOn('formulas.db', names.length);
+    for (const [i, name] of names.entries()) {
+      await app.connect(i);
+      await app.call('update-site', { site_id_or_domain: i + 1, name });
+    }
+    await app.close();
+    const there = program(folder, 'formulas.db');
+    const { out, err } = await there.run(['export', '--csv']);
+    expect(err).toBe('');
+    const cells = parseCsv(out)
+      .rows.slice(1)
+      .flatMap((row) => row.cells);
+    expect(cells.length).toBeGreaterThan(names.length);
+    for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@＝]/);
+    const { rows } = readRows(out);
+    expect(rows.map((row) => row.name).sort()).toEqual([...names].sort());
+  });
+
+  it('takes no cell and no key derivation without bound', async () => {
+    expect(() => readRows(`url,admin,name\na.example,boss,"${'x'.repeat(60_000_000)}"\n`)).toThrow(
+      /Line 2: A cell is longer than 100000 characters/,
+    );
+    expect(() => readRows(`url,admin,name\na.example,boss,${'y'.repeat(200_000)}\n`)).toThrow(/Line 2: A cell/);
+    expect(() => readRows(`url,admin\n"${'""'.repeat(3_000_000)}`)).toThrow(/A quote is opened and not closed/);
+    file('pass', 'correct horse battery\n');
+    for (const scrypt of [
+      { n: 20_000, r: 8, p: 1 },
+      { n: 1_048_576, r: 16, p: 1 },
+      { n: 2, r: 8, p: 1 },
+    ]) {
+      const odd = { sitefleet_fleet: 1, from: 'sitefleet', scrypt: { ...scrypt, salt: 'a'.repeat(22) }, sealed: ['x'] };
+      file('odd.json', JSON.stringify(odd));
+      const { code, err } = await here.run(['import', 'odd.json', '--passphrase-file', 'pass']);
+      expect([code, err]).toEqual([1, expect.stringMatching(/The cost of deriving its key \(scrypt\) is not usable/)]);
+      expect(err).not.toMatch(/Invalid|openssl|ERR_/i);
+    }
+  });
 });
 
 describe('a run that is killed', () => {

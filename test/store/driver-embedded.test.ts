@@ -3,7 +3,7 @@ import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, statSync
 import { join, relative } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { sql } from '../../src/store/driver/db.js';
+import { type Db, sql } from '../../src/store/driver/db.js';
 import { backup, openEmbedded } from '../../src/store/driver/embedded.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { closing, tempFolder } from '../support/cleanup.js';
@@ -265,6 +265,37 @@ describe('backup', () => {
     const db = await filled(path('n.db'));
     writeFileSync(path('mine.txt'), 'mine');
     await expect(backup(db, path('mine.txt'))).rejects.toThrow(/exists already/);
+    // While it is being written, as when the process is killed, its name is not there yet; and it takes no name that
+    // another process was given meanwhile.
+    const during = (work: () => void) =>
+      ({
+        kind: db.kind,
+        run: (...args: Parameters<Db['run']>) => {
+          work();
+          return db.run(...args);
+        },
+      }) as Db;
+    const target = path('killed.db');
+    let there: boolean | undefined;
+    await backup(
+      during(() => {
+        there = existsSync(target);
+      }),
+      target,
+    );
+    expect([there, existsSync(target)]).toEqual([false, true]);
+    const rival = path('rival.db');
+    await expect(
+      backup(
+        during(() => writeFileSync(rival, 'mine')),
+        rival,
+      ),
+    ).rejects.toThrow(/exists already/);
+    expect(readFileSync(rival, 'utf8')).toBe('mine');
+    expect(existsSync(`${rival}.partial`)).toBe(false);
+    // Left by a process that was killed.
+    writeFileSync(`${path('left.db')}.partial`, '');
+    await expect(backup(db, path('left.db'))).rejects.toThrow(/left\.db\.partial was left unfinished/);
     expect(readFileSync(path('mine.txt'), 'utf8')).toBe('mine');
     await expect(backup(db, path('no', 'folder.db'))).rejects.toThrow(/cannot be created/);
     await db.close();

@@ -6,30 +6,26 @@ export interface CsvRow {
   cells: string[];
 }
 
+/** Maximum characters of one cell; the longest that a site has are notes. */
+const MAX_CELL = 100_000;
+
 /** Rows with the line each begins on. Blank lines and lines that begin with `#` are skipped. */
 export function parseCsv(text: string): { rows: CsvRow[]; problem: { line: number; message: string } | null } {
   const source = text.replace(/^\uFEFF/, '');
   const rows: CsvRow[] = [];
-  const cell = /"((?:[^"]|"")*)"[ \t]*|([^,\r\n]*)/y;
   let line = 1;
   let at = 0;
   while (at < source.length) {
-    if (source[at] === '#') {
-      const end = source.slice(at).search(/[\r\n]/);
-      at = end < 0 ? source.length : at + end;
-    }
+    if (source[at] === '#') at = endOfPlain(source, at, /[\r\n]/g);
     const row: CsvRow = { line, cells: [] };
     for (;;) {
-      // A blank between the comma and a quote is not part of the cell.
-      const blanks = /[ \t]*(?=")/y;
-      blanks.lastIndex = at;
-      at += blanks.exec(source)?.[0].length ?? 0;
-      cell.lastIndex = at;
-      const [whole = '', quoted, plain = ''] = cell.exec(source) ?? [];
-      if (quoted === undefined && whole.startsWith('"'))
-        return { rows, problem: { line, message: 'A quote is opened and not closed.' } };
-      row.cells.push((quoted === undefined ? plain : quoted.replaceAll('""', '"')).trim());
-      at += whole.length;
+      const cell = readCell(source, at);
+      if (cell === null) return { rows, problem: { line, message: 'A quote is opened and not closed.' } };
+      const whole = source.slice(at, cell.end);
+      if (whole.length > MAX_CELL)
+        return { rows, problem: { line, message: `A cell is longer than ${MAX_CELL} characters.` } };
+      row.cells.push(cell.text.trim());
+      at = cell.end;
       line += whole.match(/\r\n|\r|\n/g)?.length ?? 0;
       if (source[at] !== ',') break;
       at += 1;
@@ -43,10 +39,30 @@ export function parseCsv(text: string): { rows: CsvRow[]; problem: { line: numbe
   return { rows, problem: null };
 }
 
-/** One line of CSV; cells are quoted where necessary. */
-export function csvLine(cells: readonly string[]): string {
-  const written = cells.map((text) =>
-    /[",\r\n]|^[ \t#]|[ \t]$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text,
-  );
-  return `${written.join(',')}\r\n`;
+/**
+ * The cell that begins at a position, and where it ends; null if its quote is never closed. Scanned, because a pattern
+ * with a choice in a repetition takes a level of the call stack for each character.
+ */
+function readCell(source: string, at: number): { text: string; end: number } | null {
+  const start = afterBlanks(source, at);
+  // A blank between the comma and a quote is not part of the cell.
+  if (source[start] !== '"') {
+    const end = endOfPlain(source, at, /[,\r\n]/g);
+    return { text: source.slice(at, end), end };
+  }
+  let close = source.indexOf('"', start + 1);
+  while (close >= 0 && source[close + 1] === '"') close = source.indexOf('"', close + 2);
+  if (close < 0) return null;
+  return { text: source.slice(start + 1, close).replaceAll('""', '"'), end: afterBlanks(source, close + 1) };
+}
+
+function afterBlanks(source: string, at: number): number {
+  let next = at;
+  while (source[next] === ' ' || source[next] === '\t') next += 1;
+  return next;
+}
+
+function endOfPlain(source: string, at: number, end: RegExp): number {
+  end.lastIndex = at;
+  return end.exec(source)?.index ?? source.length;
 }

@@ -7,9 +7,9 @@ import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
 import type { MonitorColumns } from '../../store/sites/import.js';
 import type { IgnoredEntry } from '../../store/sites/records.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
+import { csvLine } from '../common/csv.js';
 import type { Ctx } from '../context.js';
 import { UPDATE_TYPES } from '../updates/results.js';
-import { csvLine } from './csv.js';
 import { ORIGINAL_HEADINGS } from './rows.js';
 
 /** Records read from storage at once. */

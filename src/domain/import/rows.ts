@@ -5,6 +5,7 @@
 
 import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
 import { ownMember } from '../../core/own-member.js';
+import { withoutApostrophe } from '../common/csv.js';
 import { parseCsv } from './csv.js';
 import type { Invalid } from './read.js';
 import { sentence } from './record.js';
@@ -107,11 +108,15 @@ type Values = Record<Column, string>;
 function rowOf(values: Values, ssl_verify: boolean, ssl_version: 0 | 6 | 7) {
   return {
     ...values,
+    name: withoutApostrophe(values.name),
+    admin: withoutApostrophe(values.admin),
     ssl_verify,
     ssl_version,
     // The original's list also contains addresses without a scheme.
     url: values.url === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(values.url) ? values.url : `https://${values.url}`,
-    tags: values.tags.split(/[;,]/).flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
+    tags: withoutApostrophe(values.tags)
+      .split(/[;,]/)
+      .flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
     http_user: values.http_user === '' ? null : values.http_user,
     http_pass: values.http_pass === '' ? null : values.http_pass,
   };

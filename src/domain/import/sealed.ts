@@ -16,13 +16,18 @@ const MAX_FILE = 500_000_000;
 /** Records per page when writing. */
 const PAGE = 100;
 
+/** Most memory of a derivation, in bytes. */
+const MAX_MEMORY = 2 ** 30;
+
 const cost = once(() =>
-  z.object({
-    n: z.number().int().min(16_384).max(1_048_576),
-    r: z.number().int().min(1).max(16),
-    p: z.number().int().min(1).max(4),
-    salt: z.string().regex(/^[A-Za-z0-9_-]{22,86}$/),
-  }),
+  z
+    .object({
+      n: z.number().int().min(16_384).max(1_048_576),
+      r: z.number().int().min(1).max(16),
+      p: z.number().int().min(1).max(4),
+      salt: z.string().regex(/^[A-Za-z0-9_-]{22,86}$/),
+    })
+    .refine(({ n, r }) => Number.isInteger(Math.log2(n)) && 128 * n * r <= MAX_MEMORY),
 );
 const sealedFile = once(() =>
   z.object({
@@ -53,19 +58,30 @@ export function isFleetFile(text: string): boolean {
 export function parseFile(text: string): SealedFile {
   if (text.length > MAX_FILE) throw unusable('It is larger than 500 MB.');
   const start = text.indexOf('{"sitefleet_fleet"');
+  let value: unknown;
   try {
-    const parsed = sealedFile().safeParse(JSON.parse(start < 0 ? '' : text.slice(start)));
-    if (parsed.success) return parsed.data;
+    value = JSON.parse(start < 0 ? '' : text.slice(start));
   } catch {
     // Reported below: the parser's own message may quote the file.
   }
+  const parsed = sealedFile().safeParse(value);
+  if (parsed.success) return parsed.data;
+  if (parsed.error.issues.every(({ path }) => path[0] === 'scrypt'))
+    throw unusable(
+      'The cost of deriving its key (scrypt) is not usable: n must be a power of two from 16384 to 1048576, r 1 to 16, p 1 to 4, and n * r at most 8388608.',
+    );
   throw unusable('It was cut off, or it is no fleet file.');
 }
 
 /** Derives a key from a passphrase; slow on purpose. */
 export async function passphraseKey(passphrase: string, { n, r, p, salt }: Cost): Promise<Uint8Array> {
   const derive = promisify<string, Buffer, number, object, Buffer>(scrypt);
-  return derive(passphrase.normalize('NFC'), Buffer.from(salt, 'base64url'), 32, { N: n, r, p, maxmem: 2 ** 31 });
+  return derive(passphrase.normalize('NFC'), Buffer.from(salt, 'base64url'), 32, {
+    N: n,
+    r,
+    p,
+    maxmem: 2 * MAX_MEMORY,
+  });
 }
 
 /**

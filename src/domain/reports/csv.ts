@@ -1,5 +1,6 @@
 /** A report as CSV (RFC 4180): its rows, or its figures if a segment has no rows. */
 
+import { csvLine } from '../common/csv.js';
 import type { Report } from './report.js';
 import { normalRow } from './shapes.js';
 import type { ReportValue, Scalar } from './types.js';
@@ -26,11 +27,5 @@ function plain(value: ReportValue): Scalar {
 }
 
 function csv(head: readonly string[], rows: readonly (readonly Scalar[])[]): string {
-  return `${[head, ...rows].map((row) => row.map(cell).join(',')).join('\r\n')}\r\n`;
-}
-
-/** Text that a spreadsheet would run as a formula is escaped: it comes from child sites. */
-function cell(value: Scalar): string {
-  const text = typeof value === 'string' && /^[=+\-@\t\r]/.test(value) ? `'${value}` : String(value ?? '');
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+  return [head, ...rows].map(csvLine).join('');
 }

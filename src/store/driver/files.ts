@@ -1,6 +1,6 @@
 /** Database files: their paths, their creation, and backups. */
 
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, linkSync, mkdirSync, openSync, renameSync, rmSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Db } from './db.js';
@@ -58,27 +58,54 @@ export async function backup(db: Db, path: string): Promise<void> {
     throw new StorageError('other', 'Only a database in a file can be copied here; use the backup of its server.');
   }
   const target = resolve(path);
+  requireFree(target);
   const partial = `${target}.partial`;
-  for (const file of [target, partial]) reserve(file);
+  reserve(partial);
   try {
     // VACUUM INTO accepts an empty file, so the mode was set before the first byte of data.
     await db.run('VACUUM INTO ?', [partial]);
-    const handle = openSync(partial, 'r');
-    fsyncSync(handle);
-    closeSync(handle);
-    renameSync(partial, target);
-  } catch (error) {
-    for (const file of [target, partial]) rmSync(file, { force: true });
-    throw error;
+    publish(partial, target);
+  } finally {
+    rmSync(partial, { force: true });
   }
 }
 
-function reserve(file: string): void {
+/**
+ * Gives a complete file its final name: it appears there whole or not at all, and never over another file.
+ * @throws StorageError `other` when the name was taken meanwhile
+ */
+export function publish(partial: string, target: string): void {
+  const handle = openSync(partial, 'r');
+  fsyncSync(handle);
+  closeSync(handle);
   try {
-    closeSync(openSync(file, 'wx', 0o600));
+    linkSync(partial, target);
+    rmSync(partial);
   } catch (error) {
-    const exists = hasCode(error) && error.code === 'EEXIST';
-    const why = exists ? 'exists already; choose another name' : 'cannot be created';
-    throw new StorageError('other', `The backup file ${file} ${why}.`, error);
+    if (hasCode(error) && error.code === 'EEXIST') throw taken(target, error);
+    // File systems without links, such as those of USB sticks.
+    requireFree(target);
+    renameSync(partial, target);
+  }
+}
+
+function requireFree(file: string): void {
+  if (existsSync(file)) throw taken(file);
+}
+
+function taken(file: string, cause?: unknown): StorageError {
+  return new StorageError('other', `The file ${file} exists already; choose another name.`, cause);
+}
+
+/** Creates the file that is written to. One that is there was left by a process that was ended, or is being written. */
+function reserve(partial: string): void {
+  try {
+    closeSync(openSync(partial, 'wx', 0o600));
+  } catch (error) {
+    const left = hasCode(error) && error.code === 'EEXIST';
+    const why = left
+      ? 'was left unfinished, or is being written now; remove it if no other backup runs'
+      : 'cannot be created';
+    throw new StorageError('other', `The file ${partial} ${why}.`, error);
   }
 }
