@@ -126,11 +126,3 @@ export function siteSays(value: unknown): string {
 export function siteWord(text: string): string {
   return /^[\w.+~@/-]{1,100}$/.test(text) ? text : `"${harmless(text, 100)}"`;
 }
-
-/**
- * A stored sync error as shown to users. One stored by an earlier version may be the bare text of a site: it is quoted
- * now.
- */
-export function shownSyncError(row: { sync_error: string; sync_error_quoted: number }): string {
-  return row.sync_error_quoted === 1 ? row.sync_error : siteSays(row.sync_error);
-}

@@ -4,7 +4,6 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import type { Db } from '../store/driver/db.js';
-import { createStore } from '../store/store.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
@@ -38,7 +37,6 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
     const next = keys.next();
     const vault = createVault([next, ...keys.present]);
     try {
-      await createStore(db, vault).sites.sealPlain();
       return { next, forgotten, resealed: await reseal(db, vault) };
     } catch (error) {
       if (!(await inUse(db, next))) keys.undo();

@@ -64,7 +64,7 @@ async function digestOf(db: Db): Promise<string> {
   const contents = await db.read(names.map((name) => ({ sql: `SELECT * FROM "${name}"`, args: [] })));
   // The last use of a key does not change its permissions, nor does a new sync of a site change its contents. An answer
   // of the child also clears a failed sync, and with it the status.
-  const error = { sync_error: '', sync_error_code: '', sync_error_quoted: 0 };
+  const error = { sync_error: '', sync_error_code: '' };
   const times = { last_access: null, last_sync: null, last_attempt: null, status_since: null };
   const looks = { ...times, ...error, status: '', content_hash: '' };
   const plain = contents.map((rows) => rows.map((row) => ({ ...row, ...looks })));

@@ -250,17 +250,6 @@ describe('stored reasons', () => {
     }
   });
 
-  test('from before are too, whatever they pretend', async () => {
-    for (const text of [
-      ...Object.values(HOSTILE),
-      `The site does not accept our signature. The site says: "x". ${ORDER}`,
-    ]) {
-      await mcp.app.db.run('UPDATE site SET sync_error = ? WHERE id = 1', [text]);
-      await mcp.app.db.run('UPDATE site_detail SET sync_error_quoted = 0 WHERE site_id = 1');
-      expect(judge(await syncErrors())).toBe(1);
-    }
-  });
-
   test('of our own are not put into its mouth', async () => {
     await mcp.app.db.run("UPDATE site SET url = 'http://127.0.0.1:1/' WHERE id = 1");
     await fresh();

@@ -3,7 +3,6 @@
  * §5.12).
  */
 
-import { shownSyncError } from '../../../schemas/site-text.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import type { StatusFacts } from '../../store/sites/status.js';
 import type { Ctx } from '../context.js';
@@ -34,17 +33,14 @@ export async function statusReasons(
 
 /** Every reason that applies, the one shown by the status first; '' for a connected site. */
 export function reasonOf(
-  facts: Pick<
-    StatusFacts,
-    'suspended' | 'disconnected' | 'sync_error' | 'sync_error_quoted' | 'suspended_with' | 'suspended_client'
-  >,
+  facts: Pick<StatusFacts, 'suspended' | 'disconnected' | 'sync_error' | 'suspended_with' | 'suspended_client'>,
 ): string {
   const byHand = 'Disconnected by hand; reconnect-site-v1 connects it again.';
   const suspended =
     facts.suspended_with === null
       ? 'Suspended; unsuspend-site-v1 lifts that.'
       : `Suspended with its client ${facts.suspended_client ?? ''} (${facts.suspended_with}); unsuspend-client-v1 or unsuspend-site-v1 lifts that.`;
-  const failed = `The last sync failed: ${shownSyncError(facts)}`;
+  const failed = `The last sync failed: ${facts.sync_error}`;
   return [
     ...(facts.disconnected === 2 ? [byHand] : []),
     ...(facts.suspended === 1 ? [suspended] : []),

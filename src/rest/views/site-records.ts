@@ -1,6 +1,5 @@
 /** Sites as the REST interface shows them: the list view and the full record (REST §4.1). */
 
-import { shownSyncError } from '../../../schemas/site-text.js';
 import { type Place, placeOf } from '../../domain/common/cursor.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
@@ -179,7 +178,7 @@ function fullView(site: ShownSite, known: RecordParts): { head: object; tail: ob
     status_since: reason?.status_since ?? null,
     health_status: healthText(site, score, known.goodHealth),
     health_score: score,
-    sync_errors: shownSyncError(site),
+    sync_errors: site.sync_error,
     icon: null,
     last_sync: isoTime(site.last_sync),
     last_post_time: site.last_post === null ? null : isoTime(site.last_post * 1000),

@@ -39,7 +39,6 @@ const COLUMNS: Readonly<Record<string, string>> = {
   suspended_with: 's.suspended_with',
   suspended_client: '(SELECT c.name FROM client c WHERE c.id = s.suspended_with)',
   since: 'nullif(d.status_since, 0)',
-  sync_error_quoted: 'd.sync_error_quoted',
   wp: "nullif(d.wp_version, '')",
   php: "nullif(d.php_version, '')",
   child: "nullif(d.child_version, '')",

@@ -1,6 +1,5 @@
 /** The outbox: one mail per occasion, retried until it is sent or given up. */
 
-import { shownSyncError } from '../../../schemas/site-text.js';
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { AlertRow } from '../monitoring/alerts.js';
@@ -151,11 +150,7 @@ export function createMail(db: Db) {
            JOIN site s ON s.id = u.site_id WHERE s.suspended = 0 ORDER BY u.n DESC, s.url_key LIMIT ?`,
           limit,
         ),
-        sql(
-          `SELECT s.id, s.name, s.url, s.sync_error, d.sync_error_quoted FROM site s JOIN site_detail d ON d.site_id = s.id
-           WHERE s.status = 'disconnected' ORDER BY s.url_key LIMIT ?`,
-          limit,
-        ),
+        sql("SELECT id, name, url, sync_error FROM site WHERE status = 'disconnected' ORDER BY url_key LIMIT ?", limit),
         sql(
           `SELECT (SELECT n FROM site_count WHERE status = 'disconnected') AS lost,
              (SELECT count(*) FROM incident WHERE ended_at IS NULL) AS down`,
@@ -175,7 +170,7 @@ export function createMail(db: Db) {
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
         most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
-        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: reasonOf(row) })),
+        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
         disconnected_total: Number(totals[0]?.lost ?? 0),
         down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
         down_total: Number(totals[0]?.down ?? 0),
@@ -187,11 +182,6 @@ export function createMail(db: Db) {
 
 function namesOf(row: Row): { id: number; name: string; url: string } {
   return { id: Number(row.id), name: String(row.name), url: String(row.url) };
-}
-
-/** Why a site is disconnected, as shown to users. */
-function reasonOf(row: Row): string {
-  return shownSyncError({ sync_error: String(row.sync_error), sync_error_quoted: Number(row.sync_error_quoted) });
 }
 
 export type Digest = Awaited<ReturnType<ReturnType<typeof createMail>['digest']>>;

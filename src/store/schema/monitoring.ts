@@ -91,16 +91,13 @@ CREATE UNIQUE INDEX incident_open ON incident (site_id) WHERE ended_at IS NULL;
 CREATE TABLE monitor_engine (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   -- Global settings that next_check_at was computed with, JSON.
-  planned TEXT NOT NULL DEFAULT '',
-  network_down_since INTEGER,
-  reference_asked_at INTEGER,
-  reference_ok_at INTEGER
+  planned TEXT NOT NULL DEFAULT ''
 );
 INSERT INTO monitor_engine (id) VALUES (1);
 
--- Whether a machine's own network is up. The network columns of monitor_engine stay for older processes that still run.
+-- Whether a machine's own network is up.
 CREATE TABLE monitor_network (
-  -- Name of the machine; '' = what was known before there were names.
+  -- Name of the machine.
   host TEXT PRIMARY KEY,
   down_since INTEGER,
   -- When the references were asked last, and when one last answered.

@@ -76,7 +76,6 @@ CREATE TABLE site_detail (
   site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
   admin_username TEXT NOT NULL DEFAULT '',
   notes TEXT NOT NULL DEFAULT '',
-  unique_id TEXT NOT NULL DEFAULT '',
   -- 1 = on trial beside another dashboard: it is read, never changed, until the trial is ended.
   on_trial INTEGER NOT NULL DEFAULT 0,
   -- How often a site was asked for the title that it is to be named by; NULL = it has its name.
@@ -100,11 +99,10 @@ CREATE TABLE site_detail (
   health_critical INTEGER,
   last_post INTEGER,
 
-  -- Last success and last try (ms), the code of its failure, and whether the site's own words are in sync_error.
+  -- Last success, last try (ms), and the code of its failure.
   last_sync INTEGER,
   last_attempt INTEGER,
   sync_error_code TEXT NOT NULL DEFAULT '',
-  sync_error_quoted INTEGER NOT NULL DEFAULT 0,
   -- Which address answered the last sync: 'ajax', 'root', or '' while unknown.
   door TEXT NOT NULL DEFAULT '',
   -- When the status became what it is (ms); NULL unknown. 0 = it has just changed: the batch that changed it writes the time.
@@ -148,7 +146,6 @@ CREATE INDEX site_detail_by_php ON site_detail (php_version);
 CREATE INDEX site_detail_by_child ON site_detail (child_version);
 CREATE INDEX site_detail_on_trial ON site_detail (site_id) WHERE on_trial = 1;
 CREATE INDEX site_detail_status_changed ON site_detail (site_id) WHERE status_since = 0;
-CREATE INDEX site_detail_unsealed ON site_detail (site_id) WHERE unique_id <> '';
 
 -- Sealed with AES-256-GCM by the vault; never read by a list.
 CREATE TABLE site_secret (

@@ -105,12 +105,7 @@ export function createInventory(db: Db) {
         : '';
       return storeUnlessSynced(db, siteId, since, [
         sql(`UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?${again}`, message, siteId, message),
-        sql(
-          'UPDATE site_detail SET last_attempt = ?, sync_error_code = ?, sync_error_quoted = 1 WHERE site_id = ?',
-          now,
-          code,
-          siteId,
-        ),
+        sql('UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?', now, code, siteId),
         stampStatus(now),
       ]);
     },

@@ -42,8 +42,6 @@ export interface SiteRecord extends SiteRow {
   last_sync: number | null;
   last_attempt: number | null;
   sync_error_code: string;
-  /** 1 = the text of the site in `sync_error` is quoted, see `shownSyncError`. */
-  sync_error_quoted: number;
   /**
    * Of the last visit: 1 up, 0 down; null = undecided, or never visited. See `lastVisit` for the latest of all checks.
    */

@@ -1,12 +1,9 @@
 /** Secrets of sites, sealed by the vault for their row and column. Never read by a list. */
 
-import { type Db, type Row, sql } from '../driver/db.js';
+import type { Db, Row } from '../driver/db.js';
 import { type Vault, VaultError } from '../vault/vault.js';
 import { idList } from './filter.js';
 import { reachOf, type SiteConnection } from './rows.js';
-
-/** Sites per transaction when many are sealed. */
-const AT_ONCE = 500;
 
 /** Seals and opens a column of one site's secrets. */
 export function createSecretSealer(vault: Vault) {
@@ -20,30 +17,6 @@ export function createSecretSealer(vault: Vault) {
 
 export function createSiteSecrets(db: Db, vault: Vault) {
   const { seal, open } = createSecretSealer(vault);
-
-  /**
-   * Seals unique ids, which were stored in clear text before schema 7: a migration has no key, so they are sealed once
-   * one is known. After that this reads one empty index. Two processes may do it concurrently.
-   */
-  const sealPlain = async (): Promise<void> => {
-    const rows = await db.all("SELECT site_id, unique_id FROM site_detail WHERE unique_id <> ''");
-    if (rows.length === 0) return;
-    for (let from = 0; from < rows.length; from += AT_ONCE) {
-      await db.batch(
-        rows.slice(from, from + AT_ONCE).flatMap(({ site_id, unique_id }) => {
-          const id = Number(site_id);
-          const sealed = seal(id, 'unique_id', String(unique_id));
-          return [
-            sql('UPDATE site_secret SET unique_id = ifnull(unique_id, ?) WHERE site_id = ?', sealed, id),
-            sql("UPDATE site_detail SET unique_id = '' WHERE site_id = ?", id),
-          ];
-        }),
-      );
-    }
-    // The clear text remains in unused pages of the file until it is rewritten; a server handles this itself. Rewriting
-    // fails while others write, or without free space; backups never contain it.
-    if (db.kind === 'embedded') await db.run('VACUUM').catch(() => undefined);
-  };
 
   /** Undefined if a secret cannot be opened: that must not prevent calls to other sites. */
   const connectionOf = (row: Row): SiteConnection | undefined => {
@@ -71,8 +44,6 @@ export function createSiteSecrets(db: Db, vault: Vault) {
   };
 
   return {
-    sealPlain,
-
     /** Connections of any number of sites; a site without a stored key that can be opened is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(

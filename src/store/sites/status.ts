@@ -14,10 +14,7 @@ export interface SuspensionChange {
 /** Facts about the status of a site, besides the status itself. */
 export interface StatusFacts
   extends Row,
-    Pick<
-      SiteRecord,
-      'id' | 'status' | 'suspended' | 'disconnected' | 'sync_error' | 'sync_error_quoted' | 'suspended_with'
-    > {
+    Pick<SiteRecord, 'id' | 'status' | 'suspended' | 'disconnected' | 'sync_error' | 'suspended_with'> {
   status_since: number | null;
   /** The name of the client with which the site was suspended. */
   suspended_client: string | null;
@@ -54,7 +51,7 @@ export function createSiteStatus(db: Db) {
     async facts(ids: readonly number[]): Promise<Map<number, StatusFacts>> {
       if (ids.length === 0) return new Map();
       const rows = await db.all<StatusFacts>(
-        `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.suspended_with, d.sync_error_quoted, c.name AS suspended_client,
+        `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.suspended_with, c.name AS suspended_client,
            nullif(d.status_since, 0) AS status_since
          FROM site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN client c ON c.id = s.suspended_with
          WHERE s.id IN (SELECT value FROM json_each(?))`,
