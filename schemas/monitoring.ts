@@ -9,8 +9,8 @@ import { bounded } from './zod-internals.js';
 export const MONITOR_TYPES = ['http', 'ping', 'keyword'] as const;
 export const MONITOR_METHODS = ['head', 'get', 'post', 'push', 'patch', 'delete', 'put', 'options'] as const;
 
-/** Minutes between checks: 5 to 45 in steps, then whole hours to a day. */
-const INTERVALS = [5, 10, 15, 30, 45, ...Array.from({ length: 24 }, (_, hour) => (hour + 1) * 60)];
+/** Minutes between checks: 1, 5 to 45 in steps, then whole hours to a day. */
+const INTERVALS = [1, 5, 10, 15, 30, 45, ...Array.from({ length: 24 }, (_, hour) => (hour + 1) * 60)];
 
 /** `15m`, `2h`. */
 export function intervalLabel(minutes: number): string {
@@ -31,7 +31,7 @@ export const interval = once(
         .int()
         .refine(
           (minutes) => INTERVALS.includes(minutes),
-          'must be 5, 10, 15, 30, 45 or whole hours up to 24, in minutes',
+          'must be 1, 5, 10, 15, 30, 45 or whole hours up to 24, in minutes',
         ),
     ),
 );

@@ -204,6 +204,7 @@ Password  ${credentials.password}
 API key   ${credentials.api_key}
 Log in    ${all.login_link} (works once)
 Alerts    ${inbox.url} (those that were sent)
+Watched   every 5 minutes; for your own sites, the page asks at the first start
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g

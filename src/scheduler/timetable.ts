@@ -93,7 +93,7 @@ export const timetable: readonly ScheduledTask[] = [
   {
     name: 'alert-deliveries',
     about: 'Tells webhooks and chats of new alerts, and tries again what was not taken.',
-    pattern: '0,20,40 * * * * *',
+    pattern: '5,15,25,35,45,55 * * * * *',
     run: deliverAlerts,
   },
   {

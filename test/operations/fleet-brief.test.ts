@@ -59,6 +59,43 @@ async function troubles(): Promise<number> {
   return now;
 }
 
+describe('a failed check', () => {
+  it('is in what needs attention until a later one finds the site reachable', async () => {
+    const id = await app.connect(0);
+    await app.call('check-site', { site_id_or_domain: id });
+    expect(matters(await app.call('get-fleet-brief'))).toEqual([]);
+    app.site(0).faults.http500 = true;
+    expect(await app.call('check-site', { site_id_or_domain: id })).toMatchObject({
+      reachable: false,
+      http_status: 500,
+    });
+    const [matter, ...others] = (await app.call('get-fleet-brief')).needs_attention;
+    expect(others).toEqual([]);
+    expect(matter).toMatchObject({
+      matter: 'front page not reachable at the last check',
+      count: 1,
+      first: [expect.stringMatching(/ at 2026-11-20T12:00Z, HTTP 500$/)],
+      next: `svc-check-site-v1 {"site_id_or_domain":${id}}`,
+    });
+    // Its monitor looked later and found it up.
+    await run(
+      'UPDATE monitor SET active = 1, status = 1, last_check_at = ? WHERE site_id = ?',
+      app.clock.now() + 1,
+      id,
+    );
+    expect(matters(await app.call('get-fleet-brief'))).toEqual([]);
+    // A monitor that is down says it already.
+    await run('UPDATE monitor SET status = 0, last_check_at = 1 WHERE site_id = ?', id);
+    expect(matters(await app.call('get-fleet-brief'))).toEqual(['1 down']);
+    await run('UPDATE monitor SET active = 0, status = 99, last_check_at = NULL WHERE site_id = ?', id);
+    await app.call('check-sites', { site_ids_or_domains: [id] });
+    expect((await app.call('get-fleet-brief')).needs_attention[0].count).toBe(1);
+    app.site(0).faults.http500 = false;
+    await app.call('check-site', { site_id_or_domain: id });
+    expect(matters(await app.call('get-fleet-brief'))).toEqual([]);
+  });
+});
+
 describe('get-fleet-brief', () => {
   it('says that nothing is known of an empty fleet, and nothing needs a person', async () => {
     expect(await app.call('get-fleet-brief')).toMatchObject({

@@ -17,7 +17,11 @@ describe('the first start', needs('chromium'), () => {
   it('asks what to import, who gets alerts and whether to monitor, and each can be skipped', async () => {
     const page = await served.open();
     await page.getByRole('heading', { name: 'Welcome' }).waitFor();
-    for (const title of ['Which sites?', 'Who should know when a site goes down?', 'Monitor them?']) {
+    for (const title of [
+      'Which sites?',
+      'Who should know when a site goes down?',
+      'Watch your sites every 5 minutes?',
+    ]) {
       await page.getByRole('heading', { name: title }).waitFor();
       await page.getByRole('button', { name: 'Skip' }).click();
     }
@@ -40,8 +44,12 @@ describe('the first start', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Connect site' }).click();
     await page.getByRole('button', { name: 'Continue with 1 site' }).click();
     await page.getByRole('button', { name: 'Skip' }).click();
-    await page.getByRole('button', { name: 'Monitor all sites' }).click();
+    await page.getByRole('button', { name: 'Watch every 5 minutes' }).click();
     await page.getByText('1 site, 1 connected').waitFor();
+    expect(await app.db.all("SELECT key, value FROM setting WHERE key LIKE 'monitoring.%' ORDER BY key")).toEqual([
+      { key: 'monitoring.svc_uptime_monitoring_active', value: '1' },
+      { key: 'monitoring.svc_uptime_monitoring_interval', value: '5' },
+    ]);
     await page.getByRole('link', { name: 'Monitors', exact: true }).first().click();
     await page.getByText('1 monitor', { exact: true }).waitFor();
     await page.getByText('Monitors are off').waitFor({ state: 'detached' });

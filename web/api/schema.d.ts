@@ -518,6 +518,7 @@ export interface paths {
                     | 'down_after_update'
                     | 'down'
                     | 'disconnected'
+                    | 'unreachable'
                     | 'vulnerable'
                     | 'update_undone'
                     | 'certificate_ends'

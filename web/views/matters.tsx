@@ -5,6 +5,7 @@ import {
   ArrowDownCircle,
   CalendarClock,
   ClockAlert,
+  GlobeX,
   ListX,
   OctagonX,
   RotateCw,
@@ -32,6 +33,7 @@ const LOOK: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all
   down_after_update: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   down: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   disconnected: { tone: 'bad', icon: Unplug, all: '/sites?status=disconnected' },
+  unreachable: { tone: 'bad', icon: GlobeX, all: null },
   vulnerable: { tone: 'bad', icon: ShieldAlert, all: null },
   update_undone: { tone: 'warn', icon: Undo2, all: null },
   certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
@@ -111,6 +113,12 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
           {one.suspect !== undefined && <>, {t.now.after(`${one.suspect.name} ${one.suspect.new_version}`)}</>}
         </>
       );
+    case 'unreachable':
+      return (
+        <>
+          {one.http_status ? `HTTP ${one.http_status}` : t.now.noAnswer}, <Time iso={one.at} />
+        </>
+      );
     case 'disconnected':
       return (
         <>
@@ -152,6 +160,12 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
     case 'down':
       return (
         <Button small icon={RotateCw} onClick={() => check(id)}>
+          {t.now.check}
+        </Button>
+      );
+    case 'unreachable':
+      return (
+        <Button small icon={RotateCw} onClick={() => visit(id)}>
           {t.now.check}
         </Button>
       );
@@ -200,6 +214,11 @@ async function check(id: string): Promise<void> {
     const { data } = await answer(api.POST('/monitors/{id_or_domain}/check', path(id)));
     return data.uptime_status === 'up' ? t.now.isUp : t.now.isDown(data.http_code);
   });
+  refresh('now:');
+}
+
+async function visit(id: string): Promise<void> {
+  await trying(async () => (await answer(api.POST('/sites/{id_or_domain}/check', path(id)))).message);
   refresh('now:');
 }
 

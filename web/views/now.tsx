@@ -15,6 +15,7 @@ import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { JobLines } from './job-lines.js';
 import { Matters } from './matters.js';
+import { WatchQuestion } from './watch.js';
 
 const CASES = 6;
 const STRIPS = 12;
@@ -41,6 +42,7 @@ export function Now() {
           ) : (
             <div class="now">
               <div class="first">
+                {write && data.not_known.monitors > 0 && <WatchQuestion />}
                 {data.matters.length === 0 ? (
                   <Card>
                     <Empty icon={CircleCheckBig} title={t.now.calm}>

@@ -13,7 +13,7 @@ import { t } from '../texts/texts.js';
 import { Recipients } from './recipients.js';
 import { Facts } from './site-overview.js';
 
-const INTERVALS = [5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
+const INTERVALS = [1, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
 
 export function Settings() {
   return (

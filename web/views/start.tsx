@@ -12,6 +12,7 @@ import { Card, Page } from '../parts/page.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RecipientForm } from './recipients.js';
+import { watchAll } from './watch.js';
 
 const STEPS = ['sites', 'alerts', 'monitor'] as const;
 
@@ -118,17 +119,16 @@ function Bring({ next }: { next: () => void }) {
 function Monitor({ next }: { next: () => void }) {
   const on = () =>
     trying(async () => {
-      await answer(api.PATCH('/settings/monitoring/edit', { body: { svc_uptime_monitoring_active: 1 } }));
-      refresh('monitors:', 'now:', 'settings:');
+      const said = await watchAll();
       next();
-      return t.monitors.nowOn;
+      return said;
     });
   return (
     <Card title={t.start.monitor}>
       <p>{t.start.monitorText}</p>
       <div class="row">
         <Button kind="main" icon={Activity} onClick={on}>
-          {t.monitors.switchOnAll}
+          {t.start.watch}
         </Button>
         <LinkButton kind="quiet" icon={BellRing} href="/settings">
           {t.nav.settings}

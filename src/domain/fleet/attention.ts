@@ -19,6 +19,7 @@ export const ATTENTION = [
   'down_after_update',
   'down',
   'disconnected',
+  'unreachable',
   'vulnerable',
   'update_undone',
   'certificate_ends',
@@ -58,6 +59,10 @@ function ofBrief({ matters }: BriefData): Found {
     })),
     down: matter(matters.down, outage),
     disconnected: matter(matters.disconnected, (row) => ({ ...caseOf(row, row.since), reason: reasonCell(row) })),
+    unreachable: matter(matters.unreachable, (row) => ({
+      ...caseOf(row, row.checked_at),
+      http_status: typeof row.http_status === 'number' ? row.http_status : null,
+    })),
     certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
     vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({

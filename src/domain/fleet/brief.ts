@@ -149,6 +149,13 @@ const LINES: readonly Line[] = [
       `${row.since === null ? `last sync ${minute(row.last_sync)}` : `since ${minute(row.since)}`}: ${reasonCell(row) ?? 'unknown'}`,
   },
   {
+    name: 'unreachable',
+    matter: 'front page not reachable at the last check',
+    next: ([site]) => `svc-check-site-v1 ${JSON.stringify({ site_id_or_domain: site?.site_id })}`,
+    describe: ({ checked_at, http_status }) =>
+      `at ${minute(checked_at)}, ${http_status ? `HTTP ${http_status}` : 'no answer'}`,
+  },
+  {
     name: 'certificates',
     matter: `certificate ends within ${CERTIFICATE_DAYS} days, or has ended`,
     next: search({ certificate_days: CERTIFICATE_DAYS }),

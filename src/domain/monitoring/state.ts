@@ -22,8 +22,11 @@ const FLAPPING = 2;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 3_600_000;
-/** Between a failed check and the one that confirms it (REST §6.11.2). */
-const RETRY_MS = MINUTE_MS;
+/**
+ * Between a failed check and the one that confirms it (REST §6.11.2). With the paces of the tasks `monitors` and
+ * `alert-deliveries`, an alert has left within a minute of the turn that found the site broken.
+ */
+const RETRY_MS = 20_000;
 /** This many changes within the window count as flapping: two and a half outages. */
 const FLAP_CHANGES = 5;
 

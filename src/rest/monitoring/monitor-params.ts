@@ -55,7 +55,7 @@ function own<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
 const retries = (): z.ZodType<number, z.ZodTypeDef, unknown> => int(0, MOST_RETRIES);
 const ABOUT = {
   active: 'Watch the site: 1 or 0.',
-  interval: 'Between checks: 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
+  interval: 'Between checks: 1m, 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
   timeout: 'Seconds a check may take, or a label such as 60s or 2min; 0 = no limit of its own.',
   maxretries: 'Failed checks, a minute apart, before the site counts as down.',
   type: 'http: the status; ping: only the headers; keyword: a word in the page.',

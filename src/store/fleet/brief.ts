@@ -29,6 +29,7 @@ const MATTERS = [
   'down',
   'after_update',
   'disconnected',
+  'unreachable',
   'certificates',
   'domains',
   'stale',
@@ -89,6 +90,17 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
       'site s JOIN site_detail d ON d.site_id = s.id',
       fragment("s.status = 'disconnected'"),
       'since IS NULL, since DESC, s.id',
+    ),
+    // Neither refuted by a later check of its monitor, nor named as down already.
+    unreachable: matter(
+      'd.checked_at, d.http_status',
+      'site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN monitor m ON m.site_id = s.id',
+      fragment(
+        `d.reachable = 0 AND s.status = 'connected' AND NOT (coalesce(m.last_check_at, 0) > d.checked_at)
+          AND NOT (coalesce(m.status, 99) = 0 AND coalesce(m.active, ?) = 1)`,
+        active,
+      ),
+      'd.checked_at DESC, s.id',
     ),
     certificates: matter(
       'c.valid_to AS ends',
