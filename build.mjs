@@ -1,10 +1,7 @@
-/**
- * Builds the program: `tsc`, the list of tools for assistants, one file for `sitefleet stdio`, and executable entry
- * points.
- */
+/** Builds the program: `tsc`, one file for `sitefleet stdio`, and executable entry points. */
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const dist = 'dist';
@@ -44,14 +41,8 @@ const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--
 const compiled = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
 if (compiled.status !== 0) process.exit(compiled.status ?? 1);
 
-const { operations } = await import('./dist/tools/index.js');
-const { buildTools } = await import('./dist/src/mcp/built-tools.js');
-writeFileSync(join(folder, 'mcp', 'tools.json'), JSON.stringify(buildTools(operations)));
-
 const { bundleStdio } = await import('./scripts/bundle.mjs');
 const { text } = await bundleStdio(join(folder, 'cli', 'stdio-entry.js'), ['@libsql/client']);
-
-for (const name of readdirSync(app)) if (name.startsWith('stdio.bundle.cjs')) rmSync(join(app, name));
 writeFileSync(join(app, 'stdio.bundle.cjs'), text);
 for (const program of ['src/cli.js', 'bench/run.js', 'bench/load.js']) chmodSync(join(dist, program), 0o755);
 

@@ -1,6 +1,5 @@
 /** Bundles the program with esbuild: one script for `sitefleet stdio`, and, for a release, everything in a few files. */
 
-import { createHash } from 'node:crypto';
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { build } from 'esbuild';
@@ -34,7 +33,7 @@ const servingOnly = {
 };
 
 /**
- * Bundles the script that answers an assistant fastest (see src/cli/launch.ts). It begins with its digest.
+ * Bundles the script that answers an assistant fastest (see src/cli/launch.ts).
  * @param entry the built `stdio-entry.js`
  * @param external packages that are installed beside it, besides native ones
  * @returns its text, and its source files
@@ -46,14 +45,11 @@ export async function bundleStdio(entry, external = []) {
     format: 'cjs',
     external: [...NATIVE, ...external],
     plugins: [servingOnly],
-    // The code runs as a script, where `import()` would need its own loader.
     supported: { 'dynamic-import': false },
     define: { 'import.meta.url': 'BUNDLE_URL' },
     banner: { js: 'const BUNDLE_URL=require("node:url").pathToFileURL(__filename).href;' },
   });
-  const [{ text }] = outputFiles;
-  const digest = createHash('sha256').update(text).digest('hex').slice(0, 16);
-  return { text: `//${digest}\n${text}`, inputs: Object.keys(metafile.inputs) };
+  return { text: outputFiles[0].text, inputs: Object.keys(metafile.inputs) };
 }
 
 /**

@@ -26,7 +26,7 @@ function stop(child) {
 }
 
 // Only the full build writes this file; in watch mode it would go stale.
-rmSync('dist/src/mcp/tools.json', { force: true });
+rmSync('dist/src/app/stdio.bundle.cjs', { force: true });
 
 const compiler = spawn(
   process.execPath,

@@ -82,7 +82,6 @@ function checkDescriptions() {
   for (const file of [
     released.bin.sitefleet,
     'dist/src/app/stdio.bundle.cjs',
-    'dist/src/mcp/tools.json',
     'dist/docs/index.html',
     ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
     'guard/sitefleet-guard.php',
@@ -157,10 +156,6 @@ async function checkOnNode(name) {
   const first = await greeting(node, [program, 'stdio'], env);
   const again = await greeting(node, [program, 'stdio'], env);
   const nodeAlone = await untilOutput(node, ['-e', 'console.log("up");process.stdin.resume()'], env);
-  assert.ok(
-    codeCaches(join(app, 'node_modules', facts.name), home).length > 0,
-    'compiled code is kept for the next start',
-  );
   await serves(node, program, env);
 
   // A fresh cache and home: the driver is downloaded from the registry again. A busy machine or network gets more
@@ -501,12 +496,6 @@ function npm(node, args, { cwd, env = process.env, out = false }) {
   });
   assert.equal(done.status, 0, `npm ${args.join(' ')}: ${done.stderr}`);
   return out ? done.stdout : done.stdout + done.stderr;
-}
-
-function codeCaches(...folders) {
-  return folders
-    .flatMap((folder) => readdirSync(folder, { recursive: true, encoding: 'utf8' }))
-    .filter((name) => /stdio\.bundle\.cjs\./.test(name));
 }
 
 function sizeOf(folder) {

@@ -1,10 +1,10 @@
 #!/usr/bin/env node
 /** The command `sitefleet`. An assistant that starts `stdio` waits for it, so that command has a fast path. */
 
-import { launchBundle, setV8Flags } from './cli/launch.js';
+import { keepCompiledCode, launchBundle } from './cli/launch.js';
 
 const [command, ...more] = process.argv.slice(2);
-setV8Flags(command !== 'stdio');
+keepCompiledCode();
 
 // A signal before anything was opened is not a failure. The serving commands install their own handler once they are
 // loaded.

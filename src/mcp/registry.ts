@@ -10,13 +10,11 @@ import type { Clock } from '../core/clock.js';
 import { closestNames } from '../core/closest-names.js';
 import { asServiceError, isOurFault, type ServiceError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { once } from '../core/once.js';
 import { permissionError } from '../core/permission.js';
 import { DEFAULT_TOOLSETS } from '../core/toolsets.js';
 import { toolName } from '../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../operation/operation.js';
 import { fitToBudget } from './budget.js';
-import { builtTools } from './built-tools.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import {
@@ -111,7 +109,6 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
-  const built = once(() => builtTools(operations, policy));
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
@@ -218,7 +215,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const known = lists.get(key);
       if (known !== undefined) return known;
       const visible = visibleTo(actor);
-      const shown = (operation: GroupedOperation) => built().get(operation.id) ?? toolOf(operation, policy, nameTools);
+      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
       const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
       lists.set(key, tools);
       return tools;

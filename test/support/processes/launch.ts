@@ -7,7 +7,6 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import { Script } from 'node:vm';
 import { threadId } from 'node:worker_threads';
-import { setV8Flags } from '../../../src/cli/launch.js';
 
 /** By then the functions of a usual start have been compiled. A process that ends sooner stores nothing. */
 const KEEP_AFTER_MS = 1_000;
@@ -16,8 +15,6 @@ type Body = (require: NodeJS.Require, program: string, url: string) => Promise<v
 
 /** @param url of the program's own file, beside which it looks for others */
 export async function launch(program: string, url: string): Promise<void> {
-  // As in `cli.ts`: compiled code is only valid under the flags it was compiled with.
-  setV8Flags(true);
   const filename = fileURLToPath(new URL('programs.script', url));
   const kept = `${filename}.${program}`;
   const cachedData = existsSync(kept) ? readFileSync(kept) : undefined;
