@@ -65,7 +65,7 @@ export const searchAnswer = once(() =>
   z.object({
     columns: z.array(z.string()).optional(),
     rows: z
-      .array(z.array(z.union([z.string(), z.number(), z.boolean(), z.null()])))
+      .array(z.array(z.union([z.string(), z.number().finite(), z.boolean(), z.null()])))
       .optional()
       .describe('One array per row, in the order of columns.'),
     groups: z

@@ -7,7 +7,7 @@ import type { JsonObject } from './tool-result.js';
 import { visibleText } from './untrusted-text.js';
 
 /** Schema of `text_from`, an input of tools whose texts may not fit. Only MCP cuts texts. `truncated` explains it. */
-export const TEXT_FROM = { type: 'integer' };
+export const TEXT_FROM = { type: 'integer', minimum: 0 };
 
 /** Members that may hold long texts written by users. */
 const LONG = new Set(['note', 'notes', 'post_content', 'post_excerpt']);

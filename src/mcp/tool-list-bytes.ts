@@ -1,5 +1,5 @@
 /**
- * Encodes responses to `tools/list`. The list is 90 KB and the same for every client with the same rights, so its JSON is
+ * Encodes responses to `tools/list`. The list is 120 KB and the same for every client with the same rights, so its JSON is
  * encoded once: doing it for each response would be most of the cost.
  */
 

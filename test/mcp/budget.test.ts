@@ -1,5 +1,6 @@
 /** The token cost of MCP in a conversation: the catalogue, and every answer. And what never reaches a model. */
 
+import { Ajv } from 'ajv';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
 import { TOOLSETS } from '../../src/config/types.js';
@@ -13,8 +14,10 @@ import { Prompts } from '../../src/mcp/prompts.js';
 import { createToolRegistry } from '../../src/mcp/registry.js';
 import { errorText } from '../../src/mcp/tool-result.js';
 import { cleanText, cleanValue } from '../../src/mcp/untrusted-text.js';
+import { contractOf, type JsonSchema } from '../../src/operation/contract.js';
 import { defineOperation, type GroupedOperation } from '../../src/operation/operation.js';
 import { operations } from '../../tools/index.js';
+import { walk } from '../support/json-schema.js';
 import { connect, LOCAL, type McpApp, mcpApp, textOf, WAYS } from '../support/mcp-clients.js';
 import { silent } from '../support/surfaces.js';
 
@@ -53,18 +56,34 @@ const structured = (result: unknown) => (result as { structuredContent: Record<s
 describe('the catalogue', () => {
   const tools = registryOf(operations).listTools(LOCAL);
 
-  it('keeps the limits that a model acts on, and leaves out those that every call is held to anyway', () => {
-    for (const { inputSchema } of tools) {
-      expect(JSON.stringify(inputSchema)).not.toContain('5000');
-      expect(inputSchema).not.toHaveProperty('additionalProperties');
+  /** A schema without the words in which operations are named, and without the members that MCP adds. */
+  const bare = (schema: unknown, added: readonly string[] = []) =>
+    JSON.parse(JSON.stringify(schema), (keyword, value) => {
+      if (added.includes(keyword)) return undefined;
+      return keyword === 'description' && typeof value === 'string' ? 'svc' : value;
+    });
+
+  it('has the schemas that the converter gives: limits, closed objects, and what must be present', () => {
+    for (const [at, operation] of operations.entries()) {
+      const { input_schema, output_schema } = contractOf(operation);
+      const { inputSchema, outputSchema } = tools[at] ?? {};
+      expect([operation.id, bare(inputSchema, ['text_from', 'confirmation_token'])]).toEqual([
+        operation.id,
+        bare(input_schema),
+      ]);
+      expect([operation.id, bare(outputSchema, ['truncated', 'confirmation_token'])]).toEqual([
+        operation.id,
+        bare(output_schema),
+      ]);
+      expect(inputSchema).toHaveProperty('additionalProperties', false);
     }
     const list = tools.find(({ name }) => name === 'svc-list-sites-v1');
-    // With the defaults of the interface: a default is shorter than a failed call.
     expect(list?.inputSchema.properties).toMatchObject({
-      page: { default: 1 },
-      per_page: { maximum: 100, default: 20 },
+      page: { type: 'integer', minimum: 1, default: 1 },
+      per_page: { type: 'integer', minimum: 1, maximum: 100, default: 20 },
       status: { default: 'any' },
       search: { default: '' },
+      client_id: { minimum: 1 },
     });
   });
 
@@ -81,11 +100,23 @@ describe('the catalogue', () => {
     expect(named('sync-sites')?.annotations?.destructiveHint).toBe(false);
   });
 
-  it('spells alternatives so that every model API takes them', () => {
-    const text = JSON.stringify(tools);
-    for (const refused of ['"type":[', '"type":"null"', '"format":']) expect(text).not.toContain(refused);
+  it('gives every value a type, so that strict clients have nothing to warn of', () => {
+    const warnings: unknown[] = [];
+    const logger = { log: () => {}, warn: (text: unknown) => warnings.push(text), error: () => {} };
+    for (const { name, inputSchema, outputSchema } of tools) {
+      const ajv = new Ajv({ logger });
+      for (const schema of [inputSchema, outputSchema]) {
+        expect(ajv.compile(schema as object)).toBeTypeOf('function');
+        for (const { path, schema: part } of walk(schema as JsonSchema, name))
+          expect([path, 'type' in part || 'anyOf' in part]).toEqual([path, true]);
+      }
+    }
+    expect(warnings).toEqual([]);
     const site = tools.find(({ name }) => name === 'svc-get-site-v1')?.outputSchema?.properties;
-    expect(site?.last_sync).toEqual({ description: 'string or null' });
+    expect(site).toMatchObject({
+      last_sync: { type: ['string', 'null'] },
+      client_id: { anyOf: [{}, { type: 'null' }] },
+    });
   });
 
   it('names tools as they are called', () => {

@@ -15,6 +15,7 @@ import {
   textOf,
   WAYS,
 } from '../support/mcp-clients.js';
+import { tokens } from '../support/tokens.js';
 
 const HTTP = WAYS.filter(([, transport]) => transport === 'http');
 const namesOf = (groups: string[], reads = false) =>
@@ -121,7 +122,7 @@ describe('the lean list', () => {
       'run-operation',
     ]);
     const shown = tools.map(({ outputSchema: _, ...tool }) => tool);
-    expect(JSON.stringify(shown).length / 3.5).toBeLessThan(2500);
+    expect(tokens(shown)).toBeLessThan(2500);
     for (const { annotations } of tools) expect(Object.values(annotations ?? {})).toHaveLength(4);
   });
 
