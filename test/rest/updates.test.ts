@@ -292,11 +292,18 @@ describe('updating', () => {
     const failed = await app.rest('PUT /updates/1/update/plugins', { body: { slug: b } });
     expect([failed.status, failed.body.code]).toEqual([502, 'svc_rest_upgrade_plugins_of_site_error']);
     expect(failed.body.data.results[b]).toMatchObject({ success: 0 });
-    const none = await app.rest('PUT /updates/1/update/plugins', { body: { slug: 'gone/x.php' } });
-    expect(none.status).toBe(200);
     app.fleet.site(0).faults = {};
     const rest = await app.rest('PUT /updates/1/update/plugins');
     expect(Object.keys(rest.body.data).sort()).toEqual([b, c].sort());
+  });
+
+  it.each(['plugins', 'themes', 'translations'])('fails when no named slug has an update: %s', async (type) => {
+    for (const method of ['POST', 'PUT', 'PATCH']) {
+      const { status, body } = await app.rest(`${method} /updates/1/update/${type}`, { body: { slug: 'gone,none' } });
+      expect([status, body.success, body.code]).toEqual([502, 0, `svc_rest_upgrade_${type}_of_site_error`]);
+      const reason = { success: 0, error: 'no_update', message: expect.stringContaining('not installed') };
+      expect(body.data.results).toEqual({ gone: reason, none: reason });
+    }
   });
 
   it('updates the core, and says when there is nothing to do', async () => {

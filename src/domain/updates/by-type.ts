@@ -34,7 +34,7 @@ const FAILURES: Record<RestType, ErrorCode> = {
 
 /**
  * Applies updates of one type. Without slugs, all that are not ignored; a named slug is updated even if it is ignored,
- * because the request is explicit. Throws if everything sent to the site failed.
+ * because the request is explicit. Throws if none of what was asked for was updated and nothing is still under way.
  */
 export async function updateOfType(
   ctx: Ctx,
@@ -55,7 +55,8 @@ export async function updateOfType(
   const items = errors.filter((error) => error.slug !== '' && !updated.some(({ slug }) => slug === error.slug));
   const results = Object.fromEntries([...updated.map(succeeded), ...items.map(failure)]);
   for (const slug of slugs) if (job.job_id === undefined) results[slug] ??= NO_UPDATE;
-  if (updated.length === 0 && errors.length > 0) throw allFailed(type, site, errors, { results, ...job });
+  const failed = errors.length > 0 || (slugs.length > 0 && job.job_id === undefined);
+  if (updated.length === 0 && failed) throw allFailed(type, site, errors, { results, ...job });
   const { job_id, status_url } = job;
   return {
     results,
@@ -84,7 +85,7 @@ function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[],
   const [first] = errors;
   const own = (['svc_site_offline', 'svc_still_running'] as const).find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
-  return new ServiceError(code, first?.message ?? 'The update failed.', {
+  return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
     advice: 'Sync the site to see its present state, then try again.',
     data: { site_id: site.id, ...outcome },
   });
