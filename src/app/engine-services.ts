@@ -332,6 +332,8 @@ async function changeSession({ webSessions, users }: Store, change: SessionChang
       return users.replacePassword(change.user_id, change.proof, await users.hash(change.password));
     case 'end':
       return webSessions.end(change.id);
+    case 'end_all':
+      return webSessions.endAll(change.user_id);
   }
 }
 

@@ -4,7 +4,7 @@ import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
 import type { Auth, VerifyAccessToken } from '../auth/auth.js';
-import type { SessionChange, Sessions } from '../auth/sessions.js';
+import type { SessionChange, SessionLimits, Sessions } from '../auth/sessions.js';
 import { databaseFile } from '../config/config.js';
 import { passingVault, vaultFor } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
@@ -347,8 +347,8 @@ async function openSessions(
     import('../auth/sessions.js'),
     import('../store/vault/vault.js'),
   ]);
-  const find = (hash: string, now: number, idleSince: number) => unknownCaller(webSessions.find(hash, now, idleSince));
-  const identity = (id: string, idleSince: number) => unknownCaller(webSessions.identity(id, idleSince));
+  const find = (hash: string, now: number, limits: SessionLimits) => unknownCaller(webSessions.find(hash, now, limits));
+  const identity = (id: string, limits: SessionLimits) => unknownCaller(webSessions.identity(id, limits));
   return createSessions({ find, identity, change, auth, hashToken, clock, log });
 }
 

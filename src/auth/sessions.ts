@@ -1,6 +1,6 @@
 /**
  * Browser sessions of users: a random cookie, hashed at rest, that is replaced at each login and every hour of use, and
- * expires after twelve hours without use. Every request reads the session and its user from the database, so a logout,
+ * expires after twelve hours without use, and 30 days after the login at the latest. Every request reads the session and its user from the database, so a logout,
  * a new password and a changed right take effect at once in every process.
  */
 
@@ -36,15 +36,23 @@ export interface StoredSession {
   current: boolean;
   /** The newest cookie has not been used yet, so the response that set it may have been lost. */
   unconfirmed: boolean;
+  created_at: number;
   rotated_at: number;
   used_at: number;
 }
 
-interface Opening {
+/** Which sessions have expired. Times are milliseconds since the epoch. */
+export interface SessionLimits {
+  /** Those unused since then. */
+  idle_since: number;
+  /** Those opened before. */
+  opened_since: number;
+}
+
+interface Opening extends SessionLimits {
   id: string;
   token_hash: string;
   now: number;
-  idle_since: number;
 }
 
 /** A change to stored sessions: plain data, because it is applied in the engine thread. */
@@ -54,11 +62,12 @@ export type SessionChange =
   | { step: 'rotate'; id: string; from: string; to: string; rotated_at: number; now: number }
   | { step: 'use'; id: string; now: number; previous_until: number | null }
   | { step: 'password'; user_id: number; proof: string; password: string }
-  | { step: 'end'; id: string };
+  | { step: 'end'; id: string }
+  | { step: 'end_all'; user_id: number };
 
 export interface SessionParts {
-  find(tokenHash: string, now: number, idleSince: number): Promise<StoredSession | undefined>;
-  identity(id: string, idleSince: number): Promise<Identity | undefined>;
+  find(tokenHash: string, now: number, limits: SessionLimits): Promise<StoredSession | undefined>;
+  identity(id: string, limits: SessionLimits): Promise<Identity | undefined>;
   /** Returns whether anything changed. */
   change(change: SessionChange): Promise<boolean>;
   auth: Pick<Auth, 'login' | 'guess' | 'invalidate'>;
@@ -78,7 +87,7 @@ export interface SessionRequest {
 }
 
 export interface Session extends Pick<StoredSession, 'id' | 'identity' | 'has_password' | 'csrf'> {
-  /** When the session expires if it is not used before, in milliseconds since the epoch. */
+  /** When the session expires if it is not used before, or at all; in milliseconds since the epoch. */
   expires_at: number;
   /** The cookie to set, if it changed. */
   cookie: string | undefined;
@@ -105,9 +114,13 @@ export interface Sessions {
    */
   changePassword(info: RequestInfo, session: Session, current: string, next: string): Promise<Session>;
   end(id: string): Promise<void>;
+  /** Ends all sessions of the session's user, this one too, and the links that would open one. */
+  endAll(session: Session): Promise<void>;
 }
 
 const IDLE_MS = 12 * 3600_000;
+/** A stolen cookie that is used every day must not last for ever. */
+const LONGEST_MS = 30 * 24 * 3600_000;
 const ROTATE_AFTER_MS = 3600_000;
 /** Requests that were already sent when the new cookie was first used may still carry the previous one. */
 const GRACE_MS = 60_000;
@@ -124,15 +137,19 @@ function newToken(): string {
   return randomBytes(32).toString('base64url');
 }
 
+function limitsAt(now: number): SessionLimits {
+  return { idle_since: now - IDLE_MS, opened_since: now - LONGEST_MS };
+}
+
 export function createSessions({ find, identity, change, auth, hashToken, clock, log }: SessionParts): Sessions {
   async function stored(cookie: string): Promise<StoredSession | undefined> {
     if (!TOKEN.test(cookie)) return undefined;
     const now = clock.now();
-    return find(hashToken(cookie), now, now - IDLE_MS);
+    return find(hashToken(cookie), now, limitsAt(now));
   }
 
   const sessionOf = (
-    { id, identity, has_password, csrf }: StoredSession,
+    { id, identity, has_password, csrf, created_at }: StoredSession,
     usedAt: number,
     cookie?: string,
   ): Session => ({
@@ -140,7 +157,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     identity,
     has_password,
     csrf,
-    expires_at: usedAt + IDLE_MS,
+    expires_at: Math.min(usedAt + IDLE_MS, created_at + LONGEST_MS),
     cookie,
   });
 
@@ -170,7 +187,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     const now = clock.now();
     const cookie = newToken();
     const id = randomBytes(16).toString('hex');
-    const opened = await attempt({ id, token_hash: hashToken(cookie), now, idle_since: now - IDLE_MS });
+    const opened = await attempt({ id, token_hash: hashToken(cookie), now, ...limitsAt(now) });
     const session = opened ? await stored(cookie) : undefined;
     if (session === undefined) return undefined;
     log.info({ user: session.identity.name }, 'login');
@@ -218,7 +235,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
       return sessionOf(session, now, replaced);
     },
 
-    identity: (id) => identity(id, clock.now() - IDLE_MS),
+    identity: (id) => identity(id, limitsAt(clock.now())),
 
     login,
 
@@ -241,6 +258,11 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
 
     async end(id) {
       await change({ step: 'end', id });
+    },
+
+    async endAll({ id, identity }) {
+      // Every session has a user; of one that lost it, at least this one ends.
+      await change(identity.id === null ? { step: 'end', id } : { step: 'end_all', user_id: identity.id });
     },
   };
 }

@@ -1,4 +1,4 @@
-/** `/session`: reads the session of a browser, logs in by password or link, sets a password, logs out. */
+/** `/session`: reads the session of a browser, logs in by password or link, sets a password, logs out here or everywhere. */
 
 import { type Context, Hono } from 'hono';
 import type { Session, Sessions } from '../auth/sessions.js';
@@ -90,7 +90,14 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     return c.body(null, 204);
   });
 
+  app.delete('/session/everywhere', async (c) => {
+    await sessions.endAll(await admitted(c, cookieOf(c) ?? ''));
+    c.header('Set-Cookie', clearSessionCookie(c.env.info.https));
+    return c.body(null, 204);
+  });
+
   for (const [path, allow] of [
+    ['/session/everywhere', ['DELETE']],
     ['/session', ['GET', 'HEAD', 'POST', 'DELETE']],
     ['/session/password', ['PUT']],
   ] as const)

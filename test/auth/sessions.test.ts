@@ -186,6 +186,46 @@ describe('PUT /session/password', () => {
   });
 });
 
+describe('a session', () => {
+  it('ends 30 days after the login, however often it is used, and says so', async () => {
+    const username = await newUser();
+    const began = app.clock.now();
+    let session = await login(username);
+    const end = began + 30 * 24 * HOUR;
+    for (;;) {
+      const reply = await ask('GET /session', as(session));
+      if (app.clock.now() >= end) {
+        expect(reply.body).toEqual({ authenticated: false });
+        break;
+      }
+      const expires = Date.parse(reply.body.expires_at);
+      expect(expires).toBe(Math.min(app.clock.now() + 12 * HOUR, end));
+      if (reply.setCookie !== null) session = { ...session, cookie: cookiePair(reply.setCookie) };
+      app.clock.move(Math.min(10 * HOUR, end - app.clock.now()));
+    }
+    expect((await ask('GET /v2/sites', as(session))).status).toBe(401);
+    expect(await whoIs(await login(username))).toBe(true);
+  });
+
+  it('ends everywhere with DELETE /session/everywhere, links too, and those of others go on', async () => {
+    const [username, other] = [await newUser(['read']), await newUser()];
+    const [here, there, theirs, link] = [
+      await login(username),
+      await login(username),
+      await login(other),
+      await newLink(username),
+    ];
+    const forged = await ask('DELETE /session/everywhere', fromPage(here, { 'X-Sitefleet-CSRF': undefined }));
+    expect([forged.status, await whoIs(there)]).toEqual([403, true]);
+    const reply = await ask('DELETE /session/everywhere', fromPage(here));
+    expect([reply.status, reply.setCookie]).toEqual([204, expect.stringContaining('Max-Age=0')]);
+    expect([await whoIs(here), await whoIs(there), await whoIs(theirs)]).toEqual([false, false, true]);
+    expect((await ask('POST /session', { body: { link } })).status).toBe(401);
+    expect((await ask('DELETE /session/everywhere', fromPage(here))).status).toBe(401);
+    expect((await ask('GET /session/everywhere', as(theirs))).headers.get('allow')).toBe('DELETE');
+  });
+});
+
 describe('the cookie', () => {
   it('is random, for this host, out of reach of scripts and of other sites', async () => {
     const username = await newUser();

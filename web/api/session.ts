@@ -60,10 +60,14 @@ export async function logIn(given: { username: string; password: string } | { li
   return null;
 }
 
-export async function logOut(): Promise<void> {
+/** @param everywhere also in all other browsers */
+export async function logOut(everywhere = false): Promise<void> {
   const current = session.get();
   if (current?.authenticated !== true) return;
-  await fetch('/session', { method: 'DELETE', headers: { 'X-Sitefleet-CSRF': current.csrf } }).catch(() => undefined);
+  await fetch(everywhere ? '/session/everywhere' : '/session', {
+    method: 'DELETE',
+    headers: { 'X-Sitefleet-CSRF': current.csrf },
+  }).catch(() => undefined);
   session.set({ authenticated: false });
 }
 

@@ -1,9 +1,9 @@
 /** The user's own password: users who logged in by a link are asked to choose one. */
 
-import { KeyRound } from 'lucide';
+import { KeyRound, LogOut } from 'lucide';
 import { useState } from 'preact/hooks';
 import { changePassword } from '../api/own-password.js';
-import { session } from '../api/session.js';
+import { logOut, session } from '../api/session.js';
 import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Button } from './button.js';
@@ -82,6 +82,10 @@ function Choose({ close }: { close: () => void }) {
         />
         <FormEnd send={t.save} cancel={close} />
       </Form>
+      <p class="small muted">{t.account.everywhereText}</p>
+      <Button small kind="quiet" icon={LogOut} onClick={() => logOut(true)}>
+        {t.account.everywhere}
+      </Button>
     </Dialog>
   );
 }

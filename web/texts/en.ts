@@ -42,6 +42,8 @@ export const en = {
     read: 'read-only',
     write: 'can edit',
     logOut: 'Log out',
+    everywhere: 'Log out everywhere',
+    everywhereText: 'Ends your sessions in all browsers, this one too.',
     light: 'Light colours',
     dark: 'Dark colours',
     password: 'Change password',

@@ -21,6 +21,7 @@ export interface WebSessionRow {
   current: boolean;
   /** The newest cookie has not been used yet, so the response that set it may have been lost. */
   unconfirmed: boolean;
+  created_at: number;
   rotated_at: number;
   used_at: number;
 }
@@ -30,9 +31,13 @@ export interface NewWebSession {
   id: string;
   token_hash: string;
   now: number;
-  /** Sessions unused since then are deleted. */
+  /** Sessions unused since then are deleted, and those opened before. */
   idle_since: number;
+  opened_since: number;
 }
+
+/** Sessions that still last: used since the one instant, opened since the other. */
+type Limits = Pick<NewWebSession, 'idle_since' | 'opened_since'>;
 
 const WHO = `s.id, u.id AS user_id, u.name, u.rights, u.password_hash <> '' AS has_password, ${deniedSites("'user:' || u.id")} AS denied`;
 
@@ -48,9 +53,9 @@ function identityOf(row: Row): WebSessionRow['identity'] {
 
 export function createWebSessions(db: Db, vault: Vault) {
   /** Deletes expired sessions, and the user's oldest ones beyond the limit. */
-  function cleanup({ id, idle_since, now }: NewWebSession) {
+  function cleanup({ id, idle_since, opened_since, now }: NewWebSession) {
     return [
-      sql('DELETE FROM web_session WHERE used_at <= ?', idle_since),
+      sql('DELETE FROM web_session WHERE used_at <= ? OR created_at <= ?', idle_since, opened_since),
       sql('DELETE FROM login_link WHERE expires_at <= ?', now),
       sql(
         `DELETE FROM web_session WHERE id IN (SELECT id FROM web_session WHERE user_id = (SELECT user_id FROM web_session WHERE id = ?)
@@ -81,14 +86,14 @@ export function createWebSessions(db: Db, vault: Vault) {
   }
 
   return {
-    /** The session of a cookie, unless it has been unused since `idleSince`. */
-    async find(tokenHash: string, now: number, idleSince: number): Promise<WebSessionRow | undefined> {
+    /** The session of a cookie, while it lasts. */
+    async find(tokenHash: string, now: number, limits: Limits): Promise<WebSessionRow | undefined> {
       const row = await db.one(
         `SELECT s.token_hash = ? AS current, s.previous_hash IS NOT NULL AND s.previous_until IS NULL AS unconfirmed,
-           s.rotated_at, s.used_at, ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id
+           s.created_at, s.rotated_at, s.used_at, ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id
          WHERE (s.token_hash = ? OR (s.previous_hash = ? AND (s.previous_until IS NULL OR s.previous_until > ?)))
-           AND s.used_at > ?`,
-        [tokenHash, tokenHash, tokenHash, now, idleSince],
+           AND s.used_at > ? AND s.created_at > ?`,
+        [tokenHash, tokenHash, tokenHash, now, limits.idle_since, limits.opened_since],
       );
       if (row === undefined) return undefined;
       const id = String(row.id);
@@ -99,16 +104,17 @@ export function createWebSessions(db: Db, vault: Vault) {
         csrf: vault.derive(`web_session:${id}`),
         current: row.current === 1,
         unconfirmed: row.unconfirmed === 1,
+        created_at: Number(row.created_at),
         rotated_at: Number(row.rotated_at),
         used_at: Number(row.used_at),
       };
     },
 
     /** Whose session it is, while it lasts. */
-    async identity(id: string, idleSince: number): Promise<WebSessionRow['identity'] | undefined> {
+    async identity(id: string, limits: Limits): Promise<WebSessionRow['identity'] | undefined> {
       const row = await db.one(
-        `SELECT ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id WHERE s.id = ? AND s.used_at > ?`,
-        [id, idleSince],
+        `SELECT ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id WHERE s.id = ? AND s.used_at > ? AND s.created_at > ?`,
+        [id, limits.idle_since, limits.opened_since],
       );
       return row === undefined ? undefined : identityOf(row);
     },
@@ -150,6 +156,15 @@ export function createWebSessions(db: Db, vault: Vault) {
     async end(id: string): Promise<boolean> {
       const { changes } = await db.run('DELETE FROM web_session WHERE id = ?', [id]);
       return changes > 0;
+    },
+
+    /** Ends all sessions of a user, and the links that would open one. */
+    async endAll(userId: number): Promise<boolean> {
+      const results = await db.batch([
+        sql('DELETE FROM web_session WHERE user_id = ?', userId),
+        sql('DELETE FROM login_link WHERE user_id = ?', userId),
+      ]);
+      return results.some(({ changes }) => changes > 0);
     },
   };
 }
