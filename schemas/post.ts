@@ -126,7 +126,10 @@ const postFields = once(() =>
     post_title: z.string().max(2000),
     post_content: z.string().max(MAX_TEXT).describe('HTML; the site filters it.'),
     post_status: z.enum(POST_STATUSES),
-    post_name: z.string().max(200).describe('Last part of the address; turned into a slug.'),
+    post_name: z
+      .string()
+      .max(200)
+      .describe('Last part of the address; turned into a slug. On create by default from the title.'),
     post_excerpt: z.string().max(50_000),
     post_password: z.string().max(255),
     comment_status: z.enum(['open', 'closed']),
@@ -157,7 +160,7 @@ const gallery = once(() =>
 export const newPost = once(() =>
   postFields()
     .partial()
-    .required({ post_title: true, post_content: true, post_status: true, post_name: true })
+    .required({ post_title: true, post_content: true, post_status: true })
     .extend({
       post_gallery_images: gallery()
         .describe('Images of a gallery shortcode; their ids in the text are replaced.')

@@ -230,13 +230,23 @@ export class ChildFailure extends Error {
   readonly childCode: string;
   /** Advice for the caller. */
   readonly advice: string;
+  /** Advice while the site is not added: there is nothing yet that could be changed or reconnected. */
+  readonly adviceBeforeAdded: string;
   /** The request had been sent: a write may have run, and the site must be read before it is repeated. */
   readonly mayHaveRun: boolean;
 
   constructor(
     kind: FailureKind,
     message: string,
-    details: { httpStatus?: number; childCode?: string; advice?: string; mayHaveRun?: boolean; cause?: unknown } = {},
+    details: {
+      httpStatus?: number;
+      childCode?: string;
+      advice?: string;
+      /** Default: as `advice`. */
+      adviceBeforeAdded?: string | undefined;
+      mayHaveRun?: boolean;
+      cause?: unknown;
+    } = {},
   ) {
     super(message, details.cause === undefined ? undefined : { cause: details.cause });
     this.name = 'ChildFailure';
@@ -244,6 +254,7 @@ export class ChildFailure extends Error {
     this.httpStatus = details.httpStatus ?? 0;
     this.childCode = details.childCode ?? '';
     this.advice = details.advice ?? '';
+    this.adviceBeforeAdded = details.adviceBeforeAdded ?? this.advice;
     this.mayHaveRun = details.mayHaveRun ?? false;
   }
 }

@@ -24,8 +24,8 @@ const ENDED = new Set(['UND_ERR_CLOSED', 'UND_ERR_DESTROYED']);
 export function networkFailure(error: unknown, host: string, sent: boolean): ChildFailure {
   if (error instanceof ChildFailure) return error;
   const code = codeOf(error);
-  const make = (kind: FailureKind, message: string, advice: string): ChildFailure =>
-    new ChildFailure(kind, message, { advice, mayHaveRun: sent, cause: error });
+  const make = (kind: FailureKind, message: string, advice: string, adviceBeforeAdded?: string): ChildFailure =>
+    new ChildFailure(kind, message, { advice, adviceBeforeAdded, mayHaveRun: sent, cause: error });
   if (TIMEOUTS.has(code))
     return make('timed_out', `${host} did not answer in time.`, 'Try again later, or raise the time limit.');
   if (TLS_CODE.test(code) && TLS_VERSION.test(code)) {
@@ -33,6 +33,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
       'tls',
       `${host} offers no version of TLS that is allowed for it (${code}).`,
       "Bring the site's TLS up to date, or set ssl_version of this site to 0, which is automatic: PUT /v2/sites/{id}/edit.",
+      "Bring the site's TLS up to date, then add it again.",
     );
   }
   if (TLS_CODE.test(code)) {
@@ -40,6 +41,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
       'tls',
       `The TLS connection to ${host} failed (${code}).`,
       "Renew or correct the site's certificate, or switch certificate verification off for this site if you accept the risk: ssl_verify of update-site-v1.",
+      "Renew or correct the site's certificate, or, if you accept the risk, add the site with ssl_verify: false, which switches certificate verification off for it.",
     );
   }
   if (ENDED.has(code)) return make('cancelled', 'The call was ended: the service is stopping.', '');
@@ -68,8 +70,13 @@ function codeOf(error: unknown): string {
  */
 export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = false): ChildFailure {
   const { status } = answer;
-  const make = (kind: FailureKind, message: string, advice: string, mayHaveRun: boolean): ChildFailure =>
-    new ChildFailure(kind, message, { httpStatus: status, advice, mayHaveRun });
+  const make = (
+    kind: FailureKind,
+    message: string,
+    advice: string,
+    mayHaveRun: boolean,
+    adviceBeforeAdded?: string,
+  ): ChildFailure => new ChildFailure(kind, message, { httpStatus: status, advice, adviceBeforeAdded, mayHaveRun });
   if (status >= 300 && status < 400) return redirectFailure(answer, called);
   if (status === 401) {
     return make(
@@ -87,6 +94,7 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
       'The child plugin is not active on the site.',
       'Install and activate the MainWP Child plugin on the site, then reconnect it.',
       false,
+      'Install and activate the MainWP Child plugin on the site, then add it again.',
     );
   }
   if (
@@ -128,6 +136,8 @@ function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
     httpStatus: answer.status,
     advice:
       'If the site has moved, change its URL to the new one with update-site-v1, but only to one that you know to be its own.',
+    adviceBeforeAdded:
+      'If the site has moved, add it with its new address, but only with one that you know to be its own.',
   });
 }
 

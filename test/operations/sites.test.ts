@@ -1,6 +1,10 @@
 /** Sites: connecting, reading, changing, removing (operations §8.1). */
 
+import { createServer, type Server } from 'node:http';
+import { createServer as createHttpsServer } from 'node:https';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { selfSigned } from '../../src/demo/certificate.js';
+import { listenLocally } from '../support/local-server.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const pluck = (items: Record<string, unknown>[], name: string) => items.map((item) => item[name]);
@@ -32,6 +36,48 @@ describe('add-site and get-site', () => {
     const { url, admin, password, uniqueId } = app.site(i);
     return { url, admin, admin_password: password, unique_id: uniqueId };
   };
+
+  it('says that there is no WordPress, instead of blaming a firewall, only where nothing speaks for one', async () => {
+    let front = '<html><body>Bakery</body></html>';
+    const server = createServer((request, response) => {
+      const isFront = request.method === 'GET' && request.url === '/';
+      response.writeHead(isFront ? 200 : 404, { 'Content-Type': 'text/html' }).end(isFront ? front : 'not found');
+    });
+    const { url } = await listenLocally(server);
+    const none = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
+    expect([none.code, none.message]).toEqual([
+      'svc_connection_failed',
+      expect.stringMatching(/^No WordPress was found at 127\.0\.0\.1:\d+: .*HTTP 404, .*no sign of WordPress\.$/),
+    ]);
+    expect(none.advice).toMatch(/^Check the address/);
+    front = '<link href="/wp-content/themes/x/style.css">';
+    const hidden = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
+    expect([hidden.message, hidden.advice]).toEqual([
+      expect.stringMatching(/without an answer of the child plugin/),
+      expect.stringMatching(/firewall/),
+    ]);
+    app.site(0).faults.firewall = true;
+    const walled = await app.fail('add-site', login(0));
+    expect(walled.message).not.toMatch(/No WordPress/);
+  });
+
+  it('advises what a site that is not added yet can do about a failure', async () => {
+    const server = createHttpsServer(
+      selfSigned({ notBefore: 0, notAfter: Date.UTC(2090, 0, 1) }),
+      (_request, response) => response.end('x'),
+    );
+    const { port } = await listenLocally(server as unknown as Server);
+    const tls = await app.fail('add-site', { url: `https://127.0.0.1:${port}/`, admin: 'boss', admin_password: 'x' });
+    expect([tls.code, tls.data.failure]).toEqual(['svc_connection_failed', 'tls']);
+    expect(tls.advice).toMatch(/add the site with ssl_verify: false/);
+    expect(tls.advice).not.toMatch(/update-site/);
+    const moved = await listenLocally(
+      createServer((_request, response) => response.writeHead(301, { Location: 'https://other.example/' }).end()),
+    );
+    const redirected = await app.fail('add-site', { url: `${moved.url}/`, admin: 'boss', admin_password: 'x' });
+    expect(redirected.advice).toMatch(/add it with its new address/);
+    expect(redirected.advice).not.toMatch(/update-site/);
+  });
 
   it('ends in time on a slow site: one that has registered is stored, and the next sync reads the rest', async () => {
     Object.assign(app.service.config, { direct_call_ms: 300 });

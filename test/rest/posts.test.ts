@@ -304,6 +304,19 @@ describe('POST /posts/{site}/create', () => {
     expect(body.data.link).toBe(`${app.fleet.site(0).url}my-new-post/`);
   });
 
+  it('makes the last part of the address from the title where none is given', async () => {
+    for (const post_name of [{}, { post_name: '' }]) {
+      const { status, body } = await create({
+        post_title: 'Neue Öffnungszeiten',
+        post_content: 'x',
+        post_status: 'publish',
+        ...post_name,
+      });
+      expect([status, body.success]).toEqual([200, 1]);
+      expect(postOn(0, body.data.post_id)?.name).toMatch(/^neue-.ffnungszeiten|^neue-oeffnungszeiten/);
+    }
+  });
+
   it('takes every spelling of yes and no for the sticky mark', async () => {
     for (const [is_sticky, sticky] of [
       [1, true],
@@ -324,7 +337,7 @@ describe('POST /posts/{site}/create', () => {
   it('names what is missing or wrong', async () => {
     const missing = await create({ post_title: 'x' });
     expect([missing.status, missing.body.code]).toEqual([400, 'rest_missing_callback_param']);
-    expect(missing.body.data.params).toEqual(['post_content', 'post_status', 'post_name']);
+    expect(missing.body.data.params).toEqual(['post_content', 'post_status']);
     const past = await create({ ...post, post_status: 'future', post_date_gmt: '2026-11-20 11:00:00' });
     expect(Object.keys(past.body.data.params)).toEqual(['post_date']);
     const image = await create({ ...post, post_featured_image: 'file:///etc/passwd' });

@@ -33,7 +33,7 @@ export default defineOperation({
 
   async handle({ site_id_or_domain, ...given }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);
-    const post = newPost().parse({ ...withoutNulls(given), post_name: given.post_name ?? given.post_title });
+    const post = newPost().parse(withoutNulls(given));
     const { without_image, ...made } = await createPost(ctx, site, post);
     const warning = without_image ? { warning: 'Without its image: the site could not download it.' } : {};
     return { site_id: site.id, ...made, ...warning };

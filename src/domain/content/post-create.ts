@@ -25,7 +25,7 @@ export async function createPost(
       comment_status: 'open' as const,
       ping_status: 'closed' as const,
       ...dated,
-      post_name: slugOf(post.post_name),
+      post_name: slugOf(post.post_name || post.post_title),
     };
     const facts = { post_title: post.post_title, post_type: post.post_type ?? 'post' };
     const { id, link, made } = await withFailureEvent(ctx, site.id, { post_id: 0, ...facts, step: 'created' }, () =>

@@ -138,8 +138,32 @@ async function handshake(
       .catch(unlessSlow(isSlow, null));
     return { registered, snapshot };
   } catch (error) {
-    throw addError(error);
+    throw addError(await withoutWordPress(ctx, at, error));
   }
+}
+
+/** What the front page of every WordPress refers to, unless its theme hides it. */
+const WORDPRESS = /wp-content\/|wp-includes\/|wp-json|\?rest_route=|name=["']generator["'] content=["']WordPress/i;
+
+/**
+ * The failure of a site that answered something other than the child plugin; named differently where its front page has
+ * no sign of WordPress either, because then a firewall is the less likely reason.
+ */
+async function withoutWordPress(ctx: Ctx, at: ChildAddress, error: unknown): Promise<unknown> {
+  if (!(error instanceof ChildFailure) || error.kind !== 'unframed' || error.httpStatus >= 500) return error;
+  const { http_status, body } = await ctx.child.visit(at, { signal: ctx.signal });
+  if (http_status !== 200 || WORDPRESS.test(body)) return error;
+  const { host } = new URL(at.url);
+  return new ChildFailure(
+    'unframed',
+    `No WordPress was found at ${host}: wp-admin/admin-ajax.php answered HTTP ${error.httpStatus}, and the front page has no sign of WordPress.`,
+    {
+      httpStatus: error.httpStatus,
+      advice:
+        'Check the address: WordPress may be installed in a folder of it, such as https://example.com/blog/. If it is there and hides itself, allow requests to wp-admin/admin-ajax.php from this service.',
+      cause: error,
+    },
+  );
 }
 
 function registeredLate(error: unknown): ChildFailure {
@@ -170,7 +194,7 @@ function addError(error: unknown): ServiceError {
   const say = (code: ErrorCode, field: string) =>
     new ServiceError(code, error.message, {
       field,
-      ...(error.advice === '' ? {} : { advice: error.advice }),
+      ...(error.adviceBeforeAdded === '' ? {} : { advice: error.adviceBeforeAdded }),
       data: { failure: error.kind, ...(error.childCode === '' ? {} : { child_code: error.childCode }) },
       cause: error,
     });
