@@ -7,6 +7,7 @@ import { z } from './zod.js';
 export interface Surroundings {
   concurrency: number;
   per_host: number;
+  batch_threshold: number;
 }
 
 export interface Field<T> {

@@ -178,6 +178,11 @@ export const ADVANCED = {
     Object.fromEntries(SYNC_PARTS.map((part) => [part, UNUSED_PARTS.has(part) ? 0 : 1])),
     'Parts of a sync. A part that is off keeps what was stored last. Only the parts sent change.',
   ),
+  svc_abilities_batch_threshold: field(
+    () => whole(0, 1_000_000),
+    ({ batch_threshold }) => batch_threshold,
+    'Calls on more sites than this become queued jobs.',
+  ),
 } satisfies Fields;
 
 export const TOOLS = {

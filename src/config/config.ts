@@ -166,7 +166,12 @@ const VARIABLES: readonly Variable[] = [
     shown: 'none',
   }),
   variable('read_only', false, flag, 'Refuse every operation that changes anything.'),
-  variable('batch_threshold', 200, integer(0, 1_000_000), 'Calls on more sites than this become queued jobs.'),
+  variable(
+    'batch_threshold',
+    200,
+    integer(0, 1_000_000),
+    'Calls on more sites than this become queued jobs. The setting `svc_abilities_batch_threshold` (`/v2/settings/advanced`) overrides it.',
+  ),
   variable('job_chunk', 20, integer(1, 10_000), 'Sites per step of a queued job.'),
   variable('job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
   variable('job_timeout_ms', 4 * HOUR, integer(1000, 30 * 24 * HOUR), 'Jobs that run longer are ended.'),

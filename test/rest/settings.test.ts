@@ -18,7 +18,8 @@ const edit = (path: string, body: unknown, method = 'PUT') => app.rest(`${method
 
 describe('groups', () => {
   it('have as many fields as the routes document, and a read answers all of them', async () => {
-    const fields = { general: 32, advanced: 16, monitoring: 10 } as const;
+    // One more than in the routes document: the operations document names svc_abilities_batch_threshold.
+    const fields = { general: 32, advanced: 17, monitoring: 10 } as const;
     for (const [group, count] of Object.entries(fields)) {
       const { status, body } = await app.rest(`GET /settings/${group}`);
       expect(status).toBe(200);
@@ -181,6 +182,27 @@ describe('settings act', () => {
     for (const site of sites) delete site.faults.latencyMs;
     await edit('advanced', { svc_maximum_sync_requests: null });
     expect(most).toBe(1);
+  });
+
+  it('on how many sites a call may touch before it becomes a job, on every way in, at once', async () => {
+    const { batch_threshold } = app.service.config;
+    expect((await app.rest('GET /settings/advanced')).body.data.svc_abilities_batch_threshold).toBe(batch_threshold);
+    const both = { site_ids_or_domains: ids };
+    await edit('advanced', { svc_abilities_batch_threshold: 1 });
+    for (const name of ['sync-sites', 'check-sites', 'run-updates', 'update-all'])
+      expect([name, await app.call(name, both)]).toEqual([
+        name,
+        expect.objectContaining({ queued: true, sites_queued: 2 }),
+      ]);
+    expect((await app.rest('POST /sites/check', { body: { include: ids } })).body).toMatchObject({ queued: true });
+    expect(await app.call('check-sites', { site_ids_or_domains: [1] })).toMatchObject({ queued: false });
+    await edit('advanced', { svc_abilities_batch_threshold: '2' });
+    expect(await app.call('check-sites', both)).toMatchObject({ queued: false });
+    const refused = await edit('advanced', { svc_abilities_batch_threshold: -1 });
+    expect([refused.status, Object.keys(refused.body.data.params)]).toEqual([400, ['svc_abilities_batch_threshold']]);
+    const { body } = await edit('advanced', { svc_abilities_batch_threshold: null });
+    expect(body.data.svc_abilities_batch_threshold).toBe(batch_threshold);
+    await app.drain();
   });
 
   it('on the hash of signatures and the parts of a sync', async () => {

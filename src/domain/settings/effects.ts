@@ -65,6 +65,11 @@ function storedOrStandard<G extends Group, K extends keyof GroupValues<G> & stri
   return (parsed?.success === true ? parsed.data : standard(ctx.config)) as GroupValues<G>[K];
 }
 
+/** Calls on more sites than this become jobs. */
+export function batchThreshold(ctx: Source): Promise<number> {
+  return settingOf(ctx, 'advanced', 'svc_abilities_batch_threshold');
+}
+
 /** Time zone of the dashboard, as `time-zones.ts` takes it. */
 export function dashboardZone(ctx: Source): Promise<string> {
   return settingOf(ctx, 'general', 'timezone_string');

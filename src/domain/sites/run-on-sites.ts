@@ -9,6 +9,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { JobHandler, NoParams } from '../jobs/handlers.js';
 import { type QueuedAnswer, queueJob, statusUrl } from '../jobs/jobs.js';
+import { batchThreshold } from '../settings/effects.js';
 import { type LoadedSite, loadSites, siteCallError } from './load.js';
 import { type ResolveError, resolveSites, type Selection, type SiteRef, selectionOf } from './resolve.js';
 
@@ -173,7 +174,7 @@ export async function runOrQueue<P extends object, R>(
   selection: Selection,
   params: P,
 ): Promise<SitesAnswer<R>> {
-  if (selection.sites.length > ctx.config.batch_threshold) return queueJob(ctx, handler.type, selection, params);
+  if (selection.sites.length > (await batchThreshold(ctx))) return queueJob(ctx, handler.type, selection, params);
   return { queued: false, ...(await runNow(ctx, handler, selection.sites, params)) };
 }
 
