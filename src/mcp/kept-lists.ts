@@ -1,6 +1,6 @@
 /**
  * Keeps responses to `tools/list` for identical requests. Every conversation of a stateless client begins with the same
- * one, and a list of 90 KB takes milliseconds to serialize and compress.
+ * one, and a list of 120 KB takes milliseconds to serialize and compress.
  */
 
 import { createHash } from 'node:crypto';

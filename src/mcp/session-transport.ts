@@ -14,17 +14,12 @@ import {
   type RequestId,
 } from '@modelcontextprotocol/sdk/types.js';
 import { rpcError } from './http-errors.js';
-import { isToolList, toolListBytes } from './tool-list-bytes.js';
 
 /** One HTTP request of the session. */
 class Exchange {
   readonly transport: WebStandardStreamableHTTPServerTransport;
   /** JSON-RPC requests in its body that have no response yet. */
   readonly unanswered = new Set<RequestId>();
-  /** Its response is JSON and holds one message. */
-  answersOnce = false;
-  /** The body of its response, if it is already serialized. */
-  body: Buffer<ArrayBuffer> | undefined;
 
   constructor(sessionId: string, enableJsonResponse: boolean) {
     this.transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse });
@@ -79,7 +74,6 @@ export class SessionTransport implements Transport {
    */
   async post(request: Request, body: unknown, stream: boolean): Promise<Response> {
     const exchange = this.#begin(!stream);
-    exchange.answersOnce = !stream && !Array.isArray(body);
     exchange.transport.onmessage = (message, extra) => {
       if (isJSONRPCRequest(message)) {
         exchange.unanswered.add(message.id);
@@ -90,8 +84,7 @@ export class SessionTransport implements Transport {
     // This is how handlers learn that a client hung up: the SDK passes on nothing else of the request.
     const authInfo = { token: '', clientId: '', scopes: [], extra: { hangup: () => request.signal } };
     const response = await exchange.transport.handleRequest(request, { parsedBody: body, authInfo });
-    const { body: own } = exchange;
-    return this.#deliver(exchange, own === undefined ? response : new Response(own, response));
+    return this.#deliver(exchange, response);
   }
 
   /** Handles the GET that listens to the session; one at a time. */
@@ -131,14 +124,8 @@ export class SessionTransport implements Transport {
     }
     const exchange = this.#byRequest.get(id);
     if (exchange === undefined) throw new Error(`No connection established for request ID: ${String(id)}`);
-    // `post` replaces the body with these bytes, so the SDK need not serialize the result.
-    let sent = message;
-    if (exchange.answersOnce && isResponse && isToolList(message)) {
-      exchange.body = toolListBytes(message);
-      sent = { ...message, result: {} };
-    }
     try {
-      await exchange.transport.send(sent, isResponse ? undefined : { relatedRequestId: id });
+      await exchange.transport.send(message, isResponse ? undefined : { relatedRequestId: id });
     } finally {
       if (isResponse) this.#answered(id, exchange);
     }

@@ -9,7 +9,6 @@ import type { McpCore } from './core.js';
 import { createMcpServer } from './server-2025.js';
 import { MessageReader } from './stdio-lines.js';
 import { subscribeAll, subscribedUris } from './subscriptions.js';
-import { isToolList, toolListBytes } from './tool-list-bytes.js';
 
 export interface StdioParts {
   core: McpCore;
@@ -175,9 +174,7 @@ class StdioTransport implements Transport {
 
   /** Resolves when the message is written; with a slow reader, when the stream accepts more. */
   async send(message: JSONRPCMessage): Promise<void> {
-    const isTaken = this.#stdout.write(
-      isToolList(message) ? toolListBytes(message, '\n') : `${JSON.stringify(message)}\n`,
-    );
+    const isTaken = this.#stdout.write(`${JSON.stringify(message)}\n`);
     if (!isTaken) await new Promise<void>((resolve) => void this.#stdout.once('drain', resolve));
     if (!('method' in message) && message.id !== undefined) this.#done(message.id);
   }
