@@ -1,6 +1,7 @@
 /**
- * Runs the benchmarks: `npm run bench [-- --quick] [-- --only fan-out] [-- --json] [-- --gate]`. Every scenario
- * compares two things in one run, in its own process, so results do not depend on the speed of the machine.
+ * Runs the benchmarks: `npm run bench [-- --quick] [-- --only lists] [-- --json] [-- --gate]`. Every scenario
+ * runs in its own process. It compares two things in turns, or gives CPU as a multiple of a fixed piece of work measured in the
+ * same run, because results depend on the speed of the machine.
  */
 
 import { fork } from 'node:child_process';

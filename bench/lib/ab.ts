@@ -69,22 +69,3 @@ async function abba(a: Slice, b: Slice): Promise<Round> {
   const fourth = await a();
   return { a: (first + fourth) / 2, b: (second + third) / 2 };
 }
-
-/** A slice that calls `work` as often as fits in about `ms`; returns the milliseconds per call. */
-export function repeated(work: (i: number) => unknown, ms: number): Slice {
-  let count = 0;
-  let next = 0;
-  return async () => {
-    if (count === 0) {
-      const began = performance.now();
-      while (performance.now() - began < ms / 2) {
-        await work(next++);
-        count++;
-      }
-      count = Math.max(1, count * 2);
-    }
-    const began = performance.now();
-    for (let i = 0; i < count; i++) await work(next++);
-    return (performance.now() - began) / count;
-  };
-}

@@ -9,15 +9,33 @@ const MAX_DRIFT = 0.25;
 
 const BLOCK = Buffer.alloc(64 * 1024, 'calibration');
 
-/** Milliseconds for a fixed piece of work: a loop and some hashing, about 10 ms on a current machine. */
-function calibrationMs(): number {
-  const began = performance.now();
+/** A fixed piece of work: a loop and some hashing, about 5 ms on a current machine. */
+function work(): void {
   let x = 1;
   for (let i = 0; i < 2_000_000; i++) x = (Math.imul(x, 1_664_525) + 1_013_904_223) | 0;
   const hash = createHash('sha256');
   for (let i = 0; i < 60; i++) hash.update(BLOCK);
   hash.update(String(x)).digest();
+}
+
+function calibrationMs(): number {
+  const began = performance.now();
+  work();
   return performance.now() - began;
+}
+
+/**
+ * Milliseconds of CPU that the fixed piece of work takes now. Costs of CPU are given as multiples of it, because results
+ * depend on the speed of the machine, which differs between machines and from hour to hour.
+ */
+export function unitOfWork(): number {
+  const costs = Array.from({ length: 5 }, () => {
+    const before = process.cpuUsage();
+    work();
+    const { user, system } = process.cpuUsage(before);
+    return (user + system) / 1_000;
+  });
+  return median(costs);
 }
 
 /** Ticks since boot that the host took away (steal time); 0 where there is no /proc. */

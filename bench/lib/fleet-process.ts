@@ -3,9 +3,9 @@
  */
 
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
-import type { FleetReady, FleetSpec, FleetSums, LatencySpec } from './fleet.js';
+import type { FleetReady, FleetSpec, FleetSums } from './fleet.js';
 import { cpuMs, serveCommands } from './process.js';
-import { latencies, SeededRandom } from './random.js';
+import { SeededRandom } from './random.js';
 
 type Site = Fleet['sites'][number];
 
@@ -51,14 +51,8 @@ function mixed(groups: readonly (readonly Site[])[]): Site[] {
     .map(({ site }) => site);
 }
 
-function setLatency(latency: LatencySpec): void {
-  const list =
-    typeof latency === 'number'
-      ? sites.map(() => latency)
-      : latencies(latency.seed, sites.length, latency.min, latency.max);
-  sites.forEach((site, index) => {
-    site.faults.latencyMs = list[index] ?? 0;
-  });
+function setLatency(ms: number): void {
+  for (const site of sites) site.faults.latencyMs = ms;
 }
 
 /** Bumps the version of one plugin on each site, as if it had been updated there. */

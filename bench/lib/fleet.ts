@@ -13,16 +13,13 @@ import { benchVault, openWriter } from './database.js';
 import { type Helper, startHelper } from './process.js';
 import { storeLiveSites } from './seed.js';
 
-/** Milliseconds before each answer: the same for all, or drawn per site. */
-export type LatencySpec = number | { seed: number; min: number; max: number };
-
 export interface FleetSpec {
   /** Number of sites on each address: `[3, 2]` = three on one, two on another. */
   groups: readonly number[];
   /** One port per group on a single address instead: one certificate serves all. */
   ports?: boolean;
   plugins: number;
-  latency: LatencySpec;
+  latency: number;
   tls?: { key: string; cert: string };
   /** False skips signature verification, which costs the sites CPU and not us. */
   verify: boolean;
@@ -50,7 +47,7 @@ interface RigOptions {
   groups: readonly number[];
   ports?: boolean;
   plugins?: number;
-  latency?: LatencySpec;
+  latency?: number;
   tls?: { key: string; cert: string };
   sslVerify?: boolean;
   /** Number of different keys. A real fleet has one per site, but generating one takes 0.1 s. Default 16. */
@@ -62,7 +59,7 @@ export interface Rig {
   readonly db: string;
   readonly ids: readonly number[];
   readonly fleet: Helper<FleetReady>;
-  latency(latency: LatencySpec): Promise<void>;
+  latency(latency: number): Promise<void>;
   /** Changes the version of one plugin on each site. */
   updatePlugins(): Promise<void>;
   stats(): Promise<FleetSums>;

@@ -1,4 +1,4 @@
-/** Seeded randomness: the same seed gives the same data and latencies on every machine. */
+/** Seeded randomness: the same seed gives the same data on every machine. */
 
 export class SeededRandom {
   #state: number;
@@ -38,10 +38,4 @@ export class SeededRandom {
     while (chosen.size < count) chosen.add(Math.floor(this.next() ** 2.2 * below));
     return [...chosen];
   }
-}
-
-/** Latencies in milliseconds, uniform between `min` and `max`. */
-export function latencies(seed: number, count: number, min: number, max: number): number[] {
-  const random = new SeededRandom(seed);
-  return Array.from({ length: count }, () => random.int(min, max));
 }

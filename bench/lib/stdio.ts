@@ -27,14 +27,10 @@ export function stdioDatabase(dir: string): string {
   return `file:${join(dir, 'stdio', 'sitefleet', 'sitefleet.db')}`;
 }
 
-/**
- * The SDK's bare server with one tool that answers `result`, or the number of sites in the database `count`; `bytes`
- * answers every request with the same bytes.
- */
-export function stdioBare(kind: 'legacy' | 'modern' | 'bytes', result: object, count?: string): StdioCommand {
-  const file = fileURLToPath(new URL(`./stdio-${kind}.js`, import.meta.url));
-  const env = { BENCH_RESULT: JSON.stringify(result) };
-  return { args: [file], env: count === undefined ? env : { ...env, BENCH_COUNT: count } };
+/** A server that answers every request with the same bytes. */
+export function stdioBytes(answer: { result: object }): StdioCommand {
+  const file = fileURLToPath(new URL('./stdio-bytes.js', import.meta.url));
+  return { args: [file], env: { BENCH_RESULT: JSON.stringify(answer) } };
 }
 
 /** A server process and the requests waiting for its answers. */

@@ -4,70 +4,33 @@ import { spawn } from 'node:child_process';
 import { compare, type Slice } from '../lib/ab.js';
 import { INITIALIZE, INITIALIZED, message } from '../lib/mcp-wire.js';
 import { memoryOf } from '../lib/process.js';
-import { figure, type Measure, measureOf, type Scenario } from '../lib/scenario.js';
+import { figure, measureOf, type Scenario } from '../lib/scenario.js';
 import { rounded } from '../lib/stats.js';
-import { type StdioCommand, StdioProcess, stdioBare, stdioOurs } from '../lib/stdio.js';
+import { type StdioCommand, StdioProcess, stdioOurs } from '../lib/stdio.js';
 
 export const scenario: Scenario = {
   number: 12,
   name: 'cold-start',
-  title: 'stdio from spawn to `initialize` answered, against the bare SDK and against `node -e 0`; memory',
+  title: 'stdio from spawn to `initialize` and to `tools/list` answered, against `node -e 0`; memory',
   async run({ quick, dir }) {
     const ours = stdioOurs(dir);
-    const bare = stdioBare('legacy', {});
-    // The first start creates the database and any caches for later starts.
-    for (let i = 0; i < 2; i++) await weigh(ours);
+    // The first start creates the database.
+    await weigh(ours);
     const rounds = quick ? 5 : 11;
-    const measures: Measure[] = [
-      measureOf(
-        'spawn to initialize answered, against the bare SDK',
-        { atMost: 0.65 },
-        await compare(started(ours), started(bare), { rounds }),
-        'ms',
-      ),
-      measureOf(
-        'the same against node -e 0',
-        { atMost: 2.4 },
-        await compare(started(ours), nodeAlone, { rounds }),
-        'ms',
-      ),
-      measureOf(
-        'spawn to tools/list answered, against node -e 0',
-        null,
-        await compare(listed(ours), nodeAlone, { rounds }),
-        'ms',
+    const against = async (name: string, atMost: number, slice: Slice) =>
+      measureOf(`${name}, against node -e 0`, { atMost }, await compare(slice, nodeAlone, { rounds }), 'ms');
+    const memory: number[] = [];
+    for (let round = 0; round < (quick ? 1 : 3); round++) memory.push(await weigh(ours, 3_000));
+    return [
+      await against('spawn to initialize answered', 4, started(ours)),
+      await against('spawn to tools/list answered', 6, listed(ours)),
+      figure(
+        'resident memory 3 s after initialize, MB',
+        { atMost: 110 },
+        memory,
+        `each of ${memory.map(rounded).join(', ')}`,
       ),
     ];
-    const first: number[] = [];
-    for (let round = 0; round < rounds; round++) first.push(await listedAfter(ours));
-    const each = `each of ${first.map(rounded).join(', ')}`;
-    measures.push(figure('ms from initialize answered to the first tools/list answered', { atMost: 15 }, first, each));
-    const memory = { rounds: quick ? 3 : 5, calibrate: false };
-    measures.push(
-      measureOf(
-        'resident memory at initialize, against the bare SDK',
-        { atMost: 1.15 },
-        await compare(
-          () => weigh(ours),
-          () => weigh(bare),
-          memory,
-        ),
-        'MB',
-      ),
-    );
-    measures.push(
-      measureOf(
-        'resident memory 3 s later, against the bare SDK',
-        null,
-        await compare(
-          () => weigh(ours, 3_000),
-          () => weigh(bare, 3_000),
-          { ...memory, rounds: 2, warmups: 0 },
-        ),
-        'MB',
-      ),
-    );
-    return measures;
   },
 };
 
@@ -94,18 +57,6 @@ function listed(command: StdioCommand): Slice {
     await server.close();
     return ms;
   };
-}
-
-/** Milliseconds of the first `tools/list` of a process that has answered `initialize`. */
-async function listedAfter(command: StdioCommand): Promise<number> {
-  const server = new StdioProcess(command);
-  await server.request(INITIALIZE, 0);
-  server.notify(INITIALIZED);
-  const began = performance.now();
-  await server.request(message('legacy', 1, 'tools/list'), 1);
-  const ms = performance.now() - began;
-  await server.close();
-  return ms;
 }
 
 /** Memory in MB when `initialize` is answered, or `after` milliseconds later. */

@@ -7,9 +7,9 @@ import { createServer as createHttps } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { unitOfWork } from '../lib/calibrate.js';
 import { certificateChain } from '../lib/chain.js';
 import type { ChecksCost, ChecksSpec } from '../lib/checks-process.js';
-
 import { openWriter } from '../lib/database.js';
 import { startHelper } from '../lib/process.js';
 import { figure, type Measure, type Scenario } from '../lib/scenario.js';
@@ -50,8 +50,11 @@ export const scenario: Scenario = {
         { db, apart: APART } satisfies ChecksSpec,
         { NODE_EXTRA_CA_CERTS: trusted },
       );
-      const costs: ChecksCost[] = [];
-      for (let round = 0; round < (quick ? 2 : 4); round++) costs.push(await helper.ask<ChecksCost>('run'));
+      const costs: (ChecksCost & { unit: number })[] = [];
+      for (let round = 0; round < (quick ? 2 : 4); round++) {
+        const unit = unitOfWork();
+        costs.push({ ...(await helper.ask<ChecksCost>('run')), unit });
+      }
       await helper.close();
       server.closeAllConnections();
       await new Promise((closed) => server.close(closed));
@@ -112,7 +115,7 @@ async function stored(file: string, sites: number, base: string): Promise<string
 }
 
 /** The first round is left out: it compiles the code. */
-function measuresOf(scheme: string, sites: number, costs: readonly ChecksCost[]): Measure[] {
+function measuresOf(scheme: string, sites: number, costs: readonly (ChecksCost & { unit: number })[]): Measure[] {
   if (costs.some(({ checked }) => checked < sites / APART))
     throw new Error(`${sum(costs.map(({ checked }) => checked))} checks of ${sites} in the rounds.`);
   const each = (name: string, values: readonly number[]) =>
@@ -124,8 +127,8 @@ function measuresOf(scheme: string, sites: number, costs: readonly ChecksCost[])
     );
   return [
     each(
-      `CPU ms of an uptime check over ${scheme}`,
-      costs.map(({ cpuMs, checked }) => cpuMs / checked),
+      `CPU of an uptime check over ${scheme}, in units of work`,
+      costs.map(({ cpuMs, checked, unit }) => cpuMs / checked / unit),
     ),
     each(
       `KB written for an uptime check over ${scheme}`,

@@ -1,8 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { compare, repeated } from '../../bench/lib/ab.js';
-import { greedyMakespan, hostBound } from '../../bench/lib/bound.js';
+import { compare } from '../../bench/lib/ab.js';
 import { openWriter } from '../../bench/lib/database.js';
-import { latencies, SeededRandom } from '../../bench/lib/random.js';
+import { SeededRandom } from '../../bench/lib/random.js';
 import { jsonLine, markdown } from '../../bench/lib/report.js';
 import { figure, type Measure, measureOf, met } from '../../bench/lib/scenario.js';
 import { seedFleet } from '../../bench/lib/seed.js';
@@ -25,42 +24,7 @@ describe('statistics', () => {
   });
 });
 
-describe('bounds', () => {
-  it('schedules each piece on the worker that is free first', () => {
-    // 5 | 3 then 4: the second worker is free at 3 and ends at 7.
-    expect(greedyMakespan([5, 3, 4], 2)).toBe(7);
-    expect(greedyMakespan([5, 3, 4], 1)).toBe(12);
-    expect(greedyMakespan([5, 3, 4], 10)).toBe(5);
-    expect(greedyMakespan([], 3)).toBe(0);
-    expect(() => greedyMakespan([1], 0)).toThrow('slots');
-  });
-
-  it('is the stricter one of both limits, and never shorter than the longest piece', () => {
-    expect(hostBound([[10, 10, 10, 10], [1]], 50, 2)).toBe(20);
-    expect(
-      hostBound(
-        [
-          [4, 4],
-          [4, 4],
-        ],
-        2,
-        50,
-      ),
-    ).toBe(8);
-    expect(hostBound([[30], [1]], 50, 2)).toBe(30);
-  });
-});
-
 describe('seeds', () => {
-  it('give the same sequence again, and another one for another seed', () => {
-    expect(latencies(7, 50, 300, 2000)).toEqual(latencies(7, 50, 300, 2000));
-    expect(latencies(7, 50, 300, 2000)).not.toEqual(latencies(8, 50, 300, 2000));
-    for (const ms of latencies(7, 500, 300, 2000)) {
-      expect(ms).toBeGreaterThanOrEqual(300);
-      expect(ms).toBeLessThanOrEqual(2000);
-    }
-  });
-
   it('choose different numbers, low ones more often', () => {
     const random = new SeededRandom(1);
     const chosen = Array.from({ length: 200 }, () => random.popular(10, 100));
@@ -114,22 +78,6 @@ describe('comparing', () => {
     expect(compared.spread).toEqual([1.5, 8.5]);
     expect(compared).toMatchObject({ rounds: 3, discarded: 0, disturbed: false, b: 2 });
   });
-
-  it('divides the time of a slice by its calls', async () => {
-    let calls = 0;
-    const slice = repeated(() => {
-      calls++;
-      const end = performance.now() + 1;
-      while (performance.now() < end);
-    }, 10);
-    // The first slice also measures how many calls fit.
-    await slice();
-    const [before, began] = [calls, performance.now()];
-    const ms = await slice();
-    expect(ms).toBeGreaterThanOrEqual(1);
-    expect(ms * (calls - before)).toBeLessThanOrEqual(performance.now() - began);
-    expect(calls - before).toBeGreaterThan(1);
-  });
 });
 
 describe('results', () => {
@@ -165,14 +113,14 @@ describe('results', () => {
       { quick: true, partial: false, minutes: 1 },
     );
     expect(text).toContain(
-      '| 1 | lists | 1.6 | 1.55 – 1.7 | <= 1.5 | **no** | 0.16 against 0.1 ms; 5 rounds, 2 discarded |',
+      '| 11 | lists | 1.6 | 1.55 – 1.7 | <= 1.5 | **no** | 0.16 against 0.1 ms; 5 rounds, 2 discarded |',
     );
     expect(text).toContain('| failed | | | | It / broke |');
   });
 
   it('come from scenarios whose numbers ascend, numbered and named once each', () => {
     const numbers = scenarios.map((scenario) => scenario.number);
-    expect(numbers.length).toBeGreaterThanOrEqual(18);
+    expect(numbers.length).toBeGreaterThanOrEqual(9);
     expect(numbers).toEqual([...new Set(numbers)].sort((a, b) => a - b));
     expect(new Set(scenarios.map((scenario) => scenario.name)).size).toBe(numbers.length);
   });
