@@ -1,4 +1,7 @@
-/** Parts of an answer that are already JSON: long lists of many sites come from storage as the bytes to be sent. */
+/**
+ * Parts of an answer that are already JSON: long lists of many sites come from storage as the bytes to be sent. Handing the
+ * values over from the driver one by one costs more than finding them.
+ */
 
 /** A JSON value as text, or as UTF-8 bytes if it is long. */
 export class JsonText {

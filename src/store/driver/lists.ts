@@ -1,4 +1,4 @@
-/** Reads of lists: some rows, and how many there are in total. */
+/** Reads of lists: some rows, and how many there are in total. Both in one read, or they could show different states. */
 
 import type { Db, Row, Statement, Value } from './db.js';
 import { offset } from './sql-fragments.js';

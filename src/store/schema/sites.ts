@@ -1,6 +1,7 @@
 /**
  * Tables: sites, their clients and tags. `site` has narrow rows, for lists; details and secrets are apart. What lists
- * count is kept by triggers, so that no code path can forget it.
+ * count is kept by triggers, in the transaction that changes the rows: counting a large fleet costs more than a list, and no
+ * code path can forget it.
  */
 export const sites = `
 -- Clients and tags ---------------------------------------------------------------------------------------------------
@@ -43,7 +44,8 @@ CREATE INDEX site_tag_by_tag ON site_tag (tag_id, site_id);
 CREATE TABLE site (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   url TEXT NOT NULL UNIQUE,
-  -- The URL without scheme and www., which identifies the site and orders lists: http and https are one site.
+  -- The URL without scheme and www., which identifies the site and orders lists: the same address with another scheme or
+  -- with www. is the same WordPress, and adding it again is refused.
   url_key TEXT NOT NULL,
   name TEXT NOT NULL,
   search TEXT NOT NULL,
@@ -54,7 +56,7 @@ CREATE TABLE site (
   -- 2 = disconnected while it was suspended: the later of the two shows.
   disconnected INTEGER NOT NULL DEFAULT 0,
   sync_error TEXT NOT NULL DEFAULT '',
-  -- The only derivation of the status.
+  -- The only derivation of the status: items, filters and counts all read it, so that they cannot disagree.
   status TEXT GENERATED ALWAYS AS (
     CASE
       WHEN disconnected = 2 THEN 'disconnected'
@@ -117,7 +119,8 @@ CREATE TABLE site_detail (
   abandoned_known_at INTEGER,
   -- Newest entry of the child's change list that is stored: unix seconds with fraction.
   changes_after REAL NOT NULL DEFAULT 0,
-  -- Digest of the last stored inventory: an unchanged site costs one small write.
+  -- Digest of the last stored inventory: an unchanged site costs one small write. Code that changes the inventory otherwise,
+  -- for example drops an update, must clear it, or an update that returns would count as stored already.
   content_hash TEXT NOT NULL DEFAULT '',
 
   -- Settings of the site. 2 = as the global setting says, where a site may follow it.
