@@ -8,7 +8,7 @@ export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
 const SCREEN = 'Kept for programs that draw a page: this service has no screen of its own.';
 const UPDATES =
-  'Not acted on: no plugin, theme or site can be marked as trusted here, so nothing is updated by itself.';
+  'Not acted on: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
 const BACKUPS = 'Not acted on: the child plugin offers no backups that this service could start or look up.';
 
 const WIDGETS = [
@@ -58,10 +58,10 @@ export const GENERAL = {
       personal: true,
     },
   ),
-  plugin_automatic_daily_update: field(onOff, 0, 'Update trusted plugins by itself.', { idle: UPDATES }),
-  theme_automatic_daily_update: field(onOff, 0, 'Update trusted themes by itself.', { idle: UPDATES }),
-  trans_automatic_daily_update: field(onOff, 0, 'Update translations by itself.', { idle: UPDATES }),
-  automatic_daily_update: field(onOff, 0, 'Update WordPress by itself.', { idle: UPDATES }),
+  plugin_automatic_daily_update: field(onOff, 0, 'Update trusted plugins automatically.', { idle: UPDATES }),
+  theme_automatic_daily_update: field(onOff, 0, 'Update trusted themes automatically.', { idle: UPDATES }),
+  trans_automatic_daily_update: field(onOff, 0, 'Update translations automatically.', { idle: UPDATES }),
+  automatic_daily_update: field(onOff, 0, 'Update WordPress automatically.', { idle: UPDATES }),
   frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often.', { idle: UPDATES }),
   time_auto_update: field(clock, '00:00', 'When in the day.', { idle: UPDATES }),
   dayinweek_auto_update: field(() => whole(0, 6), 0, 'Which day of the week; 0 = Sunday.', { idle: UPDATES }),
@@ -79,9 +79,11 @@ export const GENERAL = {
     { idle: SCREEN },
   ),
   check_http_response: field(onOff, 1, 'Visit a site after updates and report when it is not up.'),
-  check_http_response_method: field(() => z.enum(['head', 'get']), 'head', 'How it is visited.', {
-    idle: 'Every visit is a GET, as a browser would make it: head would miss broken pages.',
-  }),
+  check_http_response_method: field(
+    () => z.enum(['head', 'get']),
+    'get',
+    'How it is visited. head sees no error that only the page shows.',
+  ),
   backup_before_upgrade: field(onOff, 0, 'Ask for a backup before updates.', { idle: BACKUPS }),
   backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Age in days of a backup that still counts.', {
     idle: BACKUPS,

@@ -5,6 +5,7 @@ import {
   type ChildParams,
   type Door,
   type FailureKind,
+  type VisitMethod,
 } from './child.js';
 import type { CallKind } from './pace-types.js';
 
@@ -29,6 +30,8 @@ export interface ChildCall {
   /** A user waits for it: goes before bulk calls. */
   live: boolean;
   options: CallOptions | undefined;
+  /** The method of a visit; default GET. */
+  visitBy?: VisitMethod | undefined;
 }
 
 /** The outcome of one call, for logs and metrics. No contents. */

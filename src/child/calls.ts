@@ -209,7 +209,8 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
       return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
     },
 
-    visit: (at, options) => visit(client, { ...unsigned(at, 'visit', '', options), read: true }),
+    visit: (at, options) =>
+      visit(client, { ...unsigned(at, 'visit', '', options), read: true, visitBy: options?.method }),
 
     title: (at, options) => title(client, { ...unsigned(at, 'title', '', options), read: true }),
 
@@ -279,13 +280,15 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
 }
 
 /**
- * A visitor's GET of the front page (operations §5.12). The original posts a form field instead (child protocol §7); a
- * GET is what visitors and caches send, and it triggers nothing.
+ * A visitor's request of the front page (operations §5.12). The original posts a form field instead (child protocol §7);
+ * a GET is what visitors and caches send, and it triggers nothing. A server that does not take HEAD is sent a GET.
  */
 async function visit(client: ChildClient, childCall: ChildCall): Promise<Visit> {
   const began = performance.now();
   try {
-    const answer = await client.visit(childCall);
+    const first = await client.visit(childCall);
+    const refused = childCall.visitBy === 'HEAD' && (first.status === 405 || first.status === 501);
+    const answer = refused ? await client.visit({ ...childCall, visitBy: 'GET' }) : first;
     const { status, retryAfter = '' } = answer;
     const body = richText(answer.body.toString('utf8'), 65_536);
     return {

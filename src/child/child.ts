@@ -78,6 +78,14 @@ export interface CallOptions {
   timeoutMs?: number | undefined;
 }
 
+/** HEAD spares the site the page; what only the page shows, such as maintenance or an error of PHP, is not seen. */
+export type VisitMethod = 'GET' | 'HEAD';
+
+export interface VisitOptions extends CallOptions {
+  /** Default GET. */
+  method?: VisitMethod | undefined;
+}
+
 export interface StatsRequest {
   /** Days after which an extension counts as abandoned. */
   abandonedAfterDays: number;
@@ -380,7 +388,7 @@ export interface ChildSites extends ChildContent, ChildPackages {
   disconnect(site: ChildConnection, options?: CallOptions): Promise<void>;
   deactivate(site: ChildConnection, options?: CallOptions): Promise<void>;
   /** Never rejects for what the site did, only when cancelled. */
-  visit(at: ChildAddress, options?: CallOptions): Promise<Visit>;
+  visit(at: ChildAddress, options?: VisitOptions): Promise<Visit>;
   /** The title of the site from WordPress' own interface; '' if unavailable. Rejects only when cancelled. */
   title(at: ChildAddress, options?: CallOptions): Promise<string>;
   /**

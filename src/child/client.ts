@@ -232,7 +232,7 @@ export class ChildClient {
   #get(call: ChildCall, at: ChildAddress, url: URL, trip: Trip, maxBytes: number): WireRequest {
     return {
       ...this.#wire(call, url, trip),
-      method: 'GET',
+      method: call.visitBy ?? 'GET',
       headers: { ...this.#headers(at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
       body: null,
       maxBytes,

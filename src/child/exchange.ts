@@ -8,7 +8,7 @@ const unzip = promisify(gunzip);
 
 export interface WireRequest {
   url: URL;
-  method: 'GET' | 'POST';
+  method: 'GET' | 'HEAD' | 'POST';
   headers: Record<string, string>;
   body: string | null;
   verify: boolean;

@@ -3,6 +3,8 @@ import type { DemoSite } from './site.js';
 /** What happened on the wire since the start or the last reset. */
 export interface FleetStats {
   requests: number;
+  /** Those of the method HEAD. */
+  headRequests: number;
   inFlight: number;
   maxInFlight: number;
   /** By the host name a client sees, without the port. */
@@ -23,6 +25,7 @@ interface HostCount {
 /** Counts requests from their first byte until their answer is finished or cut. */
 export class Counters {
   private requests = 0;
+  private headRequests = 0;
   private inFlight = 0;
   private maxInFlight = 0;
   private connections = 0;
@@ -31,9 +34,10 @@ export class Counters {
   private readonly hosts = new Map<string, HostCount>();
   private readonly functions = new Map<string, number>();
 
-  begin(site: DemoSite): () => void {
+  begin(site: DemoSite, method: string): () => void {
     const host = this.host(site.host);
     this.requests += 1;
+    if (method === 'HEAD') this.headRequests += 1;
     this.inFlight += 1;
     this.maxInFlight = Math.max(this.maxInFlight, this.inFlight);
     host.now += 1;
@@ -68,6 +72,7 @@ export class Counters {
   /** Peaks start again from what is in flight now. */
   reset(): void {
     this.requests = 0;
+    this.headRequests = 0;
     this.maxInFlight = this.inFlight;
     this.maxConnections = this.connections;
     this.functions.clear();
@@ -77,6 +82,7 @@ export class Counters {
   snapshot(): FleetStats {
     return {
       requests: this.requests,
+      headRequests: this.headRequests,
       inFlight: this.inFlight,
       maxInFlight: this.maxInFlight,
       maxInFlightByHost: Object.fromEntries([...this.hosts].map(([name, count]) => [name, count.most])),

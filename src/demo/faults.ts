@@ -19,6 +19,8 @@ export interface Faults {
   hang?: boolean | undefined;
   /** Every signed call gets the authentication error. */
   refused?: boolean | undefined;
+  /** The server does not know the method HEAD: HTTP 405. */
+  noHead?: boolean | undefined;
   /** HTTP 500 with WordPress' error page, no frame. */
   http500?: boolean | undefined;
   /** HTTP 403 page for protocol calls; `wp-admin` lets calls to the plain site URL pass. */
@@ -92,6 +94,7 @@ const NAMES: Record<keyof Faults, true> = {
   hang: true,
   refused: true,
   http500: true,
+  noHead: true,
   firewall: true,
   firewallAnswer: true,
   slowBody: true,

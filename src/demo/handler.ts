@@ -53,7 +53,7 @@ export class FleetHandler {
       return;
     }
     const { site, rest } = target;
-    response.once('close', this.counters.begin(site));
+    response.once('close', this.counters.begin(site, request.method ?? 'GET'));
     if (site.faults.offline) {
       request.socket.destroy();
       return;

@@ -24,6 +24,7 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   if (faults.httpAuth !== undefined && request.authorization !== basic(faults.httpAuth)) {
     return page(401, '<h1>401 Authorization Required</h1>', { 'www-authenticate': 'Basic realm="Restricted"' });
   }
+  if (faults.noHead && request.method === 'HEAD') return page(405, '');
   if (faults.redirect !== undefined) {
     const { to, status } = typeof faults.redirect === 'string' ? { to: faults.redirect, status: 301 } : faults.redirect;
     return page(status, '', { location: to });

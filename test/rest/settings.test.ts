@@ -321,7 +321,32 @@ describe('settings act', () => {
     const after = await app.service.store.sites.record(ids[1] ?? 0);
     expect(after?.checked_at).toBe(app.clock.now());
     expect(before?.checked_at).not.toBe(after?.checked_at);
+    expect(app.fleet.stats().headRequests).toBe(0);
     await edit('general', { check_http_response: null });
+  });
+
+  it('on how a site is visited after updates: a server that does not know HEAD is asked again', async () => {
+    const site = app.fleet.site(1);
+    const of = { site_id_or_domain: ids[1] };
+    const update = async () => {
+      const plugin = site.state.plugins.find((each) => !each.mustUse && each.active);
+      if (plugin === undefined) throw new Error('the site has no plugin');
+      plugin.update = { version: `${Number.parseInt(plugin.version, 10) + 1}.0`, requiresPhp: '', requiresWp: '' };
+      await app.call('sync-sites', { site_ids_or_domains: [ids[1]] });
+      app.fleet.resetStats();
+      app.clock.move(1000);
+      await app.call('update-site-plugins', { ...of, slugs: [plugin.slug] });
+      const { last_check } = await app.call('get-site', of);
+      return { ...last_check, heads: app.fleet.stats().headRequests };
+    };
+    const { body } = await edit('general', { check_http_response_method: 'head' });
+    expect(body.message).toBe('The general settings were changed.');
+    expect(await update()).toMatchObject({ reachable: true, http_status: 200, heads: 1 });
+    site.faults = { noHead: true };
+    expect(await update()).toMatchObject({ reachable: true, http_status: 200, heads: 1 });
+    site.faults = {};
+    await edit('general', { check_http_response_method: null });
+    expect(await update()).toMatchObject({ reachable: true, heads: 0 });
   });
 
   it('from the start of the service', async () => {

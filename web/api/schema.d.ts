@@ -1503,9 +1503,9 @@ export interface paths {
                  */
                 svc_uptime_monitoring_up_status_codes: number[];
                 /**
-                 * Check once more before a site counts as down.
+                 * Failed checks, a minute apart, before a site counts as down: 0 to 10; true = 1.
                  */
-                svc_uptime_monitoring_down_confirmation_check: 0 | 1;
+                svc_uptime_monitoring_down_confirmation_check: number;
                 /**
                  * The word of the keyword type.
                  */
@@ -1584,9 +1584,9 @@ export interface paths {
                  */
                 svc_uptime_monitoring_up_status_codes: number[];
                 /**
-                 * Check once more before a site counts as down.
+                 * Failed checks, a minute apart, before a site counts as down: 0 to 10; true = 1.
                  */
-                svc_uptime_monitoring_down_confirmation_check: 0 | 1;
+                svc_uptime_monitoring_down_confirmation_check: number;
                 /**
                  * The word of the keyword type.
                  */

@@ -126,6 +126,12 @@ export async function checksAfterUpdate(ctx: Source): Promise<boolean> {
   return (await settingOf(ctx, 'general', 'check_http_response')) === 1;
 }
 
+/** How sites are visited after updates; null = they are not. */
+export async function visitAfterUpdate(ctx: Source): Promise<'GET' | 'HEAD' | null> {
+  if (!(await checksAfterUpdate(ctx))) return null;
+  return (await settingOf(ctx, 'general', 'check_http_response_method')) === 'head' ? 'HEAD' : 'GET';
+}
+
 /** What a sync requests from a child, read in one statement, because every site's sync reads it. */
 export async function syncSettings(ctx: Source): Promise<{
   abandonedAfterDays: number;

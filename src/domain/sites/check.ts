@@ -1,5 +1,6 @@
 /** Checks whether the public site responds: one visit, as a browser would make it (operations §5.12). */
 
+import type { VisitOptions } from '../../child/child.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from './load.js';
@@ -23,9 +24,13 @@ function isUp(status: number): boolean {
 /**
  * Visits the site and stores the outcome, which says nothing about the connection to the child and prevents no call to
  * it. An unreachable site is a result, not an error; `svc_check_failed` only if no visit could be made at all.
- * @param timeoutMs default: the time limit of a sync
+ * @param how `timeoutMs`: default is the time limit of a sync; `method`: GET
  */
-export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite, timeoutMs?: number): Promise<CheckResult> {
+export async function checkSite(
+  ctx: Ctx,
+  { site, connection }: LoadedSite,
+  how: Omit<VisitOptions, 'signal'> = {},
+): Promise<CheckResult> {
   const visit = await ctx.child.visit(
     {
       url: site.url,
@@ -35,7 +40,7 @@ export async function checkSite(ctx: Ctx, { site, connection }: LoadedSite, time
       ipv4_only: connection?.ipv4_only,
       min_tls: connection?.min_tls,
     },
-    { signal: ctx.signal, timeoutMs },
+    { ...how, signal: ctx.signal },
   );
   if (visit.failure?.kind === 'blocked_address') {
     throw new ServiceError('svc_check_failed', visit.failure.message, {

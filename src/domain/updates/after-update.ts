@@ -4,7 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
-import { checksAfterUpdate } from '../settings/effects.js';
+import { visitAfterUpdate } from '../settings/effects.js';
 import { inMaintenance, patienceMs, sinceThen, statusOf } from '../sites/attempt.js';
 import { type CheckResult, checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
@@ -48,14 +48,15 @@ const SECOND_LOOK_MS = 2000;
 
 /** Null if the settings disable the visit, or none could be made. Never throws: the updates have their own outcome. */
 async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage | null> {
-  if (!(await checksAfterUpdate(ctx))) return null;
+  const method = await visitAfterUpdate(ctx);
+  if (method === null) return null;
   try {
-    const first = await checkSite(ctx, target);
+    const first = await checkSite(ctx, target, { method });
     const pause = Math.min(SECOND_LOOK_MS, ctx.config.update_wait_ms);
     if (!isDead(first) || pause === 0) return first;
     await ctx.clock.sleep(pause, ctx.signal);
     // A site that is slow to answer may be slow here, too.
-    return await checkSite(ctx, target, patienceMs(ctx));
+    return await checkSite(ctx, target, { method, timeoutMs: patienceMs(ctx) });
   } catch (error) {
     ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be visited after its update');
     return null;

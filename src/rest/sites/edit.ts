@@ -52,7 +52,8 @@ export const editSiteFields = once(() => ({
 
 /** Settings that are stored for other programs and have no effect here, with the reason. */
 const IDLE = {
-  automatic_update: 'Kept, but not acted on: nothing can be marked as trusted here, so nothing is updated by itself.',
+  automatic_update:
+    'Kept, but not acted on: automatic updates need lists of what is trusted, which do not exist here yet.',
   backup_before_upgrade:
     'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
 } as const;
