@@ -7,9 +7,9 @@ export default defineConfig({
     globalSetup: 'test/support/global-setup.ts',
     setupFiles: 'test/support/setup.ts',
     // These catch a hang, and nothing else: no limit of a test is a measurement, and a busy machine takes its time.
-    testTimeout: 300_000,
-    hookTimeout: 300_000,
-    expect: { poll: { timeout: 120_000 } },
+    testTimeout: 900_000,
+    hookTimeout: 900_000,
+    expect: { poll: { timeout: 300_000 } },
     // For two cores: half of the time of the longest files goes by waiting. Each further worker costs its imports, 1.5 s of CPU.
     maxWorkers: 6,
     // The files of a worker share its modules: importing the product for each file anew takes half of the CPU time of a run.

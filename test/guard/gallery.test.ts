@@ -118,54 +118,42 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     await host.close();
     for (const { volume } of places) volume?.close();
     report();
-  }, 240_000);
+  });
 
-  it.each(badOnes)(
-    'undone: $name',
-    async (kind) => {
-      const { answer, before, after, ms } = await of(bad, kind);
-      expect(answer.updated).toEqual([]);
-      const codes = [
-        ...(kind.ends === 'failed' ? [] : [BROKE]),
-        ...(kind.ends === undefined ? [] : ['svc_update_failed']),
-      ];
-      const errors = answer.errors as { slug: string; code: string; evidence?: string[] }[];
-      expect(errors).toMatchObject([{ slug: slugOf(kind) }]);
-      expect(codes).toContain(errors[0]?.code);
-      if (errors[0]?.code === BROKE) expect(errors[0].evidence?.length).toBeGreaterThan(0);
-      expect(after).toEqual(before);
-      // Nothing was changed when WordPress could not unpack it.
-      if (!UNCHANGED.includes(kind.name)) expect(ms).not.toBeNull();
-      expect(ms ?? 0).toBeLessThan(WORST_MS);
-    },
-    240_000,
-  );
+  it.each(badOnes)('undone: $name', async (kind) => {
+    const { answer, before, after, ms } = await of(bad, kind);
+    expect(answer.updated).toEqual([]);
+    const codes = [
+      ...(kind.ends === 'failed' ? [] : [BROKE]),
+      ...(kind.ends === undefined ? [] : ['svc_update_failed']),
+    ];
+    const errors = answer.errors as { slug: string; code: string; evidence?: string[] }[];
+    expect(errors).toMatchObject([{ slug: slugOf(kind) }]);
+    expect(codes).toContain(errors[0]?.code);
+    if (errors[0]?.code === BROKE) expect(errors[0].evidence?.length).toBeGreaterThan(0);
+    expect(after).toEqual(before);
+    // Nothing was changed when WordPress could not unpack it.
+    if (!UNCHANGED.includes(kind.name)) expect(ms).not.toBeNull();
+    expect(ms ?? 0).toBeLessThan(WORST_MS);
+  });
 
-  it.each(GOOD)(
-    'kept: $name',
-    async (kind) => {
-      const { answer, after } = await of(good, kind);
-      const { slug, renamed } = { slug: slugOf(kind), renamed: kind.renamed?.(slugOf(kind)) };
-      const errors = (answer.errors as { slug: string; code: string }[]).filter((one) =>
-        [slug, renamed].includes(one.slug),
-      );
-      expect(errors).toMatchObject(renamed === undefined ? [] : [{ slug: renamed, code: 'svc_activation_failed' }]);
-      expect(answer.updated).toContainEqual(
-        expect.objectContaining({ slug: slugOf(kind), new_version: kind.version ?? NEW_VERSION }),
-      );
-      expect(after).toEqual(asContents(newFiles(kind)));
-    },
-    240_000,
-  );
+  it.each(GOOD)('kept: $name', async (kind) => {
+    const { answer, after } = await of(good, kind);
+    const { slug, renamed } = { slug: slugOf(kind), renamed: kind.renamed?.(slugOf(kind)) };
+    const errors = (answer.errors as { slug: string; code: string }[]).filter((one) =>
+      [slug, renamed].includes(one.slug),
+    );
+    expect(errors).toMatchObject(renamed === undefined ? [] : [{ slug: renamed, code: 'svc_activation_failed' }]);
+    expect(answer.updated).toContainEqual(
+      expect.objectContaining({ slug: slugOf(kind), new_version: kind.version ?? NEW_VERSION }),
+    );
+    expect(after).toEqual(asContents(newFiles(kind)));
+  });
 
-  it.each(anywhere)(
-    'whole: $name',
-    async (kind) => {
-      const { before, after } = await of(killed, kind);
-      expect([before, ...(kind.code === undefined ? [asContents(newFiles(kind))] : [])]).toContainEqual(after);
-    },
-    240_000,
-  );
+  it.each(anywhere)('whole: $name', async (kind) => {
+    const { before, after } = await of(killed, kind);
+    expect([before, ...(kind.code === undefined ? [asContents(newFiles(kind))] : [])]).toContainEqual(after);
+  });
 
   it('leaves every site well, and none armed', async () => {
     await Promise.all(work);
@@ -184,7 +172,7 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     expect(held.filter((one) => !either.includes(one)).sort()).toEqual(expected.sort());
     expect(badOnes.length).toBeGreaterThanOrEqual(20);
     expect(GOOD.length).toBeGreaterThanOrEqual(20);
-  }, 240_000);
+  });
 
   it('puts an update back on request, and takes the guard away', async () => {
     await Promise.all(work);
@@ -200,7 +188,7 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     expect(contents(join(place.site.content, placeOf(PLAIN)))).toEqual(outcome.before);
     expect(await app.call('remove-site-guard', { ...site, confirm: true })).toMatchObject({ removed: true });
     expect(readdirSync(place.site.content).filter((name) => name.startsWith('sitefleet-guard-'))).toEqual([]);
-  }, 240_000);
+  });
 
   /** Distributes the kinds: slow ones first, one theme per site, the full-disk kinds on the small disk. */
   function share(): void {

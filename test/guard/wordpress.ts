@@ -24,6 +24,8 @@ import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
 
 const CORE = '/usr/share/wordpress';
+/** Far beyond any start, on a machine however busy: what does not start by then never will. */
+const LONGEST_START_MS = 300_000;
 const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
 /** What the tests with a real WordPress need. */
 export const WORDPRESS = ['php', 'mariadb', 'wordpress'] as const;
@@ -367,9 +369,9 @@ function listens(place: number | string): Promise<boolean> {
 }
 
 async function until(ready: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  const deadline = Date.now() + 30_000;
+  const deadline = Date.now() + LONGEST_START_MS;
   while (!(await ready())) {
-    if (Date.now() > deadline) throw new Error(`${what} did not start within 30 s`);
+    if (Date.now() > deadline) throw new Error(`${what} did not start within ${LONGEST_START_MS / 1000} s`);
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -5,13 +5,7 @@ import { operations } from '../../tools/index.js';
 import { connect, LOCAL, type McpApp, mcpApp, type Target, textOf, WAYS } from '../support/mcp-clients.js';
 
 const SITES = 12;
-const until = async (what: () => boolean, ms = 8000) => {
-  const end = Date.now() + ms;
-  while (!what()) {
-    if (Date.now() > end) throw new Error(`not within ${ms} ms: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-};
+const until = (what: () => boolean) => expect.poll(what, { interval: 20 }).toBe(true);
 
 let mcp: McpApp;
 beforeAll(async () => {
@@ -196,9 +190,7 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
     });
     const status = async () => JSON.parse(await driver.read(uri)) as { status: string; processed: number };
     await until(() => updates > 0);
-    for (let i = 0; i < 100 && (await status()).status !== 'completed'; i += 1)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(await status()).toMatchObject({ status: 'completed', processed: 4 });
+    await expect.poll(status).toMatchObject({ status: 'completed', processed: 4 });
     await until(() => updates > 1);
     await stop();
     await until(() => mcp.core.jobs.size === 0);
@@ -228,11 +220,11 @@ describe('a client that hangs up', () => {
   });
 
   it.each(WAYS)('joins its running call after its own time limit (%s over %s)', async (era, transport) => {
-    for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 900 };
+    for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 4_000 };
     const driver = await connect([era, transport], mcp.target);
     const input = { site_ids_or_domains: [5, 6] };
     const before = mcp.app.fleet.stats().requests;
-    await expect(driver.call('svc-check-sites-v1', input, { timeout: 300 })).rejects.toThrow(/time/i);
+    await expect(driver.call('svc-check-sites-v1', input, { timeout: 1_000 })).rejects.toThrow(/time/i);
     const running = mcp.core.registry.runningCalls.size;
     const again = await driver.call('svc-check-sites-v1', input);
     expect(running).toBe(1);

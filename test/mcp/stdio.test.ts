@@ -118,7 +118,6 @@ describe('sitefleet stdio', () => {
       });
       await client.close();
     },
-    30_000,
   );
 
   it('writes nothing but JSON-RPC to stdout, whatever is logged, and ends with its input', async () => {

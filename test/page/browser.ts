@@ -30,7 +30,7 @@ export interface ServedPage {
   /** Stops answering, until `back`. */
   away(): Promise<void>;
   back(): Promise<void>;
-  /** Runs the clock of the service while `work` is pending. */
+  /** Moves the clock of the service, a little for each frame that the page last opened paints, while `work` is pending. */
   running<T>(work: Promise<T>): Promise<T>;
   /** Errors reported by pages, and requests to any other server. */
   complaints: string[];
@@ -47,6 +47,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
   const password_hash = cheapHash(PASSWORD);
   const complaints: string[] = [];
   let users = 0;
+  let shown: Page | null = null;
 
   const watch = (context: BrowserContext) => {
     context.on('console', (message) => {
@@ -79,7 +80,7 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
       const context = await browser.newContext({ viewport: { width: 1280, height: 800 }, locale: 'en-GB', ...options });
       watch(context);
       const page = await context.newPage();
-      page.setDefaultTimeout(120_000);
+      shown = page;
       await page.goto(`${url}/login`);
       await logIn(page, name);
       await page.getByRole('heading', { level: 1 }).waitFor();
@@ -90,12 +91,17 @@ export async function servePage(app: TestApp): Promise<ServedPage> {
       listener = await listen(http, { host: '127.0.0.1', port: Number(new URL(url).port) });
     },
     async running(work) {
-      const timer = setInterval(() => app.clock.move(500), 5);
-      try {
-        return await work;
-      } finally {
-        clearInterval(timer);
+      if (shown === null) throw new Error('no page is open');
+      let pending = true;
+      const ended = work.finally(() => {
+        pending = false;
+      });
+      ended.catch(() => undefined);
+      while (pending) {
+        app.clock.move(500);
+        await painted(shown);
       }
+      return ended;
     },
     async close() {
       await browser.close();

@@ -50,14 +50,10 @@ describe('a large fleet on the page', needs('chromium'), () => {
     await page.getByRole('toolbar').getByRole('button', { name: 'Sync' }).click();
     const bar = page.getByRole('main').locator('.card').getByRole('progressbar');
     await bar.waitFor();
-    const seen = new Set<number>();
-    const done = async () => {
-      seen.add(Number(await bar.getAttribute('aria-valuenow')));
-      return Math.max(...seen);
-    };
-    await served.running(expect.poll(done, { interval: 30 }).toBe(SITES));
-    // It updated while the job ran, without reloading.
-    expect(seen.size).toBeGreaterThan(2);
+    const shown = async () => Number(await bar.getAttribute('aria-valuenow'));
+    // Without a pause between its parts the job would have ended. The page follows it without reloading.
+    expect(await shown()).toBeLessThan(SITES);
+    await served.running(expect.poll(shown).toBe(SITES));
     await page.getByRole('main').locator('.card').getByText('Done', { exact: true }).waitFor();
     await page.context().close();
     expect(served.complaints).toEqual([]);

@@ -14,7 +14,7 @@ const HOUR_S = 3600;
 const SITES = 8;
 const JOB_PAUSE_MS = 1_000;
 /** Much longer than a pause between chunks or an interval of the schedule, much shorter than any step. */
-const PATIENCE_MS = 40_000;
+const PATIENCE_MS = 300_000;
 /** Successive offsets of the clock: steps of an hour, and of a day. */
 const OFFSETS_S = SOAK ? [-HOUR_S, 0, 24 * HOUR_S, 0, -24 * HOUR_S, HOUR_S, 0] : [-HOUR_S, 0];
 

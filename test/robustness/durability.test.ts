@@ -64,7 +64,7 @@ describe('kill -9', () => {
     }
     expect(acknowledged.length).toBeGreaterThanOrEqual(RUNS * 10);
     process.stderr.write(`${JSON.stringify({ runs: RUNS, acknowledged: acknowledged.length, lost: 0 })}\n`);
-  }, 600_000);
+  });
 });
 
 describe('storage that refuses', () => {

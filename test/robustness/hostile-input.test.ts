@@ -201,7 +201,6 @@ describe('every operation', () => {
         { numRuns: shortOrLong(25, 600), seed: SEED, endOnFailure: true },
       );
     },
-    300_000,
   );
 });
 

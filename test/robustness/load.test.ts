@@ -160,5 +160,5 @@ describe(`${CALLERS} callers for ${SECONDS} s`, () => {
     expect((await fetch(`${server.said.url}/readyz`)).status).toBe(200);
     expect(server.errors()).toBe('');
     expect(await endProcess(server.child)).toBe(0);
-  }, 600_000);
+  });
 });

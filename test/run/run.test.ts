@@ -527,10 +527,11 @@ describe('the shell', () => {
     const listener = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
     const headers = { authorization: login, 'content-type': 'application/json' };
     const body = JSON.stringify({ input: { site_id_or_domain: 1, steps: 500 } });
+    const before = surfaces.begun();
     const running = fetch(`${listener.url}${WORK}`, { method: 'POST', headers, body });
-    // It takes at least a second; by now it is running.
-    await new Promise((resolve) => setTimeout(resolve, 400));
-    const closing = listener.close(30_000);
+    // It takes at least a second.
+    await expect.poll(surfaces.begun, { interval: 5 }).toBeGreaterThan(before);
+    const closing = listener.close(300_000);
     expect(await (await running).json()).toEqual({ done: 500 });
     await closing;
     await expect(fetch(`${listener.url}/healthz`)).rejects.toThrow();

@@ -9,7 +9,7 @@ import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import type { Answer, TestApp, TestOptions } from '../support/harness.js';
 
 export interface SafetyApp extends CheckedApp {
-  /** Runs a call while the clock advances by itself. */
+  /** Runs a call while time passes wherever it waits. */
   running<T>(work: Promise<T>): Promise<T>;
   safely(name: string, input: object): Promise<Answer>;
   /** Offers an update of the nth ordinary active plugin of a site, and only that; returns the plugin. */
@@ -17,13 +17,13 @@ export interface SafetyApp extends CheckedApp {
 }
 
 /** Connects the first sites, gives each a guard, and removes all available updates. */
-export async function safetyApp(options: TestOptions & { guards?: boolean; stepMs?: number } = {}): Promise<SafetyApp> {
+export async function safetyApp(options: TestOptions & { guards?: boolean } = {}): Promise<SafetyApp> {
   // The time limit of a direct call is in real time, which a busy machine may use up.
   const config = { direct_call_ms: 600_000, ...options.config };
   const app = await checkedApp({ sites: 3, fleet: { plugins: 8 }, ...options, config });
   const safety: SafetyApp = Object.assign(app, {
-    running: <T>(work: Promise<T>) => running(app, work, options.stepMs),
-    safely: (name: string, input: object) => running(app, app.call(name, input), options.stepMs),
+    running: <T>(work: Promise<T>) => running(app, work),
+    safely: (name: string, input: object) => running(app, app.call(name, input)),
     offer: (site: DemoSite, nth = 0, version = '99.0') => {
       const plugin = ordinary(site)[nth];
       if (plugin === undefined) throw new Error('the site has no such plugin');
@@ -49,17 +49,7 @@ export function ordinary(site: DemoSite): PluginState[] {
   return site.state.plugins.filter(({ slug, mustUse }) => !mustUse && !slug.includes('mainwp'));
 }
 
-const STEP_MS = 500;
-
-export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>, stepMs = STEP_MS): Promise<T> {
-  let done = false;
-  const ended = work.finally(() => {
-    done = true;
-  });
-  ended.catch(() => undefined);
-  while (!done) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    app.clock.move(stepMs);
-  }
-  return ended;
+export async function running<T>(app: Pick<TestApp, 'clock'>, work: Promise<T>): Promise<T> {
+  const stop = app.clock.flow();
+  return work.finally(stop);
 }

@@ -301,8 +301,11 @@ describe('what a look tells', () => {
     let seen = 0;
     let now: string = 'well';
     const server = createServer((request, response) => {
-      // A full check begins with the front page.
-      if (request.url?.startsWith('/?') && looks[seen] !== undefined && judging) now = looks[seen++] ?? '';
+      // All requests of a check are of one moment, and arrive in any order.
+      if (judging && app.clock.now() !== lookedAt && looks[seen] !== undefined) {
+        lookedAt = app.clock.now();
+        now = looks[seen++] ?? '';
+      }
       if (now === 'away') request.socket.destroy();
       else
         response
@@ -310,6 +313,7 @@ describe('what a look tells', () => {
           .end(html(words));
     });
     let judging = false;
+    let lookedAt: number | null = null;
     const url = `${(await listenLocally(server)).url}/`;
     const ctx = app.ctx();
     const target = await siteAt(url);

@@ -17,6 +17,16 @@ const ARGS = [
   '--disable-sync',
 ];
 
-export function launchChromium(): Promise<Browser> {
-  return chromium.launch({ executablePath: executablePath ?? '', args: ARGS });
+/** Far beyond any wait of a test, on a machine however busy. */
+const PATIENCE_MS = 300_000;
+
+export async function launchChromium(): Promise<Browser> {
+  const browser = await chromium.launch({ executablePath: executablePath ?? '', args: ARGS, timeout: PATIENCE_MS });
+  const newContext = browser.newContext.bind(browser);
+  browser.newContext = async (options) => {
+    const context = await newContext(options);
+    context.setDefaultTimeout(PATIENCE_MS);
+    return context;
+  };
+  return browser;
 }

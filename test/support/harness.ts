@@ -34,6 +34,11 @@ export interface HandClock extends Clock {
   move(ms: number): void;
   /** Sets the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
+  /**
+   * From now on time passes wherever something sleeps, and only there: it moves on to the moment for which the next
+   * sleeper waits. Calls, however slow on a busy machine, take no time. Returns what ends this.
+   */
+  flow(): () => void;
 }
 
 export function handClock(start = START): HandClock {
@@ -41,13 +46,32 @@ export function handClock(start = START): HandClock {
   let now = start;
   let off = 0;
   let sleepers: { at: number; wake: () => void }[] = [];
+  let flows = 0;
+  const move = (ms: number) => {
+    now += ms;
+    const due = sleepers.filter((sleeper) => sleeper.at <= now);
+    sleepers = sleepers.filter((sleeper) => sleeper.at > now);
+    for (const sleeper of due) sleeper.wake();
+  };
+  const moveOn = () => {
+    if (flows > 0 && sleepers.length > 0) move(Math.max(0, Math.min(...sleepers.map(({ at }) => at)) - now));
+  };
   const clock = createClock({
     now: () => now + off,
     elapsed: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
-        signal?.addEventListener('abort', () => reject(signal.reason), { once: true });
-        sleepers.push({ at: now + ms, wake: resolve });
+        const sleeper = { at: now + ms, wake: resolve };
+        const give = () => {
+          sleepers = sleepers.filter((each) => each !== sleeper);
+          reject(signal?.reason);
+        };
+        if (signal?.aborted) give();
+        else {
+          signal?.addEventListener('abort', give, { once: true });
+          sleepers.push(sleeper);
+          if (flows > 0) setImmediate(moveOn);
+        }
       }),
   });
   return {
@@ -55,11 +79,13 @@ export function handClock(start = START): HandClock {
     step(ms) {
       off += ms;
     },
-    move(ms) {
-      now += ms;
-      const due = sleepers.filter((sleeper) => sleeper.at <= now);
-      sleepers = sleepers.filter((sleeper) => sleeper.at > now);
-      for (const sleeper of due) sleeper.wake();
+    move,
+    flow() {
+      flows += 1;
+      setImmediate(moveOn);
+      return () => {
+        flows -= 1;
+      };
     },
   };
 }

@@ -4,6 +4,9 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { freePort, killProcess, tempFolder, tracked } from './cleanup.js';
 
+/** Far beyond any start, on a machine however busy. */
+const LONGEST_START_MS = 300_000;
+
 /** A real libSQL server on loopback. */
 export interface Sqld {
   /** `127.0.0.1:PORT`: put `http://` or `ws://` before it. */
@@ -44,7 +47,7 @@ export async function startSqld(env: Record<string, string> = {}): Promise<Sqld>
   };
   const start = async () => {
     // An interrupted test run cannot stop its server, so an idle server ends by itself.
-    const idle = ['--idle-shutdown-timeout-s', '60'];
+    const idle = ['--idle-shutdown-timeout-s', '900'];
     const args = ['--db-path', join(folder, 'data'), '--http-listen-addr', host, '--no-welcome', ...idle];
     // Only the path of our environment: the server keeps the machine's date and zone when the tests run under others.
     child = tracked(spawn(binary, args, { stdio: 'ignore', env: { PATH: process.env.PATH, ...env } }));
@@ -68,7 +71,7 @@ function runnable(binary: string, folder: string): string {
 }
 
 async function answering(url: string, child: ChildProcess): Promise<void> {
-  for (let tries = 0; tries < 200; tries++) {
+  for (const until = Date.now() + LONGEST_START_MS; Date.now() < until; ) {
     if (child.exitCode !== null) throw new Error(`The libSQL server ended with exit code ${child.exitCode}.`);
     const ok = await fetch(url).then(
       (response) => response.body?.cancel().then(() => true) ?? true,
@@ -77,5 +80,5 @@ async function answering(url: string, child: ChildProcess): Promise<void> {
     if (ok) return;
     await new Promise((done) => setTimeout(done, 50));
   }
-  throw new Error('The libSQL server did not answer within 10 s.');
+  throw new Error(`The libSQL server did not answer within ${LONGEST_START_MS / 1000} s.`);
 }

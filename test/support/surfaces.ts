@@ -96,6 +96,9 @@ const look = defineOperation({
   handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
 });
 
+/** How many calls of it have begun. */
+let begun = 0;
+
 /** Runs a number of steps with progress, and fails on request. */
 const work = defineOperation({
   id: 'svc/work-things-v1',
@@ -108,6 +111,7 @@ const work = defineOperation({
   input: () => z.object({ site_id_or_domain: siteRef(), steps: int(0, 1000).default(0), fail: z.string().default('') }),
   output: () => z.object({ done: z.number() }),
   handle: async ({ steps, fail, site_id_or_domain }, ctx) => {
+    begun += 1;
     if (fail === 'known') {
       throw new ServiceError('svc_ambiguous_site', `${site_id_or_domain} names several sites.`, {
         field: 'site_id_or_domain',
@@ -156,6 +160,8 @@ export interface Surfaces {
   clock: HandClock;
   /** Number of password checks that were really computed. */
   hashings(): number;
+  /** How many calls of `work-things` have begun, in all tests of this worker. */
+  begun(): number;
   /** How often a key's use was recorded. */
   touches(): number;
   logged: { level: string; facts: Record<string, unknown>; message: string }[];
@@ -269,6 +275,7 @@ export async function startSurfaces(
     denials: createDenials(db),
     clock,
     hashings: () => hashings,
+    begun: () => begun,
     touches: () => touches,
     logged,
     serverFor: (actor) => createMcpServer(core, () => actor),

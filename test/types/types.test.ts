@@ -4,7 +4,7 @@ import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
-it('sources, tests and pages have no type errors', { timeout: 300_000 }, async () => {
+it('sources, tests and pages have no type errors', async () => {
   const found = await new Promise<string>((resolve) => {
     const cwd = fileURLToPath(new URL('../..', import.meta.url));
     execFile('npm', ['run', '--silent', 'typecheck'], { cwd }, (error, out) => {
