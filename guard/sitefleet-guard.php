@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and puts a copy back when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.1.0
+ * Version: 1.2.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -30,8 +30,9 @@ class Sitefleet_Refusal extends Exception {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.1.0';
+	const VERSION       = '1.2.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
+	const LOOK          = 'sitefleet-look-v1';
 	const SKEW          = 300; // Seconds that a signature's time may differ from ours.
 	const MAX_BODY      = 65536;
 	const MAX_FILES     = 50000;
@@ -44,6 +45,7 @@ class Sitefleet_Guard {
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
 	const CHUNK         = 262144;
+	const RESOURCES     = '/^(Allowed memory size|Out of memory|Maximum execution time)/';
 	const FATAL         = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
 
 	/**
@@ -131,7 +133,7 @@ class Sitefleet_Guard {
 		$nonce     = $field( 'NONCE', '/^[0-9a-f]{32}\z/' );
 		$signature = base64_decode( (string) $field( 'SIGNATURE', '#^[A-Za-z0-9+/]{256,2048}={0,2}\z#' ), true );
 		if ( ! isset( $id, $site, $time, $nonce ) || ! $signature || strlen( $body ) > self::MAX_BODY ) return 'unsigned';
-		$key     = '' === $pem ? false : openssl_pkey_get_public( self::as_spki( $pem ) );
+		$key     = self::public_key( $pem );
 		$details = $key ? openssl_pkey_get_details( $key ) : false;
 		if ( ! $details || OPENSSL_KEYTYPE_RSA !== $details['type'] || $details['bits'] < 2048 ) return 'unsigned';
 		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
@@ -139,6 +141,22 @@ class Sitefleet_Guard {
 		if ( abs( $now - (int) $time ) > self::SKEW ) return 'clock';
 		// A staging copy has the same key: requests signed for the original must not work there.
 		return in_array( $site, $sites, true ) ? 'ok' : 'other_site';
+	}
+
+	private static function public_key( string $pem ) { return '' === $pem ? false : openssl_pkey_get_public( self::as_spki( $pem ) ); }
+
+	/** The bytes that Sitefleet signs when it looks at the site as a visitor does. */
+	public static function look_text( string $site, string $time ): string { return self::LOOK . "\n$site\n$time\n"; }
+
+	/** Whether Sitefleet itself makes this request, to check the site. Asked only when a request fails. */
+	public function is_look( array $server, string $pem, array $sites, int $now ): bool {
+		$header = $server['HTTP_X_SITEFLEET_LOOK'] ?? '';
+		if ( ! is_string( $header ) || ! preg_match( '#^([1-9][0-9]{8,10}) ([A-Za-z0-9+/]{342,2048}={0,2})\z#', $header, $found ) ) return false;
+		$key = abs( $now - (int) $found[1] ) > self::SKEW ? false : self::public_key( $pem );
+		foreach ( $key ? $sites : array() as $site ) {
+			if ( 1 === openssl_verify( self::look_text( $site, $found[1] ), base64_decode( $found[2] ), $key, OPENSSL_ALGO_SHA256 ) ) return true;
+		}
+		return false;
 	}
 
 	/** First 32 hex digits of SHA-256 over the DER form of a public key. */
@@ -658,8 +676,8 @@ class Sitefleet_Guard {
 	private function acquit( array $item, int $since ): void {
 		$faults = $this->get_json( 'faults' );
 		foreach ( $faults as $mark => $fault ) {
-			if ( $fault['first'] >= $since && $fault['kind'] === $item['kind'] && basename( $item['path'] ) === $fault['item'] ) {
-				$faults[ $mark ]['before'] = false;
+			if ( $fault['before'] >= $since && $fault['kind'] === $item['kind'] && basename( $item['path'] ) === $fault['item'] ) {
+				$faults[ $mark ]['before'] = 0;
 			}
 		}
 		$this->quietly( fn() => $this->put_json( 'faults', $faults ) );
@@ -837,17 +855,28 @@ class Sitefleet_Guard {
 			return $args;
 		};
 		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
-		if ( $this->armed() ) {
-			// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
-			$before = set_exception_handler(
-				function ( Throwable $thrown ) use ( &$before ) {
-					$at = array( 'file' => $thrown->getFile(), 'line' => $thrown->getLine() );
-					$this->watch( array( 'type' => E_ERROR, 'message' => "Uncaught $thrown" ) + $at );
-					if ( null === $before ) throw $thrown; // Becomes the fatal error that it would have been.
-					$before( $thrown );
-				}
-			);
+		if ( ! $this->armed() ) return;
+		register_shutdown_function( fn() => $this->note_life( (float) ( $_SERVER['REQUEST_TIME_FLOAT'] ?? 0 ) ) );
+		// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
+		$before = set_exception_handler(
+			function ( Throwable $thrown ) use ( &$before ) {
+				$this->watch( self::error_of( $thrown ) );
+				if ( null === $before ) throw $thrown; // Becomes the fatal error that it would have been.
+				$before( $thrown );
+			}
+		);
+	}
+
+	/** An exception in the form of PHP's last error, with the files it passed through. Its text may be a visitor's: it proves nothing. */
+	public static function error_of( Throwable $thrown ): array {
+		$error = array(
+			'type' => E_ERROR, 'message' => 'Uncaught ' . get_class( $thrown ) . ': ' . $thrown->getMessage(), 'file' => $thrown->getFile(),
+			'line' => $thrown->getLine(), 'class' => get_class( $thrown ), 'frames' => array(),
+		);
+		for ( ; null !== $thrown; $thrown = $thrown->getPrevious() ) {
+			$error['frames'] = array_merge( $error['frames'], array( $thrown->getFile() ), array_column( $thrown->getTrace(), 'file' ) );
 		}
+		return $error;
 	}
 
 	/** Records a fatal error; restores the armed item that caused it. Never throws. */
@@ -857,53 +886,58 @@ class Sitefleet_Guard {
 		@ini_set( 'memory_limit', '-1' );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
 		// Busy: another process handles it.
-		$this->quietly( fn() => $this->locked( fn() => $this->judge( $error ), 0.0 ) );
+		$this->quietly( fn() => $this->locked( fn() => $this->judge( $error, $this->is_look( $_SERVER, self::key(), self::sites(), time() ) ), 0.0 ) );
 	}
 
-	private function judge( array $error ): void {
+	private function judge( array $error, bool $ours ): void {
 		$fault  = $this->describe( $error );
 		$faults = $this->get_json( 'faults' );
 		$past   = $faults[ $fault['mark'] ] ?? null;
 		$armed  = $this->culprit( $error );
 		$reason = null;
 		if ( null !== $armed ) {
-			$reason = $this->reason_to_wait( $error, $armed, $past );
+			$reason = $this->reason_to_wait( $error, $armed, $past, $ours );
 			if ( null === $reason ) {
 				try {
-					$this->restore( $this->snapshot( $armed['snapshot'] ) );
-					$fault['restored'] = $armed['snapshot'];
+					// Where the old version still is, the error is the old version's.
+					if ( $this->restore( $this->snapshot( $armed['snapshot'] ) )['already'] ) $reason = 'known';
+					else $fault['restored'] = $armed['snapshot'];
 				} catch ( Throwable $failure ) {
 					$reason = $failure instanceof Sitefleet_Refusal ? $failure->reason : 'failed';
 				}
 				// Even after a failure: a restore that did not help is not repeated.
-				$this->quietly( fn() => $this->put_json( 'armed', $this->armed( $armed['kind'], $armed['slug'] ) ) );
+				if ( 'known' !== $reason ) $this->quietly( fn() => $this->put_json( 'armed', $this->armed( $armed['kind'], $armed['slug'] ) ) );
 				$faults = $this->get_json( 'faults' );
 			}
 		}
-		if ( null !== $past && ! isset( $fault['restored'] ) && $past['time'] > time() - 10 ) {
+		$blames = $armed['snapshot'] ?? $past['blames'] ?? null;
+		// Of another update, or of none.
+		$kept = null !== $past && $past['blames'] === $blames ? $past : array( 'ours' => null, 'restored' => null );
+		$news = null === $past || isset( $fault['restored'] ) || $reason !== $past['waited'] || $blames !== $past['blames'] || ( $ours && null === $past['ours'] );
+		if ( ! $news && $past['time'] > time() - 10 ) {
 			return; // A site that fails on every request need not write on each.
 		}
 		$fault['waited'] = $reason;
 		$fault['armed']  = null !== $armed;
+		$fault['blames'] = $blames;
+		$fault['ours']   = $ours ? time() : $kept['ours'];
 		$fault['first']  = $past['first'] ?? $fault['time'];
-		$fault['before'] = ( $past['before'] ?? false ) || null === $armed;
+		$fault['before'] = null === $armed ? time() : ( $past['before'] ?? 0 );
 		$fault['count']  = ( $past['count'] ?? 0 ) + 1;
 		unset( $faults[ $fault['mark'] ] );
-		$faults[ $fault['mark'] ] = $fault + array( 'restored' => $past['restored'] ?? null );
+		$faults[ $fault['mark'] ] = $fault + array( 'restored' => $kept['restored'] );
 		$this->put_json( 'faults', array_slice( $faults, -self::MAX_FAULTS, null, true ) );
 	}
 
-	/** The armed item that caused a fatal error: the one that contains its file, otherwise one in its stack. */
+	/** The armed item that caused a fatal error: the one that contains its file, otherwise one that a frame of its stack lies in. */
 	private function culprit( array $error ): ?array {
-		$file  = strtr( $error['file'], '\\', '/' );
-		$stack = strtr( $error['message'], '\\', '/' );
 		$armed = array_reverse( $this->armed() );
-		foreach ( array( 'file', 'stack' ) as $where ) {
+		foreach ( array( array( $error['file'] ), $error['frames'] ?? array() ) as $files ) {
 			foreach ( $armed as $one ) {
 				$item = $this->item( $one['kind'], $one['slug'] );
 				$tail = '/' . basename( $item['path'] ) . ( $item['single'] ? '' : '/' );
 				foreach ( array( $item['parent'], strtr( (string) realpath( $item['parent'] ), '\\', '/' ) ) as $parent ) {
-					if ( 'file' === $where ? 0 === strpos( $file, $parent . $tail ) : false !== strpos( $stack, $parent . $tail ) ) return $one;
+					foreach ( $files as $file ) if ( 0 === strpos( strtr( $file, '\\', '/' ), $parent . $tail ) ) return $one;
 				}
 			}
 		}
@@ -911,32 +945,57 @@ class Sitefleet_Guard {
 	}
 
 	/** Why the watchdog leaves a fatal error of an armed item to Sitefleet; null if it acts. */
-	private function reason_to_wait( array $error, array $armed, ?array $past ): ?string {
-		if ( preg_match( '/^(Allowed memory size of|Out of memory|Maximum execution time of)/', $error['message'] ) ) {
+	private function reason_to_wait( array $error, array $armed, ?array $past, bool $ours ): ?string {
+		if ( preg_match( self::RESOURCES, $error['message'] ) ) {
 			return 'resources'; // A slow import is not a broken plugin.
 		}
-		if ( $past['before'] ?? false ) {
+		if ( $past['before'] ?? 0 ) {
 			return 'known'; // The version before had the same.
 		}
 		if ( ! self::file_mods() ) return 'file_mods';
-		clearstatcache();
-		$item    = $this->item( $armed['kind'], $armed['slug'] );
-		$changed = max( array_map( fn( $path ) => (int) @filectime( $path ), array( $item['path'], $item['main'], $error['file'] ) ) );
-		if ( self::in_maintenance() || $changed > time() - self::QUIET || $this->is_locked( self::update_file( $armed ) ) ) {
+		$changed = $this->changed( $armed );
+		if ( self::in_maintenance() || max( $changed, (int) @filectime( $error['file'] ) ) > time() - self::QUIET || $this->is_locked( self::update_file( $armed ) ) ) {
 			return 'updating'; // Half a plugin is fatal too, and the other half may be on its way.
 		}
-		return null;
+		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless the site lies down whole.
+		return $ours || ( ( $armed['alive'] ?? 0 ) <= $changed && self::is_plain( $_SERVER ) ) ? null : 'visitor';
+	}
+
+	/** When an item last changed, in unix seconds. */
+	private function changed( array $one ): int {
+		clearstatcache();
+		$item = $this->item( $one['kind'], $one['slug'] );
+		return max( (int) @filectime( $item['path'] ), (int) @filectime( $item['main'] ) );
+	}
+
+	/** A request for the front page with nothing in it that a visitor could choose but headers. */
+	private static function is_plain( array $server ): bool {
+		$home = '/' . trim( (string) parse_url( (string) get_option( 'home' ), PHP_URL_PATH ), '/' );
+		return 'GET' === ( $server['REQUEST_METHOD'] ?? '' ) && ! $_COOKIE && rtrim( (string) ( $server['REQUEST_URI'] ?? '' ), '/' ) === rtrim( $home, '/' );
+	}
+
+	/** Notes for armed items that a whole request has passed since they last changed: the site does not lie down. */
+	private function note_life( float $began ): void {
+		$lives = fn( array $one ) => ( $one['alive'] ?? 0 ) <= $this->changed( $one ) && $began >= $this->changed( $one ) + 1 && ! $this->is_locked( self::update_file( $one ) );
+		if ( $this->watched || ! did_action( 'wp_loaded' ) || self::in_maintenance() || ! array_filter( $this->armed(), $lives ) ) return;
+		$noted = fn() => array_map( fn( $one ) => $lives( $one ) ? array( 'alive' => $began ) + $one : $one, $this->armed() );
+		$this->quietly( fn() => $this->locked( fn() => $this->put_json( 'armed', $noted() ), 0.0 ) );
 	}
 
 	/** The recorded facts of a fatal error: no request data, no stack, no absolute path. */
 	private function describe( array $error ): array {
 		$file    = $this->relative( $error['file'] );
 		$message = $this->relative( strtok( $error['message'], "\n" ) );
+		// In errors that PHP reports itself, and that no code can raise: it writes the class of an exception first.
+		$named   = E_ERROR === $error['type'] && ( preg_match( '/^Uncaught ([\w\\\\]+)/', $error['message'], $parts ) || preg_match( self::RESOURCES, $error['message'], $parts ) );
+		$class   = $error['class'] ?? ( $named ? $parts[1] : (string) $error['type'] );
 		$found   = preg_match( '#^wp-content/(plugins|themes|mu-plugins)/([^/]+)#', $file, $parts );
 		return array(
 			'time' => time(), 'message' => substr( $message, 0, 300 ), 'file' => $file, 'line' => (int) $error['line'],
 			'kind' => $found ? array( 'plugins' => 'plugin', 'themes' => 'theme', 'mu-plugins' => 'mu-plugin' )[ $parts[1] ] : null,
-			'item' => $found ? $parts[2] : null, 'mark' => md5( $file . preg_replace( '/\d+/', '', $message ) ),
+			'item' => $found ? $parts[2] : null, 'class' => $class, 'cron' => defined( 'DOING_CRON' ) && DOING_CRON,
+			// Nothing of the text: a visitor may have chosen it.
+			'mark' => md5( "$class\n$file\n{$error['line']}" ),
 		);
 	}
 

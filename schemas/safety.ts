@@ -3,7 +3,7 @@
 import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';
 import { siteHead } from './site.js';
-import { appliedEntry, applyError } from './update.js';
+import { appliedEntry, applyError, suspectUpdates } from './update.js';
 import { z } from './zod.js';
 
 /** How an item could be restored. */
@@ -55,7 +55,7 @@ export const safeUpdate = once(() =>
       }),
     ),
     updated: z.array(appliedEntry().extend({ protection: protection() })),
-    suspects: z.array(z.object({ change_id: z.string(), slug: z.string(), findings: z.array(z.string()) })),
+    suspects: suspectUpdates(),
     errors: z.array(applyError()),
     notices: z.array(z.string()),
   }),
@@ -94,6 +94,11 @@ export const siteSnapshots = once(() =>
   }),
 );
 
+/** Where a version is held back. */
+export const quarantineScope = once(() =>
+  z.enum(['site', 'fleet']).describe('site = where it broke the site; fleet = on every site.'),
+);
+
 export const quarantinedVersion = once(() =>
   z.object({
     type: z.enum(['core', 'plugin', 'theme', 'translation']),
@@ -105,6 +110,11 @@ export const quarantinedVersion = once(() =>
     change_id: z.string().nullable(),
     evidence: z.array(z.string()),
     since: timestamp(),
+    scope: quarantineScope(),
+    sites: z.number().int().describe('That it broke.'),
+    scope_by: z.string().nullable().describe('Who set the scope; null = nothing but what was seen.'),
+    scope_reason: z.string().nullable(),
+    fleet_until: timestamp().nullable().describe('Then on its site only, unless a second one confirms it.'),
     lifted_at: timestamp().nullable(),
     lifted_by: z.string().nullable(),
   }),

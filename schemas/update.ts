@@ -93,12 +93,20 @@ export const applyError = once(() =>
   }),
 );
 
+/** Updates that stay although something about them is doubtful. */
+export const suspectUpdates = once(() =>
+  z.array(
+    z.object({ site_id: z.number().int(), change_id: z.string(), slug: z.string(), findings: z.array(z.string()) }),
+  ),
+);
+
 /** What became of the plugins or themes of one site. */
 export const updatedExtensions = once(() =>
   z.object({
     ...siteHead(),
     updated: z.array(appliedEntry().pick({ slug: true, name: true, old_version: true, new_version: true })),
     errors: z.array(applyError()),
+    suspects: suspectUpdates().optional(),
     total_updated: z.number().int(),
     ...continuedFields(),
   }),

@@ -354,7 +354,7 @@ $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 $tests['at most 50 faults, the newest'] = function () {
 	( new Guard() )->call( 'hello' );
 	for ( $i = 0; $i < 60; ++$i ) {
-		( new Guard() )->watch( array( 'type' => E_ERROR, 'message' => 'Boom ' . str_repeat( 'x', $i ) . "\nStack", 'file' => WP_PLUGIN_DIR . '/alpha/alpha.php', 'line' => 3 ) );
+		( new Guard() )->watch( array( 'type' => E_ERROR, 'message' => 'Boom ' . str_repeat( 'x', $i ) . "\nStack", 'file' => WP_PLUGIN_DIR . '/alpha/alpha.php', 'line' => $i ) );
 	}
 	$faults = ( new Guard() )->call( 'faults' )['faults'];
 	same( array( 50, 'Boom ' . str_repeat( 'x', 59 ), 'wp-content/plugins/alpha/alpha.php', 'alpha' ), array( count( $faults ), $faults[49]['message'], $faults[49]['file'], $faults[49]['item'] ) );

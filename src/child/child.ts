@@ -76,6 +76,8 @@ export interface CallOptions {
   signal?: AbortSignal | undefined;
   /** From the start of the call, after any wait in the queue, in milliseconds; default from the configuration. */
   timeoutMs?: number | undefined;
+  /** Further headers of the request. */
+  headers?: Readonly<Record<string, string>> | undefined;
 }
 
 /** HEAD spares the site the page; what only the page shows, such as maintenance or an error of PHP, is not seen. */

@@ -199,6 +199,7 @@ export class ChildClient {
           'content-type': 'application/x-www-form-urlencoded',
           'x-requested-with': 'XMLHttpRequest',
           ...this.#headers(call.at),
+          ...call.options?.headers,
           ...this.#parts.sessions.headerOf(call),
         },
         body,
@@ -233,7 +234,12 @@ export class ChildClient {
     return {
       ...this.#wire(call, url, trip),
       method: call.visitBy ?? 'GET',
-      headers: { ...this.#headers(at), accept: 'text/html,*/*;q=0.8', 'accept-encoding': 'identity' },
+      headers: {
+        ...this.#headers(at),
+        ...call.options?.headers,
+        accept: 'text/html,*/*;q=0.8',
+        'accept-encoding': 'identity',
+      },
       body: null,
       maxBytes,
       atLimit: 'keep',

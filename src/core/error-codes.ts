@@ -209,7 +209,7 @@ const CODES = {
   ],
   svc_version_quarantined: [
     409,
-    'The version broke a site of the fleet and is held back from all others.',
+    'The version broke this site, or others, and is held back.',
     'Wait for a newer version; a person may let it pass with lift-quarantine-v1.',
   ],
   svc_site_unhealthy: [409, 'The site was not well before the update, so it was left alone.', LOOK_AT_SITE],

@@ -170,7 +170,8 @@ type ServiceEvents = {
   'user.deleted': UserFacts;
   'update.ignored_everywhere': IgnoreFacts;
   'update.unignored_everywhere': IgnoreFacts;
-  'version.quarantined': { type: string; slug: string; version: string; site_url: string };
+  'version.quarantined': { type: string; slug: string; version: string; site_url: string; scope: string };
+  'version.scope_changed': { type: string; slug: string; version: string; scope: string; by: string; reason: string };
   'version.released': { type: string; slug: string; version: string; by: string };
   'settings.changed': { group: string; fields: string[] };
   'task.started': TaskFacts;

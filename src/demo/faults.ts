@@ -5,10 +5,11 @@ export type Latency = number | readonly [min: number, max: number] | ((functionN
 
 /**
  * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only
- * that page; `task`: only wp-cron.php. `admin`: only wp-admin and its admin-ajax.php. `white`: the front page is empty.
+ * that page; `task`: only wp-cron.php. `cart`: only the page cart/. `admin`: only wp-admin and its admin-ajax.php.
+ * `white`: the front page is empty.
  * `suspect`: the front page is complete, but different.
  */
-export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'admin' | 'white' | 'suspect';
+export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' | 'white' | 'suspect';
 
 /** The current faults of a site. All off by default; may be changed at any time. */
 export interface Faults {

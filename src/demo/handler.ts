@@ -101,6 +101,7 @@ export class FleetHandler {
           method === 'POST' && request.headers['x-sitefleet-guard'] !== undefined
             ? { headers: request.headers, body }
             : null,
+        look: request.headers['x-sitefleet-look'] ?? '',
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

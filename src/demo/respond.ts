@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, crashPage, page } from './answer.js';
 import { adminPage, firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
-import { answerGuard, enterSite } from './guard/answer.js';
+import { answerGuard, enterSite, isLook } from './guard/answer.js';
 import { brokenAnswer } from './guard/break.js';
 import { text } from './params.js';
 import { answerCall, type ProtocolRequest } from './protocol.js';
@@ -15,6 +15,8 @@ export interface SiteRequest extends ProtocolRequest {
   authorization: string;
   /** Of a request that is meant for the guard; null for everything else. */
   guard: { headers: IncomingHttpHeaders; body: string } | null;
+  /** The header by which the guard recognizes Sitefleet's own looks. */
+  look: string | string[];
 }
 
 /** What the site answers, faults included that can be told in one answer. */
@@ -42,7 +44,7 @@ export function respond(site: DemoSite, request: SiteRequest): Answer {
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   if (inMaintenance(site)) return maintenancePage(site, ajax);
   if (text(request.query, 'rest_route') === '/') return restIndex(site);
-  const broken = brokenAnswer(site, request.path, isCall);
+  const broken = brokenAnswer(site, request.path, isCall, () => isLook(site, request.look, request.verify));
   if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).

@@ -87,9 +87,18 @@ export interface GuardFault {
   item: string | null;
   /** It came from an armed item. */
   armed: boolean;
+  /**
+   * Snapshot of the armed item that the error or a frame of its stack lies in; null = of none. Guards before 1.2.0 took
+   * text for frames, and do not report it.
+   */
+  blames: string | null;
+  /** Last time that it ended a request of Sitefleet itself, in unix seconds; null = only visitors' requests. */
+  ours: number | null;
+  /** The last such request ran WordPress' scheduled tasks. */
+  cron: boolean;
   /** Snapshot that the watchdog restored because of it. */
   restored: string | null;
-  /** Why the watchdog did not restore: resources, known, updating, file_mods, or the code of a failed restore. */
+  /** Why the watchdog did not restore: resources, known, updating, visitor, file_mods, or the code of a failed restore. */
   waited: string | null;
 }
 
@@ -185,6 +194,9 @@ export function faultsOf(value: Fields): GuardFault[] {
       kind: from.kind === null ? null : oneOf(from, 'kind', ['plugin', 'theme', 'mu-plugin'] as const),
       item: from.item === null ? null : text(from, 'item', 400),
       armed: flag(from, 'armed'),
+      blames: from.blames == null ? null : hex(from, 'blames', 32),
+      ours: from.ours == null ? null : number(from, 'ours'),
+      cron: from.cron === true,
       restored: from.restored === null ? null : hex(from, 'restored', 32),
       waited: from.waited === null ? null : text(from, 'waited', 40),
     };

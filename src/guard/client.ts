@@ -20,7 +20,7 @@ import {
   tokenOf,
 } from './answers.js';
 import { GuardFailure } from './failure.js';
-import { MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
+import { lookHeaders, MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
 
 /** The part of a site that the guard client needs. Requests are signed with the key of the child connection. */
 export type GuardSite = Pick<
@@ -117,6 +117,11 @@ export class GuardClient {
   /** Fatal errors seen at or after this time (unix seconds). */
   faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
     return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
+  }
+
+  /** Headers that mark a request for a page of the site as our own look at it. */
+  look(): Record<string, string> {
+    return lookHeaders(this.#site, this.#parts.now());
   }
 
   /** A URL that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */

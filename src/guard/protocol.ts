@@ -64,6 +64,23 @@ export function signedRequest(
   return { headers, body, nonce };
 }
 
+/** What Sitefleet signs when it looks at a site as a visitor does: three lines, each ended by a line feed. */
+export function lookText(site: string, time: number): string {
+  return `sitefleet-look-v1\n${site}\n${time}\n`;
+}
+
+/**
+ * Headers by which the guard recognizes Sitefleet's own look at a site. `now` in milliseconds. Only what fails in such
+ * a request counts as seen by us: a visitor may provoke errors at will.
+ */
+export function lookHeaders(site: { url: string; private_key: string }, now: number): Record<string, string> {
+  const time = Math.floor(now / 1000);
+  const text = Buffer.from(lookText(siteName(site.url), time), 'utf8');
+  return {
+    'x-sitefleet-look': `${time} ${sign('sha256', text, createPrivateKey(site.private_key)).toString('base64')}`,
+  };
+}
+
 const OPEN = '<sitefleet-guard>';
 const CLOSE = '</sitefleet-guard>';
 

@@ -233,7 +233,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   costs: 'Costs of sites and clients.',
   alerts: 'Alerts of monitors, certificates and domains, and their recipients.',
   incidents: 'Times when sites were down, and who has seen them.',
-  quarantine: 'Versions that broke a site and are held back from all others.',
+  quarantine: 'Versions that broke a site, and where they are held back.',
   vulnerabilities: 'Known vulnerabilities of what is installed.',
   users: 'People who log in to Sitefleet.',
 };

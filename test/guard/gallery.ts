@@ -165,8 +165,8 @@ export const BAD: readonly Kind[] = [
   { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
   {
     name: 'fatal in a task that runs meanwhile',
-    code: on('init', `if ( isset( $_GET['task'] ) ) { ${FATAL} }`),
-    visited: '?task=run',
+    code: on('init', `if ( wp_doing_cron() ) { ${FATAL} }`),
+    visited: 'wp-cron.php',
   },
   { name: 'half a package', cut: true, ends: 'failed' },
   {
@@ -258,6 +258,11 @@ export const GOOD: readonly Kind[] = [
     name: 'an import that runs out of memory',
     code: on('init', "if ( isset( $_GET['import'] ) ) str_repeat( 'x', 500000000 );"),
     visited: '?import=1',
+  },
+  {
+    name: 'fails at what a visitor sends, and at nothing else',
+    code: on('init', `if ( isset( $_GET['odd'] ) ) { ${FATAL} }`),
+    visited: '?odd=1',
   },
   { name: 'inactive, and it would not even load', inactive: true, code: FATAL },
   { name: 'catches its own exception', code: on('init', 'try { removed_function(); } catch ( Error $e ) { return; }') },

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
 import type { GuardClient } from '../../src/guard/client.js';
+import { lookHeaders } from '../../src/guard/protocol.js';
 import { needs } from '../support/needs.js';
 import {
   clientOf,
@@ -428,6 +429,73 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect((await guard.hello()).drop_ins).toEqual(['php-error.php']);
       rmSync(join(site.content, 'php-error.php'));
     });
+  });
+
+  describe('an anonymous visitor of an armed site', () => {
+    let version = 0;
+    /** Beta, working and armed; sites that have answered since are known not to lie down. */
+    async function armed(code: string): Promise<string> {
+      const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
+      await guard.arm(snapshot.id, 600);
+      version += 1;
+      site.write('plugins/beta/beta.php', plugin(`7.${version}`, code));
+      await settle();
+      expect(await status(site.url)).toBe(200);
+      return snapshot.id;
+    }
+    const isHere = () => readFileSync(live('beta/beta.php'), 'utf8').includes(`Version: 7.${version}\n`);
+    const newest = async () => (await guard.faults(0)).at(-1);
+
+    it('undoes nothing by addresses that another plugin quotes in its exception, and leaves one record', async () => {
+      const before = (await guard.faults(0)).length;
+      const quotes = "if (isset($_GET['day'])) { throw new RuntimeException('Bad day: ' . $_GET['day']); }";
+      site.write('plugins/alpha/alpha.php', plugin('1.0', quotes));
+      await armed('');
+      const path = live('beta/beta.php');
+      for (let i = 0; i < 22; i += 1) {
+        const random = Array.from({ length: 6 }, (_, at) => String.fromCharCode(97 + ((i * 7 + at * 3) % 26))).join('');
+        for (const day of [path, `${path}(3)`, `\n#0 ${path}(3): x()\n`])
+          expect(await status(`${site.url}?day=${encodeURIComponent(`${day}/${random}`)}`)).toBe(500);
+      }
+      expect(isHere()).toBe(true);
+      expect((await guard.hello()).armed).toHaveLength(1);
+      const faults = await guard.faults(0);
+      expect(faults.length - before).toBe(1);
+      expect(faults.at(-1)).toMatchObject({ item: 'alpha', armed: false, blames: null, ours: null, restored: null });
+      site.write('plugins/alpha/alpha.php', plugin('1.0'));
+      await guard.disarm(null);
+    });
+
+    it.each([
+      ['an address', '?rare=1', {}, "if (isset($_GET['rare'])) { nix(); }"],
+      ['a header', '', { 'user-agent': 'odd' }, "if ('odd' === $_SERVER['HTTP_USER_AGENT']) { nix(); }"],
+    ])(
+      'undoes nothing by %s that the item itself does not stand; a look of Sitefleet does',
+      async (_what, query, headers, code) => {
+        const id = await armed(code);
+        expect((await visit(`${site.url}${query}`, headers)).status).toBe(500);
+        expect(isHere()).toBe(true);
+        expect(await newest()).toMatchObject({
+          item: 'beta',
+          blames: id,
+          ours: null,
+          restored: null,
+          waited: 'visitor',
+        });
+        const look = (private_key: string, now = Date.now(), url = site.url) => lookHeaders({ url, private_key }, now);
+        for (const bad of [
+          look(other.private_key),
+          look(key.private_key, Date.now() - 400_000),
+          look(key.private_key, Date.now(), 'https://example.com/'),
+          { 'x-sitefleet-look': 'yes' },
+        ])
+          expect((await visit(`${site.url}${query}`, { ...headers, ...bad })).status).toBe(500);
+        expect(isHere()).toBe(true);
+        expect((await visit(`${site.url}${query}`, { ...headers, ...guard.look() })).status).toBe(500);
+        expect(isHere()).toBe(false);
+        expect(await newest()).toMatchObject({ item: 'beta', blames: id, restored: id, ours: expect.any(Number) });
+      },
+    );
   });
 
   describe('killed in the middle', () => {

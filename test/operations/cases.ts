@@ -242,8 +242,18 @@ export const CASES: readonly OperationCase[] = [
       change_id: 'change_1',
       created_at: START,
     };
-    await app.service.store.quarantine.add({ ...version, ...entry, type: 1, evidence: '["It broke."]' });
+    await app.service.store.quarantine.add(
+      { ...version, ...entry, type: 1, evidence: '["It broke."]' },
+      { seen: true, fleet_until: null },
+    );
     return version;
+  }),
+  operation('set-quarantine-scope', ['svc_quarantine_not_found'], async ({ app }) => {
+    const version = { type: 'plugin', slug: 'held/held.php', version: '2.0' };
+    const entry = { name: 'Held', site_id: 1, site_url: 'https://example.com/', change_id: 'c', created_at: START };
+    const told = { ...version, ...entry, type: 1, evidence: '["It broke."]' };
+    await app.service.store.quarantine.add(told, { seen: true, fleet_until: null });
+    return { ...version, scope: 'fleet', reason: 'The author took it back.' };
   }),
   // The remaining operations: their codes are in the tests of their groups, unless a rule covers all operations.
   operation('switch-plugin', [], ({ plugin }) => ({ ...few, plugin, action: 'activate' })),

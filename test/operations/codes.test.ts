@@ -347,6 +347,13 @@ describe('safe updates', () => {
     const version = { type: 'plugin', slug: 'a/a.php', version: '1.0' };
     expect((await refused('lift-quarantine', 'svc_quarantine_not_found', version)).field).toBe('version');
   });
+  it('set-quarantine-scope', async () => {
+    const version = { type: 'plugin', slug: 'a/a.php', version: '1.0' };
+    expect(
+      (await refused('set-quarantine-scope', 'svc_quarantine_not_found', { ...version, scope: 'fleet', reason: 'x' }))
+        .field,
+    ).toBe('version');
+  });
 });
 
 describe('modules that are off', () => {

@@ -6,6 +6,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { ordinary } from '../safety/safety-app.js';
 import { type RestApp, restApp } from './client.js';
 
+/** Broken in the version's own file: held back on all sites. */
+const FLEET = { seen: true, fleet_until: 32_503_680_000_000 };
+
 let app: RestApp;
 const SLUG = 'shared/shared.php';
 
@@ -53,10 +56,13 @@ describe('GET /fleet/updates', () => {
 
   it('leaves suspended sites out, and marks versions that are held back', async () => {
     await app.rest('POST /sites/1/suspend');
-    await app.service.store.quarantine.add({
-      ...{ type: 1, slug: SLUG, version: '3.1', name: 'Shared', site_id: 3, site_url: 'https://example.com/' },
-      ...{ change_id: 'c', evidence: '["It broke."]', created_at: app.clock.now() },
-    });
+    await app.service.store.quarantine.add(
+      {
+        ...{ type: 1, slug: SLUG, version: '3.1', name: 'Shared', site_id: 3, site_url: 'https://example.com/' },
+        ...{ change_id: 'c', evidence: '["It broke."]', created_at: app.clock.now() },
+      },
+      FLEET,
+    );
     const { body } = await app.rest('GET /fleet/updates?type=plugin');
     expect(body.data).toMatchObject([{ sites: 2, held_back: ['3.1'] }]);
     const sites = (await app.rest(`GET /fleet/updates/sites?type=plugin&slug=${encodeURIComponent(SLUG)}`)).body.data;
@@ -64,7 +70,15 @@ describe('GET /fleet/updates', () => {
       [2, false, null],
       [3, true, null],
     ]);
-    await app.rest('DELETE /quarantine', { body: { type: 'plugin', slug: SLUG, version: '3.1' } });
+    const version = { type: 'plugin', slug: SLUG, version: '3.1' };
+    const narrowed = await app.rest('PUT /quarantine', { body: { ...version, scope: 'site', reason: 'Only there.' } });
+    expect(narrowed.body.data).toMatchObject({ scope: 'site', scope_by: expect.any(String), scope_reason: 'Only there.' });
+    // The item is not held back as a whole any more; on the site that it broke it is.
+    expect((await app.rest('GET /fleet/updates?type=plugin')).body.data).toMatchObject([{ held_back: [] }]);
+    expect((await app.rest('PUT /quarantine', { body: { ...version, scope: 'all', reason: 'x' } })).status).toBe(400);
+    await app.rest('DELETE /quarantine', { body: version });
+    const gone = await app.rest('PUT /quarantine', { body: { ...version, scope: 'fleet', reason: 'x' } });
+    expect([gone.status, gone.body.code]).toEqual([404, 'svc_quarantine_not_found']);
     await app.rest('POST /sites/1/unsuspend');
   });
 });

@@ -429,11 +429,11 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await each('POST', `${SITE}/rollback`, site, { ...version, to_version: item.version });
   await send('POST', `${SITE}/rollback`, site, { change_id: 'none' });
   const held = { ...version, version: '2.0' };
-  await app.service.store.quarantine.add({
-    ...{ name: 'A', site_id: 1, site_url: 'https://example.com/', change_id: 'c', evidence: '["It broke."]' },
-    ...{ ...held, type: 1, created_at: 0 },
-  });
+  const seen = { seen: true, fleet_until: 86_400_000 };
+  const entry = { name: 'A', site_id: 1, site_url: 'https://example.com/', change_id: 'c', evidence: '["It broke."]' };
+  await app.service.store.quarantine.add({ ...entry, ...held, type: 1, created_at: 0 }, seen);
   await get('/quarantine');
+  await each('PUT', '/quarantine', {}, { ...held, scope: 'site', reason: 'Only there.' });
   await fleet({ get }, app);
   await each('DELETE', '/quarantine', {}, held);
   await send('DELETE', '/quarantine', {}, held);

@@ -4,7 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Breakage } from '../../src/demo/faults.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
+import { deleteExpired } from '../../src/domain/jobs/retention.js';
 import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
+import { safeUpdateHistory } from '../../src/domain/safety/update-history.js';
 import { ADMIN } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
@@ -234,6 +236,55 @@ describe('an update that breaks the site', () => {
   });
 });
 
+describe('a fatal error that only visitors meet', () => {
+  /** A visitor meets it as soon as the new version is there, and again whenever time passes. */
+  async function met(plugin: PluginState) {
+    const meet = () => fetch(`${app.site(0).url}cart/`).then((answer) => answer.text());
+    const { sleep } = app.clock;
+    app.clock.sleep = async (ms, signal) => {
+      await sleep(ms, signal);
+      if (plugin.version === '99.0') await meet();
+    };
+    const { changed } = app.site(0);
+    app.site(0).changed = (slug) => {
+      changed.call(app.site(0), slug);
+      if (plugin.version === '99.0') brokenAnswer(app.site(0), 'cart/', false);
+    };
+  }
+
+  it.each(['safe-update-site', 'update-site-plugins', 'run-updates'])(
+    'is reported by %s, and undoes nothing',
+    async (name) => {
+      const { plugin, before } = await bad('cart', { watchdog: true });
+      await met(plugin);
+      const answer = await app.safely(name, name === 'run-updates' ? { site_ids_or_domains: [1] } : one);
+      expect([plugin.version, answer.errors]).toEqual(['99.0', []]);
+      expect(answer.suspects).toMatchObject([
+        {
+          site_id: 1,
+          slug: plugin.slug,
+          findings: [expect.stringMatching(/visitors.*no request of Sitefleet has met/)],
+        },
+      ]);
+      expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
+      // Its record says so, too, and a person may roll it back.
+      const { change_id } = answer.suspects[0];
+      const { items } = await safeUpdateHistory(app.ctx(), 1, 1, 10);
+      expect(items).toMatchObject([{ change_id, outcome: 'kept', suspect: answer.suspects[0].findings }]);
+      expect(await app.safely('roll-back', { change_id })).toMatchObject({ version: before });
+      await expectSettled();
+    },
+  );
+
+  it('is not rolled back either where suspect pages are', async () => {
+    const { plugin } = await bad('cart', { watchdog: true });
+    await met(plugin);
+    const answer = await app.safely('safe-update-site', { ...one, on_suspect: 'roll_back' });
+    expect([plugin.version, answer.errors, answer.suspects.length]).toEqual(['99.0', [], 1]);
+    await expectSettled();
+  });
+});
+
 describe('an update that is killed', () => {
   /**
    * Runs an update during which PHP dies, with the site in maintenance mode; `meanwhile` changes the new version
@@ -394,6 +445,123 @@ describe('a version that broke a site', () => {
     await sync(2);
     const refused = await app.call('run-updates', { site_ids_or_domains: [2], types: ['plugins'] });
     expect(refused.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_version_quarantined' }]);
+  });
+});
+
+describe('where a version is held back', () => {
+  /** The same plugin on the nth site, with this version on offer, which breaks it there in this way. */
+  async function also(n: number, plugin: PluginState, breakage?: Breakage, version = '99.0'): Promise<PluginState> {
+    const site = app.site(n);
+    const same = ordinary(site)[0] as PluginState;
+    Object.assign(same, { slug: plugin.slug, name: plugin.name, version: '1.0', premium: false, active: true });
+    same.update = { version, requiresPhp: '', requiresWp: '' };
+    if (breakage !== undefined) site.faults.breaks = { [`${plugin.slug}@${version}`]: breakage };
+    site.faults.watchdog = false;
+    await sync(n + 1);
+    return same;
+  }
+
+  const update = (n: number) => app.safely('update-site-plugins', { site_id_or_domain: n + 1 });
+  const held = async () => (await app.call('list-quarantined-versions')).versions;
+  const codes = ({ errors }: { errors: { code: string }[] }) => errors.map(({ code }) => code);
+
+  it('on its site only, when nothing but the word of the site speaks against it', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    await sync(1);
+    // The site says that its guard has restored the old version, because of a fatal error in it. No check saw one.
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      const { guard } = site;
+      const [kept] = guard?.kept ?? [];
+      if (guard === null || kept === undefined || plugin.version !== '99.0') return;
+      const time = Math.floor(site.now() / 1000);
+      const word = {
+        time,
+        first: time,
+        count: 1,
+        message: 'Uncaught Error',
+        line: 1,
+        kind: 'plugin',
+        armed: true,
+      } as const;
+      const file = `wp-content/plugins/${slug}`;
+      const item = slug.split('/')[0] ?? '';
+      const lie = { blames: kept.id, ours: time, cron: false, restored: kept.id, waited: null };
+      guard.faults.push({ ...word, ...lie, file, item });
+    };
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ slug: plugin.slug, scope: 'site', sites: 1, fleet_until: null }]);
+    // On this site it is; on another it is not.
+    site.changed = changed;
+    Object.assign(plugin, { version: '1.0', update: { version: '99.0', requiresPhp: '', requiresWp: '' } });
+    await sync(1);
+    expect(codes(await update(0))).toEqual(['svc_version_quarantined']);
+    const same = await also(1, plugin);
+    expect((await update(1)).updated).toHaveLength(1);
+    expect(same.version).toBe('99.0');
+    const search = async (input: object) => (await app.call('search-fleet', input)).rows.map(([id]: [number]) => id);
+    expect(await search({ quarantined: true })).toEqual([1]);
+  });
+
+  it('on all sites, once our own checks have met it on two', async () => {
+    const { plugin } = await bad('white');
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ scope: 'site', sites: 1 }]);
+    await also(1, plugin, 'white');
+    expect(codes(await update(1))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ scope: 'fleet', sites: 2, scope_by: null, fleet_until: null }]);
+    await also(2, plugin);
+    const refused = await update(2);
+    expect(codes(refused)).toEqual(['svc_version_quarantined']);
+    expect(refused.errors[0].message).toContain('it broke 2 sites of this fleet');
+  });
+
+  it('on all sites for a day, when a request of ours ended in its own file on one', async () => {
+    const { plugin } = await bad('fatal');
+    await update(0);
+    const [entry] = await held();
+    expect(entry).toMatchObject({ scope: 'fleet', sites: 1 });
+    const until = Date.parse(entry.fleet_until);
+    expect(until).toBeGreaterThan(app.clock.now());
+    await also(1, plugin);
+    expect(codes(await update(1))).toEqual(['svc_version_quarantined']);
+    app.clock.move(until + 1_000 - app.clock.now());
+    await deleteExpired(app.ctx());
+    expect(await held()).toMatchObject([{ scope: 'site', fleet_until: null }]);
+    expect((await update(1)).updated).toHaveLength(1);
+  });
+
+  it('on its site only, where another one runs it', async () => {
+    const plugin = app.offer(app.site(0));
+    const other = await also(1, plugin);
+    other.version = '99.0';
+    other.update = null;
+    await sync(2);
+    await bad('fatal');
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ scope: 'site', sites: 1 }]);
+  });
+
+  it('as a person decides, with the reason', async () => {
+    const { plugin } = await bad('white');
+    await update(0);
+    const version = { type: 'plugin', slug: plugin.slug, version: '99.0' };
+    const wide = { ...version, scope: 'fleet', reason: 'The author took it back.' };
+    expect(await app.call('set-quarantine-scope', wide)).toMatchObject({
+      ...{ scope: 'fleet', scope_by: ADMIN.name, scope_reason: 'The author took it back.' },
+    });
+    await also(1, plugin);
+    const refused = await update(1);
+    expect(refused.errors[0].message).toContain('The author took it back.');
+    const narrow = { ...version, scope: 'site', reason: 'Only there.' };
+    expect(await app.call('set-quarantine-scope', narrow)).toMatchObject({
+      ...{ scope: 'site', scope_reason: 'Only there.' },
+    });
+    expect((await update(1)).updated).toHaveLength(1);
+    await app.call('lift-quarantine', version);
+    expect(await app.fail('set-quarantine-scope', wide)).toMatchObject({ code: 'svc_quarantine_not_found' });
   });
 });
 

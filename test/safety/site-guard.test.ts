@@ -284,10 +284,10 @@ describe('what a look tells', () => {
     const before = await lookBefore(ctx, target, []);
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
-    const broken = await lookAgain(ctx, target, before, 'quick', []);
+    const broken = await lookAgain(ctx, target, null, before, 'quick', []);
     expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
-    const gone = await lookAgain(ctx, target, before, 'quick', []);
+    const gone = await lookAgain(ctx, target, null, before, 'quick', []);
     expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
   });
 

@@ -7,6 +7,7 @@ import listSiteSnapshots from './list-site-snapshots-v1.js';
 import removeSiteGuard from './remove-site-guard-v1.js';
 import rollBack from './roll-back-v1.js';
 import safeUpdateSite from './safe-update-site-v1.js';
+import setQuarantineScope from './set-quarantine-scope-v1.js';
 
 export const safety: readonly Operation[] = [
   getSiteGuard,
@@ -17,4 +18,5 @@ export const safety: readonly Operation[] = [
   listSiteSnapshots,
   listQuarantinedVersions,
   liftQuarantine,
+  setQuarantineScope,
 ];

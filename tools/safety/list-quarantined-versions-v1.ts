@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-quarantined-versions-v1',
   title: 'List held-back versions',
-  about: 'Lists versions that broke a site and are held back from all others, newest first.',
+  about: 'Lists versions that broke a site, newest first, and whether they are held back there or on every site.',
   run: 'GET',
   effect: 'read',
 

@@ -1,7 +1,14 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { offerFilters } from '../../schemas/search.js';
-import { appliedEntry, applyError, runSummary, updatePreview, updateTypes } from '../../schemas/update.js';
+import {
+  appliedEntry,
+  applyError,
+  runSummary,
+  suspectUpdates,
+  updatePreview,
+  updateTypes,
+} from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
@@ -31,6 +38,7 @@ export default defineOperation({
       ...queuedFields(),
       updated: z.array(appliedEntry()).optional(),
       errors: z.array(applyError()),
+      suspects: suspectUpdates().optional(),
       summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
       ...updatePreview(),

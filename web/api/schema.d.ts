@@ -1247,6 +1247,23 @@ export interface paths {
                 change_id: string | null;
                 evidence: string[];
                 since: string;
+                /**
+                 * site = where it broke the site; fleet = on every site.
+                 */
+                scope: 'site' | 'fleet';
+                /**
+                 * That it broke.
+                 */
+                sites: number;
+                /**
+                 * Who set the scope; null = nothing but what was seen.
+                 */
+                scope_by: string | null;
+                scope_reason: string | null;
+                /**
+                 * Then on its site only, unless a second one confirms it.
+                 */
+                fleet_until: string | null;
                 lifted_at: string | null;
                 lifted_by: string | null;
               }[];
@@ -1282,6 +1299,23 @@ export interface paths {
                 change_id: string | null;
                 evidence: string[];
                 since: string;
+                /**
+                 * site = where it broke the site; fleet = on every site.
+                 */
+                scope: 'site' | 'fleet';
+                /**
+                 * That it broke.
+                 */
+                sites: number;
+                /**
+                 * Who set the scope; null = nothing but what was seen.
+                 */
+                scope_by: string | null;
+                scope_reason: string | null;
+                /**
+                 * Then on its site only, unless a second one confirms it.
+                 */
+                fleet_until: string | null;
                 lifted_at: string | null;
                 lifted_by: string | null;
               };
@@ -2922,6 +2956,7 @@ export interface paths {
                   protection: 'guard' | 'reinstall' | 'none';
                 }[];
                 suspects: {
+                  site_id: number;
                   change_id: string;
                   slug: string;
                   findings: string[];
@@ -3358,6 +3393,12 @@ export interface paths {
                 sites_updated: number;
               };
               data?: AppliedUpdate[];
+              suspects?: {
+                site_id: number;
+                change_id: string;
+                slug: string;
+                findings: string[];
+              }[];
               last_time_start_batch_updates?: string;
               dry_run?: true;
               would_affect?: {

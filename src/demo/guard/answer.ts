@@ -64,6 +64,15 @@ function genuine(key: KeyObject, headers: IncomingHttpHeaders, body: string, che
   return !check || verify('sha256', Buffer.from(text), key, signature);
 }
 
+/** Whether Sitefleet itself makes this request, to check the site. */
+export function isLook(site: DemoSite, header: unknown, check: boolean): boolean {
+  const [, time, signature] = /^(\d{9,11}) (\S{100,2048})$/.exec(String(header)) ?? [];
+  const key = site.verifyingKey();
+  if (key === null || Math.abs(Number(time) - site.now() / 1000) > SKEW) return false;
+  const text = `sitefleet-look-v1\n${addressOf(site.url)}\n${time}\n`;
+  return !check || verify('sha256', Buffer.from(text), key, Buffer.from(String(signature), 'base64'));
+}
+
 function admit(site: DemoSite, guard: GuardState, headers: IncomingHttpHeaders, now: number, nonce: string): void {
   if (headers['x-sitefleet-site'] !== addressOf(site.url)) throw new Refusal('other_site');
   if (Math.abs(Number(headers['x-sitefleet-time']) - now) > SKEW) throw new Refusal('clock');

@@ -28,32 +28,61 @@ function brokenBy(site: DemoSite): Broken | null {
   return null;
 }
 
-/** The response of a broken site to this request; null = it works. */
-export function brokenAnswer(site: DemoSite, path: string, isCall: boolean): Answer | null {
+/**
+ * The response of a broken site to this request; null = it works.
+ * @param isOurs whether Sitefleet itself makes the request, to check the site
+ */
+export function brokenAnswer(
+  site: DemoSite,
+  path: string,
+  isCall: boolean,
+  isOurs: () => boolean = () => false,
+): Answer | null {
   const broken = brokenBy(site);
-  if (broken === null) return null;
   const front = path === '' && !isCall;
-  switch (broken.breakage) {
-    case 'fatal':
-      return fatal(site, broken);
-    case 'front':
-      return front ? fatal(site, broken) : null;
-    case 'login':
-      return path === 'wp-login.php' ? fatal(site, broken) : null;
-    case 'task':
-      return path === 'wp-cron.php' ? fatal(site, broken) : null;
-    case 'admin':
-      return path.startsWith('wp-admin/') ? fatal(site, broken) : null;
+  if (broken !== null && ends(broken.breakage, path, front)) return fatal(site, broken, path, isOurs());
+  noteLife(site);
+  switch (broken?.breakage) {
     case 'white':
       return front ? page(200, '') : null;
     case 'suspect':
       return front
         ? page(200, '<!DOCTYPE html><html><head><title>Other</title></head><body>Nothing</body></html>')
         : null;
+    default:
+      return null;
   }
 }
 
-function fatal(site: DemoSite, { kind, slug }: Broken): Answer {
+/** Whether a request ends with a fatal error. */
+function ends(breakage: Breakage, path: string, front: boolean): boolean {
+  switch (breakage) {
+    case 'fatal':
+      return true;
+    case 'front':
+      return front;
+    case 'login':
+      return path === 'wp-login.php';
+    case 'task':
+      return path === 'wp-cron.php';
+    case 'cart':
+      return path === 'cart/';
+    case 'admin':
+      return path.startsWith('wp-admin/');
+    default:
+      return false;
+  }
+}
+
+/** A request has passed since the armed items changed: the site is not down as a whole. */
+function noteLife(site: DemoSite): void {
+  for (const armed of site.guard?.armed ?? []) {
+    const changed = Math.floor(site.changedAt(armed.slug) / 1000);
+    if (changed >= armed.at && site.now() / 1000 >= changed + 1) armed.alive = true;
+  }
+}
+
+function fatal(site: DemoSite, { kind, slug }: Broken, path: string, isOurs: boolean): Answer {
   const { guard } = site;
   const now = Math.floor(site.now() / 1000);
   if (guard === null) return crashPage();
@@ -61,12 +90,14 @@ function fatal(site: DemoSite, { kind, slug }: Broken): Answer {
   const armed = guard.armed.find((one) => one.kind === kind && one.slug === slug);
   const quiet = now - Math.floor(site.changedAt(slug) / 1000) >= QUIET;
   const kept = guard.kept.find(({ id }) => id === armed?.snapshot);
-  const acts = armed !== undefined && kept !== undefined && quiet && site.faults.watchdog !== false;
+  // A visitor may have provoked it, unless no request has passed.
+  const trusted = isOurs || (path === '' && armed?.alive !== true);
+  const acts = armed !== undefined && kept !== undefined && quiet && trusted && site.faults.watchdog !== false;
   if (acts) {
     putBack(site, guard, kept);
     guard.armed = guard.armed.filter((one) => one !== armed);
   }
-  const waited = armed === undefined || acts ? null : quiet ? 'failed' : 'updating';
+  const waited = armed === undefined || acts ? null : !quiet ? 'updating' : trusted ? 'failed' : 'visitor';
   record(guard.faults, {
     time: now,
     first: now,
@@ -77,6 +108,9 @@ function fatal(site: DemoSite, { kind, slug }: Broken): Answer {
     kind,
     item: slug.split('/')[0] ?? slug,
     armed: armed !== undefined,
+    blames: armed?.snapshot ?? null,
+    ours: isOurs ? now : null,
+    cron: path === 'wp-cron.php',
     restored: acts ? kept.id : null,
     waited,
   });
@@ -85,7 +119,8 @@ function fatal(site: DemoSite, { kind, slug }: Broken): Answer {
 
 function record(faults: RecordedFault[], fault: RecordedFault): void {
   const known = faults.find(
-    ({ file, restored, waited }) => file === fault.file && restored === null && waited === fault.waited,
+    ({ file, restored, waited, ours }) =>
+      file === fault.file && restored === null && waited === fault.waited && (ours === null) === (fault.ours === null),
   );
   if (known === undefined || fault.restored !== null) faults.push(fault);
   else {

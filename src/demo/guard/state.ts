@@ -28,6 +28,8 @@ export interface ArmedVersion {
   slug: string;
   at: number;
   until: number;
+  /** A request has passed since the item last changed. */
+  alive?: boolean;
 }
 
 export interface RecordedFault {
@@ -40,6 +42,9 @@ export interface RecordedFault {
   kind: ItemKind | null;
   item: string | null;
   armed: boolean;
+  blames: string | null;
+  ours: number | null;
+  cron: boolean;
   restored: string | null;
   waited: string | null;
 }
@@ -66,7 +71,7 @@ export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.1.0', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.2.0', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);

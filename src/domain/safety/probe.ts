@@ -2,7 +2,8 @@
 
 import { randomBytes } from 'node:crypto';
 import { parseUrl } from '../../../schemas/url.js';
-import { ChildFailure } from '../../child/child.js';
+import { type CallOptions, ChildFailure } from '../../child/child.js';
+import type { SiteGuard } from '../../guard/guards.js';
 import type { Ctx } from '../context.js';
 import { type LoadedSite, requireConnection } from '../sites/load.js';
 import { type Baseline, compare, type Finding, type Look, newAssets, problemsOf } from './compare-health.js';
@@ -25,19 +26,22 @@ const MAX_ASSETS = 20;
 
 export type Depth = 'quick' | 'full';
 
+type LookOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+const PATIENT: LookOptions = { timeoutMs: PAGE_TIMEOUT_MS };
+
 /** Two checks, some seconds apart. */
 export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
-  const first = await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS);
+  const first = await look(ctx, target, 'full', paths, PATIENT);
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return { first, second: await look(ctx, target, 'full', paths, PAGE_TIMEOUT_MS) };
+  return { first, second: await look(ctx, target, 'full', paths, PATIENT) };
 }
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
-  const found = problemsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  const found = problemsOf(await look(ctx, target, 'full', [], PATIENT));
   if (found.length === 0) return [];
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return problemsOf(await look(ctx, target, 'full', [], PAGE_TIMEOUT_MS));
+  return problemsOf(await look(ctx, target, 'full', [], PATIENT));
 }
 
 /** One check. `paths` are further pages of a full one. */
@@ -46,16 +50,16 @@ async function look(
   target: LoadedSite,
   depth: Depth,
   paths: readonly string[],
-  timeoutMs: number,
+  options: LookOptions,
 ): Promise<Look> {
   const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
   const [pages, child] = await Promise.all([
     Promise.all(
       wanted.map(async (path) => {
-        return [path, await visit(ctx, target, path, timeoutMs)] as const;
+        return [path, await visit(ctx, target, path, options)] as const;
       }),
     ),
-    childAnswers(ctx, target, timeoutMs),
+    childAnswers(ctx, target, options),
   ]);
   return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
 }
@@ -66,20 +70,30 @@ export interface Comparison {
   silent: boolean;
 }
 
-/** Compares a check with the one before the update; with full depth also checks newly included scripts and styles. */
+/**
+ * Compares a check with the one before the update; with full depth also checks newly included scripts and styles. The
+ * guard recognizes the requests as ours.
+ */
 export async function lookAgain(
   ctx: Ctx,
   target: LoadedSite,
+  guard: SiteGuard | null,
   before: Baseline,
   depth: Depth,
   paths: readonly string[],
 ): Promise<Comparison> {
   const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
-  const now = await look(ctx, target, depth, paths, Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS));
+  const timeoutMs = Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS);
+  const now = await look(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
   const findings = compare(before, now);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
   return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent };
+}
+
+/** Runs the scheduled tasks of WordPress, as any visit does; what fails in them is recorded by the guard. */
+export async function runTasks(ctx: Ctx, target: LoadedSite, guard: SiteGuard): Promise<void> {
+  await visit(ctx, target, 'wp-cron.php', { timeoutMs: PAGE_TIMEOUT_MS, headers: guard.look() });
 }
 
 async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
@@ -98,11 +112,11 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
 }
 
 /** A page as a visitor reaches it: redirects within the site are followed. */
-async function visit(ctx: Ctx, target: LoadedSite, path: string, timeoutMs: number): Promise<PageFacts> {
+async function visit(ctx: Ctx, target: LoadedSite, path: string, options: LookOptions): Promise<PageFacts> {
   let address = new URL(fresh(path), target.site.url);
   let redirected = '';
   for (let hop = 0; ; hop++) {
-    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, timeoutMs });
+    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, ...options });
     const facts = factsOf(page, address.href);
     const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
     if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
@@ -127,10 +141,10 @@ function fresh(path: string): string {
 }
 
 /** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to respond. */
-async function childAnswers(ctx: Ctx, target: LoadedSite, timeoutMs: number): Promise<boolean> {
+async function childAnswers(ctx: Ctx, target: LoadedSite, options: LookOptions): Promise<boolean> {
   const connection = requireConnection(target);
   try {
-    await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, timeoutMs });
+    await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, ...options });
     return true;
   } catch (error) {
     if (error instanceof ChildFailure && error.kind !== 'cancelled') return false;

@@ -11,7 +11,7 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from '../updates/results.js';
+import { type ApplyError, type ApplyResult, failed, type Suspect, UPDATE_TYPES } from '../updates/results.js';
 import type { Sending } from '../updates/send.js';
 import { problemsOf } from './compare-health.js';
 import { openGuard } from './find-guard.js';
@@ -27,7 +27,6 @@ import {
   lookAfter,
   NOTHING,
   type Settled,
-  type Suspect,
   settleAll,
   settleBroken,
   settleFailed,
@@ -71,7 +70,7 @@ export async function applySafely(
     const result: ApplyResult = passed.length === 0 ? { updated: [], errors: [] } : await apply(passed);
     return { ...result, errors: [...result.errors, ...refused] };
   }
-  const { suspects: _told, ...result } = await runSafely(ctx, target, passed, apply, BY_ITSELF, open.guard);
+  const result = await runSafely(ctx, target, passed, apply, BY_ITSELF, open.guard);
   return { ...result, errors: [...result.errors, ...refused] };
 }
 

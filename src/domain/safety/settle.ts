@@ -7,7 +7,7 @@ import type { ChangeOutcome } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { listOf } from '../extensions/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type Applied, type ApplyError, failed } from '../updates/results.js';
+import { type Applied, type ApplyError, failed, type Suspect } from '../updates/results.js';
 import type { Finding } from './compare-health.js';
 import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
@@ -15,13 +15,7 @@ import { quarantine } from './quarantine.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { syncAfterRestore } from './sync-after-restore.js';
 import { putBack, type Undone, undo } from './undo.js';
-import { isBad, judge, type Verdict } from './verdict.js';
-
-export interface Suspect {
-  change_id: string;
-  slug: string;
-  findings: string[];
-}
+import { isBad, judge, type Rumour, type Verdict, verdictOf } from './verdict.js';
 
 export interface Settled {
   updated: Applied[];
@@ -50,7 +44,7 @@ export function switchedOff({ protection, slug, error }: SafeItem): Verdict | nu
   if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
   const folder = (of: string) => of.slice(0, of.indexOf('/') + 1);
   if (error.slug !== slug && (folder(slug) === '' || folder(error.slug) === folder(slug))) return null;
-  return { broken: [{ severity: 'broken', path: null, what: error.message }], suspect: [], restored: [] };
+  return verdictOf([{ severity: 'broken', path: null, what: error.message }]);
 }
 
 /** After one item: null if the site works so far, and the item stays open for the final check. */
@@ -89,13 +83,13 @@ export async function settleAll(run: SafeRun): Promise<Settled> {
   const verdict = await judge(run, 'full');
   if (verdict.broken.length + verdict.restored.length > 0) {
     const part = await putRight(run, newest, verdict, 'full');
-    return joined(part, await keepAll(run, part.well ? [] : verdict.broken));
+    return joined(part, await keepAll(run, part.well ? [] : verdict.broken, verdict.rumours));
   }
   if (verdict.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
     const part = await putRight(run, newest, { ...verdict, broken: verdict.suspect }, 'full', true);
-    return joined(part, await keepAll(run, []));
+    return joined(part, await keepAll(run, [], verdict.rumours));
   }
-  return keepAll(run, verdict.suspect);
+  return keepAll(run, verdict.suspect, verdict.rumours);
 }
 
 export function joined(a: Settled, b: Settled): Settled {
@@ -133,7 +127,8 @@ async function putRight(
   if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
   else {
     // Before settling: a process that dies in between must not leave the version released.
-    if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED]);
+    const proof = { seen: verdict.seen, in_its_file: verdict.seen && verdict.blamed.includes(at) };
+    if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED], proof);
     result.errors.push(await rolledBack(run, at, undone, seen, inventory));
   }
   run.open = run.open.filter((one) => one !== at && !undone.items.includes(one));
@@ -188,7 +183,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
 }
 
 /** Keeps everything that is open. */
-async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settled> {
+async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: readonly Rumour[]): Promise<Settled> {
   const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
   const unknown = run.open.some(isUnclear);
   const inventory = unknown ? await syncAfterRestore(run.ctx, run.target) : null;
@@ -202,7 +197,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
   for (const item of [...run.open]) {
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // If several were being restored, it is unknown which one was at fault.
-      if (restoring.length === 1) await quarantine(run, item, [STOPPED]);
+      if (restoring.length === 1) await quarantine(run, item, [STOPPED], { seen: true, in_its_file: false });
       await close(run, item, 'rolled_back', [STOPPED], { by: 'sitefleet' });
       continue;
     }
@@ -221,12 +216,14 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[]): Promise<Settl
     }
     const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
     const updated = now !== null && now !== item.old_version;
-    const findings = updated ? suspect.map(({ what }) => what) : [];
+    const told = rumours.filter((rumour) => rumour.item === item);
+    const findings = updated ? [...suspect, ...told].map(({ what }) => what) : [];
     const seen = item.error === null ? [] : [item.error.message];
     await close(run, item, updated ? 'kept' : 'not_updated', seen, { suspect: findings });
     if (item.applied !== null) result.updated.push(item.applied);
     if (item.error !== null) result.errors.push({ ...item.error, change_id: item.change });
-    if (findings.length > 0) result.suspects.push({ change_id: item.change, slug: item.slug, findings });
+    if (findings.length > 0)
+      result.suspects.push({ site_id: run.target.site.id, change_id: item.change, slug: item.slug, findings });
   }
   run.open = [];
   return result;

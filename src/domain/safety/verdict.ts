@@ -1,7 +1,8 @@
 /**
  * Judges a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
- * show it, or if one check and a fatal error recorded by the guard agree. Checks while our own network is down do not
- * count.
+ * show it, or if one check and a fatal error that the guard recorded in our own requests agree. What only visitors'
+ * requests have met is reported and undoes nothing: a visitor may provoke it in any version. Checks while our own
+ * network is down do not count.
  */
 
 import { siteWord } from '../../../schemas/site-text.js';
@@ -10,7 +11,7 @@ import { ServiceError } from '../../core/errors.js';
 import { GuardFailure } from '../../guard/failure.js';
 import type { GuardFault } from '../../guard/guards.js';
 import type { Finding } from './compare-health.js';
-import { type Depth, lookAgain } from './probe.js';
+import { type Comparison, type Depth, lookAgain, runTasks } from './probe.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 export interface Verdict {
@@ -18,6 +19,23 @@ export interface Verdict {
   suspect: Finding[];
   /** Items that the guard restored on its own. */
   restored: SafeItem[];
+  /** The answers to our own requests show it: it is not only the word of the site's guard. */
+  seen: boolean;
+  /** Items with a file of theirs in the stack of an error that ended a request of ours, by the guard's record. */
+  blamed: SafeItem[];
+  /** What only visitors' requests have met. */
+  rumours: Rumour[];
+}
+
+/** A fatal error of an item in requests of visitors that none of ours has met: it may be new, or provoked. */
+export interface Rumour {
+  item: SafeItem;
+  what: string;
+}
+
+/** Nothing but these findings. */
+export function verdictOf(broken: Finding[]): Verdict {
+  return { broken, suspect: [], restored: [], seen: true, blamed: [], rumours: [] };
 }
 
 const PAUSES_MS = [0, 5_000, 10_000] as const;
@@ -33,7 +51,7 @@ const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
  * Reasons of the guard for leaving an item alone that do not speak against it: the old version had the error too, or
  * the item is half unpacked.
  */
-const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating'];
+const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating', 'visitor'];
 
 /** A quick judgement ends with the first check that finds nothing: the full one at the end of the run checks again. */
 export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
@@ -41,33 +59,47 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let suspect: Finding[] | null = null;
   let bad = 0;
   let fine = 0;
+  let seen = false;
   let undecided = false;
+  let tasksRun = false;
+  let faults: GuardFault[] = [];
   for (let look = 0; look < MOST_LOOKS && bad + fine < PAUSES_MS.length; look++) {
     const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    const { findings: found, silent } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    const { findings: found, silent } = await lookOnce(run, depth);
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
     if (silent && recorded === null && !(await run.ctx.probe.online())) continue;
-    const faults = recorded ?? [];
+    faults = recorded ?? [];
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
     // known.
     undecided = faults.some(({ restored: done, waited }) => done === null && waited === 'updating');
-    const seen = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
-    if (seen.length > 0) broken = seen;
-    if (restored.length > 0) return { broken: seen.length > 0 ? seen : broken, suspect: [], restored };
-    if (seen.length > 0) bad++;
+    if (!tasksRun && run.guard !== null && restored.length === 0 && faults.some(inTasks)) {
+      await runTasks(run.ctx, run.target, run.guard);
+      tasksRun = true;
+      undecided = true;
+    }
+    const now = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
+    seen ||= found.some(isBroken);
+    if (now.length > 0) broken = now;
+    const known = { suspect: [], restored, seen, blamed: blamedBy(run, faults), rumours: rumoursOf(run, faults) };
+    if (restored.length > 0) return { broken, ...known };
+    if (now.length > 0) bad++;
     else fine++;
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
-    if (witnesses >= 2) return { broken, suspect: [], restored };
-    if (seen.length === 0) suspect = agreed(suspect, found);
+    if (witnesses >= 2) return { broken, ...known };
+    if (now.length === 0) suspect = agreed(suspect, found);
     if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
   }
   // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
-  return { broken: [], suspect: suspect ?? [], restored: [] };
+  return { ...verdictOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
+}
+
+function lookOnce({ ctx, target, guard, facts }: SafeRun, depth: Depth): Promise<Comparison> {
+  return lookAgain(ctx, target, guard, facts.before, depth, facts.paths);
 }
 
 export function isBad({ broken, restored }: Verdict): boolean {
@@ -78,7 +110,7 @@ export function isBad({ broken, restored }: Verdict): boolean {
 export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const { findings } = await lookAgain(run.ctx, run.target, run.facts.before, depth, run.facts.paths);
+    const { findings } = await lookOnce(run, depth);
     if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
   }
   return false;
@@ -101,8 +133,27 @@ function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
   return before === null ? [...now] : now.filter(({ path }) => before.some((finding) => finding.path === path));
 }
 
-function counts({ restored, waited }: GuardFault): boolean {
-  return restored !== null || !EXCUSED.includes(waited);
+/** Errors of our own requests, those that the guard has acted on, and those that it could not judge. */
+function counts({ restored, waited, ours }: GuardFault): boolean {
+  return restored !== null || (ours !== null && !EXCUSED.includes(waited));
+}
+
+/** Visitors met it in scheduled tasks of WordPress: a request of ours can repeat it. */
+function inTasks({ cron, ours, waited }: GuardFault): boolean {
+  return cron && ours === null && waited === 'visitor';
+}
+
+function blamedBy(run: SafeRun, faults: readonly GuardFault[]): SafeItem[] {
+  return run.open.filter((item) => faults.some(({ ours, blames }) => ours !== null && blames === item.snapshot));
+}
+
+function rumoursOf(run: SafeRun, faults: readonly GuardFault[]): Rumour[] {
+  return faults.flatMap((fault) => {
+    const item = run.open.find((one) => concerns(fault, one));
+    if (item === undefined || fault.waited !== 'visitor' || fault.restored !== null) return [];
+    const what = `Requests of visitors ended with a fatal error in ${siteWord(fault.file)} that no request of Sitefleet has met: ${siteWord(fault.message)}. It may be new or old.`;
+    return [{ item, what }];
+  });
 }
 
 function findingOf({ message, file }: GuardFault): Finding {
@@ -123,8 +174,5 @@ async function faultsOf(run: SafeRun): Promise<GuardFault[] | null> {
 }
 
 function concerns(fault: GuardFault, item: SafeItem): boolean {
-  if (item.snapshot === null) return false;
-  if (fault.restored !== null) return fault.restored === item.snapshot;
-  const folder = item.slug.split('/')[0];
-  return fault.armed && fault.kind === item.type && fault.item === folder;
+  return item.snapshot !== null && [fault.restored, fault.blames].includes(item.snapshot);
 }

@@ -1,6 +1,6 @@
 /** The results of a run of updates on one site: the types of updates, what was installed, and what failed. */
 
-import type { appliedEntry, applyError } from '../../../schemas/update.js';
+import type { appliedEntry, applyError, suspectUpdates } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ErrorCode, ServiceError } from '../../core/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
@@ -12,6 +12,8 @@ export type UpdateType = (typeof UPDATE_TYPES)[number];
 
 export type Applied = z.output<ReturnType<typeof appliedEntry>>;
 
+export type Suspect = z.output<ReturnType<typeof suspectUpdates>>[number];
+
 export interface ApplyError extends z.output<ReturnType<typeof applyError>> {
   /** It was sent, and its outcome is still unknown. */
   unknown?: true;
@@ -21,6 +23,8 @@ export interface ApplyResult {
   /** What was installed, even if an entry of `errors` says that it did harm. */
   updated: Applied[];
   errors: ApplyError[];
+  /** Installed and kept, though something about it is doubtful. */
+  suspects?: Suspect[];
   /** The call was interrupted before every update had its outcome; the rest is in neither list. */
   interrupted?: boolean;
   /** Why the site could not be read after the last of them; null if it answered, or nothing was sent. */

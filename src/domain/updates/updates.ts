@@ -20,10 +20,16 @@ import {
   type ApplyError,
   type ApplyResult,
   failed,
+  type Suspect,
   siteFields,
   UPDATE_TYPES,
   type UpdateType,
 } from './results.js';
+
+/** For an answer; left out if there are none. */
+export function suspectsMember(suspects: Suspect[]): { suspects?: Suspect[] } {
+  return suspects.length === 0 ? {} : { suspects };
+}
 
 /** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
 export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
@@ -116,6 +122,7 @@ export interface RunAnswer extends Partial<ContinuedJob> {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
+  suspects?: Suspect[];
   summary: z.output<ReturnType<typeof runSummary>>;
 }
 
@@ -152,6 +159,7 @@ export async function runUpdates(
     ...answer.continued,
     updated,
     errors,
+    ...suspectsMember(answer.done.flatMap(({ result }) => result.suspects ?? [])),
     summary: {
       total_updated: updated.length,
       total_errors: errors.length,
@@ -199,7 +207,7 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
 }
 
 /** The outcome of an update of one site, and the job on which it continues. */
-export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors'> &
+export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors' | 'suspects'> &
   Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>>;
 
 /**
@@ -212,6 +220,7 @@ export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdatePara
   return {
     updated: result.updated,
     errors: [...result.errors, ...open],
+    ...suspectsMember(result.suspects ?? []),
     ...(continued === undefined ? {} : { job_id: continued.job_id, status_url: continued.status_url }),
   };
 }

@@ -6,6 +6,7 @@ import {
   itemType,
   protection,
   quarantinedVersion,
+  quarantineScope,
   removedGuard,
   rolledBack,
   safeUpdate,
@@ -15,7 +16,7 @@ import {
 import { siteWord } from '../../../schemas/site-text.js';
 import { z } from '../../../schemas/zod.js';
 import { adminLogin as loginTo } from '../../domain/safety/admin-login.js';
-import { liftQuarantine, quarantinedVersions } from '../../domain/safety/quarantine.js';
+import { liftQuarantine, quarantinedVersions, setQuarantineScope } from '../../domain/safety/quarantine.js';
 import { rollBack, siteSnapshots as snapshotsOf } from '../../domain/safety/roll-back.js';
 import { safeUpdateSite } from '../../domain/safety/safe-update.js';
 import { siteGuard as guardOf, installGuard, removeGuard } from '../../domain/safety/site-guard.js';
@@ -27,6 +28,12 @@ import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
 
 const GUARD = '/sites/{id_or_domain}/guard' as const;
+
+const versionKey = () => ({
+  type: z.enum(['core', 'plugin', 'theme', 'translation']),
+  slug: text(512, 1).describe('Exact slug.'),
+  version: text(100, 1).describe('Exact version.'),
+});
 
 /** Not in the routes document. */
 export const safetyExtra: readonly Route[] = [
@@ -157,7 +164,7 @@ export const safetyExtra: readonly Route[] = [
     on: 'GET',
     path: '/quarantine',
     needs: 'read',
-    summary: 'List versions that broke a site and are held back from all others',
+    summary: 'List versions that broke a site, and where they are held back',
     params: () =>
       z.object({
         include_lifted: flag().default(false).describe('Also those that pass again.'),
@@ -170,17 +177,30 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   route({
+    on: 'PUT',
+    path: '/quarantine',
+    needs: 'write',
+    summary: 'Hold a version back on every site, or only where it broke one',
+    fails: [404],
+    params: () =>
+      z.object({
+        ...versionKey(),
+        scope: quarantineScope(),
+        reason: text(500, 1).describe('Kept with the entry.'),
+      }),
+    returns: () => writtenOf(quarantinedVersion()),
+    async answer({ scope, reason, ...version }, ctx) {
+      const message = scope === 'fleet' ? 'Held back on every site.' : 'Held back where it broke the site.';
+      return { message, data: await setQuarantineScope(ctx, version, scope, reason) };
+    },
+  }),
+  route({
     on: 'DELETE',
     path: '/quarantine',
     needs: 'write',
     summary: 'Let a held-back version pass again',
     fails: [404],
-    params: () =>
-      z.object({
-        type: z.enum(['core', 'plugin', 'theme', 'translation']),
-        slug: text(512, 1).describe('Exact slug.'),
-        version: text(100, 1).describe('Exact version.'),
-      }),
+    params: () => z.object(versionKey()),
     returns: () => writtenOf(quarantinedVersion()),
     async answer({ type, slug, version }, ctx) {
       return { message: 'The version passes again.', data: await liftQuarantine(ctx, type, slug, version) };

@@ -2,7 +2,7 @@
 
 import { continuedFields } from '../../../schemas/common.js';
 import { siteStatus } from '../../../schemas/site.js';
-import { appliedEntry, runSummary } from '../../../schemas/update.js';
+import { appliedEntry, runSummary, suspectUpdates } from '../../../schemas/update.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { ignoredShape, queuedShape } from './records.js';
@@ -57,11 +57,12 @@ export const slugResult = once(() =>
   ]),
 );
 
-/** Members of an answer only if the site has problems since the updates, or if a job does the rest. */
+/** Members of an answer only if the site has problems since the updates, one is doubtful, or a job does the rest. */
 export const besides = once(() => ({
   errors: z
     .array(z.object({ site_id: z.number().int(), slug: z.string(), code: z.string(), message: z.string() }))
     .optional(),
+  suspects: suspectUpdates().optional(),
   ...continuedFields(),
 }));
 
@@ -88,6 +89,7 @@ export const updateRunShape = once(() =>
     message: z.string(),
     summary: runSummary().optional(),
     data: z.array(appliedEntry()).optional(),
+    suspects: suspectUpdates().optional(),
     last_time_start_batch_updates: z.string().optional(),
     dry_run: z.literal(true).optional(),
     would_affect: z

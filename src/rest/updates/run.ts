@@ -7,6 +7,7 @@ import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
 import { isoTime } from '../../domain/sites/sites.js';
 import { limitsOf } from '../../domain/updates/filters.js';
+import { suspectsMember } from '../../domain/updates/updates.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Narrowing } from '../../store/updates/filters.js';
 import type { ItemError } from '../errors.js';
@@ -55,6 +56,7 @@ export async function runOn(
     },
     data: updated,
     errors,
+    ...suspectsMember(answer.done.flatMap(({ result }) => result.suspects ?? [])),
     ...answer.continued,
     last_time_start_batch_updates: began,
   };

@@ -243,9 +243,9 @@ const EMPTY_SLUG = {
 } as const;
 
 /** Members of an answer besides its results: problems of the site since the updates, and the job that does the rest. */
-function besidesOf({ errors, job }: Omit<TypeResult, 'results'>) {
+function besidesOf({ errors, suspects, job }: Omit<TypeResult, 'results'>) {
   const entries = errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
-  return { ...(entries.length === 0 ? {} : { errors: entries }), ...job };
+  return { ...(entries.length === 0 ? {} : { errors: entries }), ...(suspects && { suspects }), ...job };
 }
 
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {

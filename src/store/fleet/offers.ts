@@ -7,6 +7,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
+import { heldOn } from '../safety/quarantine.js';
 import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {
@@ -44,7 +45,7 @@ interface OfferedFilter extends OfferFilter {
 }
 
 const HELD = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
-  AND q.lifted_at IS NULL)`;
+  AND ${heldOn('q', 'u.site_id')})`;
 
 function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
   const word = search.toLowerCase();
@@ -99,12 +100,12 @@ export function createFleetOffers(db: Db) {
       );
     },
 
-    /** Versions of these items that are held back, as `type, slug, version`. */
+    /** Versions of these items that are held back on all sites, as `type, slug, version`. */
     async held(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
     ): Promise<{ type: number; slug: string; version: string }[]> {
       return db.all(
-        `SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL AND (type, slug) IN
+        `SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL AND scope = 'fleet' AND (type, slug) IN
            (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
         [JSON.stringify(items.map(({ type, slug }) => [type, slug]))],
       );

@@ -2,6 +2,7 @@
 
 import type { Value } from '../driver/db.js';
 import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
+import { heldOn } from '../safety/quarantine.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
 import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
@@ -78,7 +79,7 @@ export function offerCondition({ types, levels }: OfferFilter): Fragment {
 const VULNERABLE = '(e.package_id, e.version) IN (SELECT package_id, version FROM vulnerable_version)';
 const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT package_id, version FROM version_to_judge)`;
 const HELD_BACK = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
-  WHERE k.id = e.package_id AND q.version = e.update_version AND q.lifted_at IS NULL)`;
+  WHERE k.id = e.package_id AND q.version = e.update_version AND ${heldOn('q', 'e.site_id')})`;
 
 /** `SELECT site_id, package_id` of matching installed items; from covering indexes. */
 export function itemRows({ kind, packages, versions, active, vulnerable, quarantined, offer }: ItemFilter): Fragment {
@@ -140,7 +141,7 @@ function baseConditions(filter: FleetFilter): Fragment[] {
     conditions.push(
       fragment(
         `s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT u.site_id FROM quarantined_version q
-           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE q.lifted_at IS NULL AND u.ignored = 0)`,
+           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE ${heldOn('q', 'u.site_id')} AND u.ignored = 0)`,
       ),
     );
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));

@@ -48,7 +48,10 @@ export function createGuards(db: Db) {
       pluginFile: string,
       versions: readonly VersionKey[],
     ): Promise<{ expected: boolean; held: QuarantineRow[] }> {
-      const [expected = [], held = []] = await db.read([expectedStatement(siteId, pluginFile), heldAmong(versions)]);
+      const [expected = [], held = []] = await db.read([
+        expectedStatement(siteId, pluginFile),
+        heldAmong(siteId, versions),
+      ]);
       return { expected: expected[0]?.present === 1, held: held as QuarantineRow[] };
     },
 

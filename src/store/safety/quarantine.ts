@@ -1,4 +1,4 @@
-/** Versions that broke a site and are held back from all others. */
+/** Versions that broke a site, and where they are held back. */
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -20,34 +20,107 @@ export interface QuarantineRow extends Row, VersionKey {
   created_at: number;
   lifted_at: number | null;
   lifted_by: string | null;
+  /** On the sites that it broke, or on all. */
+  scope: QuarantineScope;
+  /** The person who set the scope; null = it follows from what was seen. */
+  scope_by: string | null;
+  scope_reason: string | null;
+  /** When it ends to be held back on all, unless another site confirms it; null = it does not end. */
+  fleet_until: number | null;
+  /** Sites that it broke. */
+  sites: number;
+}
+
+export type QuarantineScope = 'site' | 'fleet';
+
+/** What was seen on the site. */
+export interface QuarantineProof {
+  /** Requests of ours met it, not only the guard's word. */
+  seen: boolean;
+  /** When one of our requests ended in a file of the item: until when that is enough to hold it back on all sites. */
+  fleet_until: number | null;
 }
 
 const NEW = ['type', 'slug', 'version', 'name', 'site_id', 'site_url', 'change_id', 'evidence', 'created_at'] as const;
-const COLUMNS = `${NEW.join(', ')}, lifted_at, lifted_by`;
+const COLUMNS = `${NEW.join(', ')}, lifted_at, lifted_by, scope, scope_by, scope_reason, fleet_until,
+  (SELECT count(*) FROM quarantine_site h WHERE h.type = quarantined_version.type AND h.slug = quarantined_version.slug
+     AND h.version = quarantined_version.version) AS sites`;
+const KEY = 'type = ? AND slug = ? AND version = ?';
+
+/** Condition: the entry with this alias holds its version back on a site, given as SQL. */
+export function heldOn(alias: string, site: string): string {
+  return `${alias}.lifted_at IS NULL AND (${alias}.scope = 'fleet' OR EXISTS (SELECT 1 FROM quarantine_site h
+    WHERE h.type = ${alias}.type AND h.slug = ${alias}.slug AND h.version = ${alias}.version AND h.site_id = ${site}))`;
+}
 
 export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
-/** Which of the given versions are held back. */
-export function heldAmong(versions: readonly VersionKey[]): Statement {
+/** Which of the given versions are held back on a site. */
+export function heldAmong(siteId: number, versions: readonly VersionKey[]): Statement {
   return sql(
-    `SELECT ${COLUMNS} FROM quarantined_version WHERE lifted_at IS NULL AND (type, slug, version) IN
+    `SELECT ${COLUMNS} FROM quarantined_version WHERE ${heldOn('quarantined_version', '?')} AND (type, slug, version) IN
        (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
+    siteId,
     JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version])),
   );
 }
 
 export function createQuarantine(db: Db) {
   return {
-    /** Holds a version back. One that a user released and that broke another site is held back again. */
-    async add(entry: NewQuarantine): Promise<void> {
-      await db.run(
-        `INSERT INTO quarantined_version (${NEW.join(', ')}) VALUES (${NEW.map(() => '?').join(', ')})
-         ON CONFLICT (type, slug, version) DO UPDATE SET name = excluded.name, site_id = excluded.site_id,
-           site_url = excluded.site_url, change_id = excluded.change_id, evidence = excluded.evidence,
-           created_at = excluded.created_at, lifted_at = NULL, lifted_by = NULL
-         WHERE quarantined_version.lifted_at IS NOT NULL`,
-        NEW.map((name) => entry[name]),
+    /**
+     * Holds a version back on the site that it broke; on all once our own requests met it on two sites, or for a time on
+     * one, if they ended in its own file and no other site runs it. One that a user released is held back again.
+     */
+    async add(entry: NewQuarantine, { seen, fleet_until }: QuarantineProof): Promise<QuarantineRow | undefined> {
+      const key = [entry.type, entry.slug, entry.version] as const;
+      await db.batch([
+        sql(
+          `DELETE FROM quarantine_site WHERE ${KEY}
+             AND EXISTS (SELECT 1 FROM quarantined_version WHERE ${KEY} AND lifted_at IS NOT NULL)`,
+          ...key,
+          ...key,
+        ),
+        sql(
+          `INSERT INTO quarantined_version (${NEW.join(', ')}, scope) VALUES (${NEW.map(() => '?').join(', ')}, 'site')
+           ON CONFLICT (type, slug, version) DO UPDATE SET name = excluded.name, site_id = excluded.site_id,
+             site_url = excluded.site_url, change_id = excluded.change_id, evidence = excluded.evidence,
+             created_at = excluded.created_at, lifted_at = NULL, lifted_by = NULL, scope = 'site', scope_by = NULL,
+             scope_reason = NULL, fleet_until = NULL
+           WHERE quarantined_version.lifted_at IS NOT NULL`,
+          ...NEW.map((name) => entry[name]),
+        ),
+        sql(
+          `INSERT INTO quarantine_site (type, slug, version, site_id, seen) VALUES (?, ?, ?, ?, ?)
+           ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)`,
+          ...key,
+          entry.site_id,
+          seen ? 1 : 0,
+        ),
+        sql(
+          `UPDATE quarantined_version SET scope = 'fleet', scope_by = NULL, scope_reason = NULL, fleet_until = NULL
+           WHERE ${KEY} AND (scope = 'site' OR fleet_until IS NOT NULL)
+             AND (SELECT count(*) FROM quarantine_site WHERE ${KEY} AND seen = 1) >= 2`,
+          ...key,
+          ...key,
+        ),
+        ...(seen && fleet_until !== null ? [onOneSite(entry, fleet_until)] : []),
+      ]);
+      return db.one<QuarantineRow>(`SELECT ${COLUMNS} FROM quarantined_version WHERE ${KEY}`, [...key]);
+    },
+
+    /** Sets where a version is held back, as a person decides; undefined if it was not held back. */
+    async setScope(key: VersionKey, scope: QuarantineScope, by: string, reason: string) {
+      const [row] = await db.all<QuarantineRow>(
+        `UPDATE quarantined_version SET scope = ?, scope_by = ?, scope_reason = ?, fleet_until = NULL
+         WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
+        [scope, by, reason, key.type, key.slug, key.version],
       );
+      return row;
+    },
+
+    /** What no second site has confirmed in time is held back on its own site only. */
+    async narrow(now: number): Promise<void> {
+      await db.run("UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ?", [now]);
     },
 
     /** Newest first, one page; released ones only on request. */
@@ -64,10 +137,28 @@ export function createQuarantine(db: Db) {
     async lift({ type, slug, version }: VersionKey, by: string, now: number): Promise<QuarantineRow | undefined> {
       const [row] = await db.all<QuarantineRow>(
         `UPDATE quarantined_version SET lifted_at = ?, lifted_by = ?
-         WHERE type = ? AND slug = ? AND version = ? AND lifted_at IS NULL RETURNING ${COLUMNS}`,
+         WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
         [now, by, type, slug, version],
       );
       return row;
     },
   };
+}
+
+/** Only a version that no other site runs: where one does, the site that broke may be the reason. */
+function onOneSite({ type, slug, version, site_id }: NewQuarantine, until: number): Statement {
+  return sql(
+    `UPDATE quarantined_version SET scope = 'fleet', fleet_until = ?
+     WHERE ${KEY} AND scope = 'site' AND scope_by IS NULL AND NOT EXISTS (SELECT 1 FROM package p
+       JOIN site_extension e ON e.package_id = p.id WHERE p.kind = ? AND p.slug = ? AND e.version = ? AND e.active = 1
+         AND e.site_id <> ?)`,
+    until,
+    type,
+    slug,
+    version,
+    type - 1,
+    slug,
+    version,
+    site_id,
+  );
 }

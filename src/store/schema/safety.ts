@@ -52,7 +52,7 @@ CREATE INDEX safe_change_run_items ON safe_change (run_id);
 CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
 CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
 
--- Versions that broke a site: no other site gets them until a person lifts it.
+-- Versions that broke a site, held back until a person lifts it.
 CREATE TABLE quarantined_version (
   type INTEGER NOT NULL,
   slug TEXT NOT NULL,
@@ -66,6 +66,24 @@ CREATE TABLE quarantined_version (
   created_at INTEGER NOT NULL,
   lifted_at INTEGER,
   lifted_by TEXT,
+  -- 'site': on the sites of quarantine_site; 'fleet': on all. One site, or its visitors, may not decide for all others.
+  scope TEXT NOT NULL,
+  -- The person who set the scope, and why; null = it follows from what was seen.
+  scope_by TEXT,
+  scope_reason TEXT,
+  -- When the scope ends to be the fleet, if no other site confirms it; null = it does not end.
+  fleet_until INTEGER,
   PRIMARY KEY (type, slug, version)
+) WITHOUT ROWID;
+
+-- The sites that a version broke.
+CREATE TABLE quarantine_site (
+  type INTEGER NOT NULL,
+  slug TEXT NOT NULL,
+  version TEXT NOT NULL,
+  site_id INTEGER NOT NULL,
+  -- 1 = the answers to requests of Sitefleet showed it, 0 = only the guard of the site says so.
+  seen INTEGER NOT NULL,
+  PRIMARY KEY (type, slug, version, site_id)
 ) WITHOUT ROWID;
 `;

@@ -1,0 +1,28 @@
+import { token } from '../../schemas/common.js';
+import { slug } from '../../schemas/extension.js';
+import { quarantinedVersion, quarantineScope } from '../../schemas/safety.js';
+import { z } from '../../schemas/zod.js';
+import { setQuarantineScope } from '../../src/domain/safety/quarantine.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/set-quarantine-scope-v1',
+  title: 'Set where a version is held back',
+  about: 'Holds a version that broke a site back on every site, or only where it broke one.',
+  instructions: 'Only when a person asked for it.',
+  effect: 'write',
+  idempotent: true,
+
+  input: () =>
+    z.object({
+      type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('What the item is.'),
+      slug: slug().describe('Exact slug.'),
+      version: token(100).describe('Exact version.'),
+      scope: quarantineScope(),
+      reason: z.string().trim().min(1).max(500).describe('Why; kept with the entry.'),
+    }),
+
+  output: quarantinedVersion,
+
+  handle: ({ scope, reason, ...version }, ctx) => setQuarantineScope(ctx, version, scope, reason),
+});
