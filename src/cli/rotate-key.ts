@@ -4,6 +4,7 @@ import { existsSync, renameSync, rmSync } from 'node:fs';
 import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
 import type { Config } from '../config/types.js';
 import type { Db } from '../store/driver/db.js';
+import { createInstance } from '../store/settings/instance.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import { CommandError } from './accounts.js';
@@ -37,7 +38,9 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
     const next = keys.next();
     const vault = createVault([next, ...keys.present]);
     try {
-      return { next, forgotten, resealed: await reseal(db, vault) };
+      const resealed = await reseal(db, vault);
+      await createInstance(db).noteSecretKey(next.id);
+      return { next, forgotten, resealed };
     } catch (error) {
       if (!(await inUse(db, next))) keys.undo();
       throw error;

@@ -5,6 +5,7 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { ServiceError } from '../core/errors.js';
 import type { Db } from '../store/driver/db.js';
+import { createInstance } from '../store/settings/instance.js';
 import { type SealedReport, strangeVault } from '../store/vault/sealed.js';
 import { createVault, keyFile, keyId, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
 import type { Config } from './types.js';
@@ -41,15 +42,37 @@ export function passingVault(config: KeyConfig): Vault {
 }
 
 /**
- * The vault of an open database. A key file is created only if there is none and nothing is sealed yet: a second key
+ * The vault of an open database. A key file is created only if the database was never used with a key: a second key
  * would hide that the first is lost, and split the secrets between the two.
- * @throws ServiceError `svc_storage_unavailable` if secrets are stored and none of the existing keys opens them
+ * @throws ServiceError `svc_storage_unavailable` if secrets are stored and none of the existing keys opens them, or if
+ *   there is none any more
  */
 export async function vaultFor(db: Db, config: KeyConfig): Promise<Vault> {
   const vault = presentVault(config);
   const strange = await strangeVault(db, vault);
   if (strange !== null) throw wrongKey(strange, config);
-  return vault ?? createVault([newKey(config)]);
+  const instance = createInstance(db);
+  const used = await instance.secretKey();
+  // Nothing is sealed, but its people did back up a key: another one would take its place unnoticed.
+  if (vault === undefined && used !== null) throw missingKey(used, config);
+  const made = vault ?? createVault([newKey(config)]);
+  if (made.currentId !== used) await instance.noteSecretKey(made.currentId);
+  return made;
+}
+
+function missingKey(used: string, config: KeyConfig): ServiceError {
+  const file = config.secret_key_file === null ? null : resolve(config.secret_key_file);
+  return new ServiceError(
+    'svc_storage_unavailable',
+    `This database was used with the secret key ${used}, but ${file === null ? 'no key is named' : `${file} does not exist`}. Nothing was changed.`,
+    { advice: `${placeOfKey(file)} If it is lost for good, "sitefleet rotate-key --lost-key" makes another.` },
+  );
+}
+
+function placeOfKey(file: string | null): string {
+  return file === null
+    ? 'Set SITEFLEET_SECRET_KEY to that key, or SITEFLEET_SECRET_KEY_FILE to a file with it.'
+    : `Put that key back as ${file} (mode 0600), or name it with SITEFLEET_SECRET_KEY_FILE or SITEFLEET_SECRET_KEY.`;
 }
 
 function newKey(config: KeyConfig): VaultKey {
@@ -74,10 +97,7 @@ export function wrongKey(found: SealedReport, config: KeyConfig): ServiceError {
     present === undefined
       ? `${file ?? 'the key file'} does not exist`
       : `${file === null ? 'SITEFLEET_SECRET_KEY is' : `${file} holds`} the key ${present.id}`;
-  const place =
-    file === null
-      ? 'Set SITEFLEET_SECRET_KEY to that key, or SITEFLEET_SECRET_KEY_FILE to a file with it.'
-      : `Put that key back as ${file} (mode 0600), or name it with SITEFLEET_SECRET_KEY_FILE or SITEFLEET_SECRET_KEY.`;
+  const place = placeOfKey(file);
   return new ServiceError(
     'svc_storage_unavailable',
     `The stored secrets cannot be opened: ${found.sealed} were sealed with ${needed}, but ${instead}. Nothing was changed.`,

@@ -136,3 +136,20 @@ it('without the key it names the one that is needed, and gives up what it sealed
   const sync = await opened.call('sync-sites', { site_ids_or_domains: [1] });
   expect(sync.errors).toMatchObject([{ code: 'svc_site_offline', message: expect.stringContaining('connection key') }]);
 });
+
+it('a used database makes no other key where its own is missing, also with nothing sealed', async () => {
+  const fresh = await open();
+  const { config } = fresh.service;
+  await fresh.close();
+  const { id } = keyFile(file);
+  rmSync(file);
+  await expect(open()).rejects.toThrow(`was used with the secret key ${id}, but ${file} does not exist`);
+  // As when the database was copied to a new folder and its key was not.
+  const elsewhere = join(folder, 'new', 'secret.key');
+  await expect(open({ secret_key_file: elsewhere })).rejects.toThrow(`${elsewhere} does not exist`);
+  expect([existsSync(file), existsSync(elsewhere)]).toEqual([false, false]);
+
+  await rotateKey(config, { lostKey: true });
+  await (await open()).close();
+  expect(keyFile(file).id).not.toBe(id);
+});

@@ -3,6 +3,8 @@
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 
+/** The name of a key says nothing about it: 8 digits of its digest. */
+const SECRET_KEY = 'secret_key_id';
 /** More than almost any write takes. */
 const ROOM_BYTES = 256 * 1024;
 
@@ -15,6 +17,19 @@ export function createInstance(db: Db) {
         sql('SELECT value FROM instance WHERE key = ?', key),
       ]);
       return String(results[1]?.rows[0]?.value ?? value);
+    },
+
+    /** The name of the secret key that this database was used with last; null = never with one. */
+    async secretKey(): Promise<string | null> {
+      const row = await db.one('SELECT value FROM instance WHERE key = ?', [SECRET_KEY]);
+      return row === undefined ? null : String(row.value);
+    },
+
+    async noteSecretKey(id: string): Promise<void> {
+      await db.run(
+        'INSERT INTO instance (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+        [SECRET_KEY, id],
+      );
     },
 
     /** Stores a large value and removes it: a small one may fit where no other write does any more. */
