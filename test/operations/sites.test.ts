@@ -38,18 +38,22 @@ describe('add-site and get-site', () => {
   };
 
   it('says that there is no WordPress, instead of blaming a firewall, only where nothing speaks for one', async () => {
-    let front = '<html><body>Bakery</body></html>';
+    let [status, front] = [200, '<html><body>Bakery</body></html>'];
     const server = createServer((request, response) => {
       const isFront = request.method === 'GET' && request.url === '/';
-      response.writeHead(isFront ? 200 : 404, { 'Content-Type': 'text/html' }).end(isFront ? front : 'not found');
+      response.writeHead(isFront ? status : 404, { 'Content-Type': 'text/html' }).end(isFront ? front : 'not found');
     });
     const { url } = await listenLocally(server);
-    const none = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
-    expect([none.code, none.message]).toEqual([
-      'svc_connection_failed',
-      expect.stringMatching(/^No WordPress was found at 127\.0\.0\.1:\d+: .*HTTP 404, .*no sign of WordPress\.$/),
-    ]);
-    expect(none.advice).toMatch(/^Check the address/);
+    for (status of [200, 404, 403]) {
+      const none = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
+      expect([none.code, none.message]).toEqual([
+        'svc_connection_failed',
+        expect.stringMatching(
+          /^No WordPress was found at 127\.0\.0\.1:\d+: .*HTTP 404, and nothing else has a sign of WordPress\.$/,
+        ),
+      ]);
+      expect(none.advice).toMatch(/^Check the address/);
+    }
     front = '<link href="/wp-content/themes/x/style.css">';
     const hidden = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
     expect([hidden.message, hidden.advice]).toEqual([

@@ -146,17 +146,22 @@ async function handshake(
 const WORDPRESS = /wp-content\/|wp-includes\/|wp-json|\?rest_route=|name=["']generator["'] content=["']WordPress/i;
 
 /**
- * The failure of a site that answered something other than the child plugin; named differently where its front page has
- * no sign of WordPress either, because then a firewall is the less likely reason.
+ * The failure of a site that answered something other than the child plugin; named differently where nothing there has a
+ * sign of WordPress, because then a firewall is the less likely reason.
  */
 async function withoutWordPress(ctx: Ctx, at: ChildAddress, error: unknown): Promise<unknown> {
   if (!(error instanceof ChildFailure) || error.kind !== 'unframed' || error.httpStatus >= 500) return error;
-  const { http_status, body } = await ctx.child.visit(at, { signal: ctx.signal });
-  if (http_status !== 200 || WORDPRESS.test(body)) return error;
+  const front = await ctx.child.page(at, '', { signal: ctx.signal });
+  if (WORDPRESS.test(front.body)) return error;
+  // Any other status of the front page may be that of a firewall. It hides what is there, but rarely as not found.
+  const absent =
+    [200, 404].includes(front.status) ||
+    (error.httpStatus === 404 && (await ctx.child.page(at, 'wp-login.php', { signal: ctx.signal })).status === 404);
+  if (!absent) return error;
   const { host } = new URL(at.url);
   return new ChildFailure(
     'unframed',
-    `No WordPress was found at ${host}: wp-admin/admin-ajax.php answered HTTP ${error.httpStatus}, and the front page has no sign of WordPress.`,
+    `No WordPress was found at ${host}: wp-admin/admin-ajax.php answered HTTP ${error.httpStatus}, and nothing else has a sign of WordPress.`,
     {
       httpStatus: error.httpStatus,
       advice:
