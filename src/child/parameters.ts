@@ -16,27 +16,33 @@ function syncdata(parts: Readonly<Record<string, boolean>> | undefined): string 
 
 /**
  * Parameters of `stats` (child protocol §5). `server` overwrites the dashboard that the child has stored: always the
- * same string. `owner` null = another dashboard owns the site: values that the child would remember are left out.
+ * same string. `owner` null = another dashboard owns the site: values that the child would remember are left out, so it
+ * sends what that dashboard asked it for.
  */
 export function statsParams(request: StatsRequest, owner: { server: string; siteId: number } | null): ChildParams {
   return {
     // 0 = without the list of users.
     optimize: 0,
-    syncdata: syncdata(request.parts),
-    ...(owner === null ? {} : { ...owner, numberdaysOutdatePluginTheme: request.abandonedAfterDays }),
+    // What the child would remember: its dashboard, and what to send at a sync.
+    ...(owner === null
+      ? {}
+      : {
+          ...owner,
+          numberdaysOutdatePluginTheme: request.abandonedAfterDays,
+          syncdata: syncdata(request.parts),
+          child_actions_saved_days_number: 30,
+        }),
     othersData: '[]',
     cloneSites: 0,
     primaryBackup: 0,
     recent_number: 5,
-    child_actions_saved_days_number: 30,
     child_actions_last_created: request.changesAfter,
     params_logs: {
       newer_than: request.changesAfter,
       events_count: MAX_CHANGES,
       ignore_sync_changes_logs: -1,
       ignore_sync_nonmainwp_actions: -1,
-      child_logs_ttl: 30,
-      child_logs_enabled: 1,
+      ...(owner === null ? {} : { child_logs_ttl: 30, child_logs_enabled: 1 }),
     },
     ...(request.renewRegverify === true && owner !== null ? { sync_regverify: 1 } : {}),
   };

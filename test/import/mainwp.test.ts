@@ -79,6 +79,7 @@ beforeAll(async () => {
     name: 'No web site',
   });
   rows.wp?.push({ ...(rows.wp[0] as object), id: 91, url: 'https://keyless.example/', privkey: '' });
+  Object.assign(rows.wp?.[0] ?? {}, { automatic_update: 1 });
   rows.wp_group?.push({ wp_group_id: 1, wpid: 1, groupid: 1 }, { wp_group_id: 2, wpid: 1, groupid: 2 });
   rows.wp_options?.push(
     { opt_id: 500, wpid: 1, name: 'ignored_wp_upgrades', value: '{"ignored_versions":["6.9"]}' },
@@ -92,6 +93,7 @@ beforeAll(async () => {
     {
       ...monitor,
       monitor_id: 1,
+      maxretries: 2,
       wpid: 1,
       active: 1,
       type: 'keyword',
@@ -306,6 +308,8 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     expect(site.notes).toBe("Call Eva O'Hara first\nTuesdays, C:\\new");
     expect(site.last_sync).not.toBeNull();
     expect(report.warnings).toEqual([
+      `${url(0)}: its monitor checks 2 times again before the site counts as down; here it is 1, after 20 seconds.`,
+      expect.stringMatching(/: its automatic updates are on over there\. Here that is stored only and updates nothing/),
       `${url(0)}: 1 monitors of sub-pages are not taken over.`,
       `${url(0)}: all updates of translations are ignored over there, which there is no setting for here.`,
     ]);

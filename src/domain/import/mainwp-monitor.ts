@@ -57,6 +57,28 @@ export function monitorOf(rows: readonly MainwpMonitor[], global: MainwpMonitor)
   return { ...NONE, ...given, type, keyword: word } as FleetMonitor;
 }
 
+/** How often the dashboard checks again before a site counts as down; null = unknown, or not its own monitor. */
+function retriesOf(rows: readonly MainwpMonitor[], global: MainwpMonitor): number | null {
+  const own = rows.find((row) => Number(row.issub ?? 0) === 0);
+  if (own === undefined) return null;
+  const value = own.maxretries;
+  const follows = value === undefined || value === null || value === '' || Number(value) === -1;
+  const retries = Number((follows ? global.maxretries : value) ?? Number.NaN);
+  return Number.isSafeInteger(retries) ? retries : null;
+}
+
+/** What of a monitor has no counterpart here, as sentences. */
+export function lostOfMonitor(rows: readonly MainwpMonitor[], global: MainwpMonitor): string[] {
+  const retries = retriesOf(rows, global);
+  if (retries === null || retries <= MAX_RETRIES) return [];
+  return [
+    `its monitor checks ${retries} times again before the site counts as down; here it is ${MAX_RETRIES}, after 20 seconds.`,
+  ];
+}
+
+/** Here a failed check is confirmed once. */
+const MAX_RETRIES = 1;
+
 /** Monitors of subpages. */
 export function subMonitors(rows: readonly MainwpMonitor[]): number {
   return rows.filter((row) => Number(row.issub ?? 0) === 1).length;
@@ -65,6 +87,6 @@ export function subMonitors(rows: readonly MainwpMonitor[]): number {
 function converted(field: string, value: unknown): unknown {
   if (value === null) return null;
   if (field === 'active') return Number(value) === 1;
-  if (field === 'maxretries') return Math.min(1, Number(value));
+  if (field === 'maxretries') return Math.min(MAX_RETRIES, Number(value));
   return value;
 }

@@ -4,7 +4,7 @@ import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 import { ignoredUpdates } from './mainwp-ignored.js';
-import { type Globals, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
+import { type Globals, lostOfMonitor, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';
 import { type RawRecord, sentence } from './record.js';
 
@@ -120,6 +120,12 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
     tag_keys: raw.tags.map((id) => `tag:${id}`),
   };
   const lost = [
+    ...lostOfMonitor(raw.monitors as MainwpMonitor[], globals.monitoring),
+    ...(of.automatic_update === 1
+      ? [
+          'its automatic updates are on over there. Here that is stored only and updates nothing: run updates yourself, or let the assistant do it.',
+        ]
+      : []),
     ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not taken over.`]),
     ...(Number(raw.options.ignored_trans_updates ?? 0) === 1
       ? ['all updates of translations are ignored over there, which there is no setting for here.']
