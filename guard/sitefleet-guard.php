@@ -74,6 +74,31 @@ class Sitefleet_Guard {
 		$this->store   = $this->find_store();
 	}
 
+	/**
+	 * The key that seals the guard's files: from the secrets of wp-config.php, as whoever knows those may log in as anyone already;
+	 * where they are missing, placeholders or all the same, from those that WordPress keeps in the database instead. '' = none.
+	 */
+	private static function secret(): string {
+		static $secret = '';
+		if ( '' !== $secret ) return $secret;
+		$kinds  = array( 'AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE' );
+		$names  = array_merge( array_map( fn( $kind ) => "{$kind}_KEY", $kinds ), array_map( fn( $kind ) => "{$kind}_SALT", $kinds ) );
+		$values = array_map( fn( $name ) => defined( $name ) ? (string) constant( $name ) : '', $names );
+		$counts = array_count_values( $values );
+		$salts  = array_filter( $values, fn( $value ) => ! in_array( $value, array( '', 'put your unique phrase here' ), true ) && 1 === $counts[ $value ] );
+		if ( ! $salts ) $salts = array_filter( array( (string) get_site_option( 'auth_key' ), (string) get_site_option( 'auth_salt' ) ) );
+		return $secret = $salts ? hash_hmac( 'sha256', 'sitefleet-guard', implode( "\n", $salts ) ) : '';
+	}
+
+	/** A seal is good for one file: what another program has written, or moved, does not have it. */
+	private static function seal( string $name, string $text ): string { return hash_hmac( 'sha256', "$name\n$text", self::secret() ) . "\n$text"; }
+
+	/** The text of a sealed file of the guard's folder; '' if it is missing or not sealed. */
+	private function sealed( string $name ): string {
+		$text = '' === $this->store ? '' : (string) @file_get_contents( "$this->store/$name" );
+		return strlen( $text ) > 65 && hash_equals( self::seal( $name, substr( $text, 65 ) ), $text ) ? substr( $text, 65 ) : '';
+	}
+
 	/** Entry point: runs when WordPress loads this file. */
 	public static function boot(): void {
 		// WP-CLI and command-line cron often run as another user: PHP could not access files created by them later.
@@ -483,7 +508,8 @@ class Sitefleet_Guard {
 		);
 		$copy     = "$this->store/{$snapshot['id']}";
 		try {
-			$snapshot += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'] ) );
+			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'] ) );
+			$snapshot['container'] = (string) hash_file( 'sha256', "$copy.bin" );
 			$this->put_json( $snapshot['id'], $snapshot );
 		} catch ( Throwable $error ) {
 			@unlink( "$copy.bin" );
@@ -625,6 +651,11 @@ class Sitefleet_Guard {
 			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
 			if ( $lapsed || $orphan || $ended ) @unlink( "$this->store/$file" );
 		}
+		// Folders of other secrets, or of an older guard: nothing in them counts any more.
+		foreach ( (array) @scandir( $this->content ) as $name ) {
+			$path = "$this->content/$name";
+			if ( preg_match( '/^sitefleet-guard-[0-9a-f]{32}\z/', (string) $name ) && $path !== $this->store && @filemtime( $path ) < time() - self::KEEP_DAYS * DAY_IN_SECONDS ) $this->remove( $path );
+		}
 	}
 
 	private function tidy(): void { $this->quietly( fn() => '' === $this->store || $this->locked( fn() => $this->prune(), 0.0 ) ); }
@@ -658,6 +689,9 @@ class Sitefleet_Guard {
 		$work = self::work( $item, $job );
 		$this->put_json( 'journal', $job );
 		try {
+			// Before anything of it lands among the plugins.
+			$copy = (string) @hash_file( 'sha256', "$this->store/{$snapshot['id']}.bin" );
+			if ( ! hash_equals( (string) ( $snapshot['container'] ?? '' ), $copy ) ) throw self::damaged();
 			array_map( array( self::class, 'make_folder' ), array( $work, "$work/new", "$work/old" ) );
 			$new = "$work/new/" . basename( $item['path'] );
 			$this->unpack( $snapshot, $new, $item['single'] );
@@ -792,7 +826,7 @@ class Sitefleet_Guard {
 			if ( flock( $file, LOCK_EX | LOCK_NB ) ) {
 				$this->updates[ $name ] = $file;
 				ftruncate( $file, 0 );
-				@fwrite( $file, (string) wp_json_encode( $item + array( 'since' => time() ) ) );
+				@fwrite( $file, self::seal( $name, (string) wp_json_encode( $item + array( 'since' => time() ) ) ) );
 			} else {
 				usleep( 50000 );
 			}
@@ -814,7 +848,7 @@ class Sitefleet_Guard {
 		$all = array();
 		foreach ( '' === $this->store ? array() : (array) @scandir( $this->store ) as $name ) {
 			if ( ! preg_match( '/^update-[0-9a-f]{32}\z/', (string) $name ) || ! $this->is_locked( $name ) ) continue;
-			$one = json_decode( (string) @file_get_contents( "$this->store/$name" ), true );
+			$one = json_decode( $this->sealed( $name ), true );
 			if ( is_array( $one ) ) $all[] = $one;
 		}
 		return $all;
@@ -1001,34 +1035,30 @@ class Sitefleet_Guard {
 
 	// ------------------------------------------------------------------------------------------------ the guard's folder
 
-	/**
-	 * Its name cannot be guessed and is found by listing the folder: not an option, which a cache or a restored database could get
-	 * wrong.
-	 */
+	/** Its name follows from the secret, so it cannot be guessed, and no other folder is ever taken for it. */
+	private function place(): string { return "$this->content/sitefleet-guard-" . substr( hash_hmac( 'sha256', 'folder', self::secret() ), 0, 32 ); }
+
 	private function find_store(): string {
-		$found  = '';
-		$folder = @opendir( $this->content );
-		while ( $folder && false !== ( $name = readdir( $folder ) ) ) {
-			if ( 0 === strpos( $name, 'sitefleet-guard-' ) && preg_match( '/^sitefleet-guard-[0-9a-f]{32}\z/', $name ) ) {
-				$path = "$this->content/$name";
-				if ( is_dir( $path ) && ! is_link( $path ) && ( '' === $found || $path < $found ) ) $found = $path;
-			}
-		}
-		$folder && closedir( $folder );
-		return $found;
+		$mine = '' === self::secret() ? '' : $this->place();
+		return '' !== $mine && is_dir( $mine ) && ! is_link( $mine ) ? $mine : '';
 	}
 
 	private function need_store(): void {
 		if ( '' !== $this->store ) return;
-		$mine = "$this->content/sitefleet-guard-" . bin2hex( random_bytes( 16 ) );
-		self::make_folder( $mine );
+		if ( '' === self::secret() ) {
+			// WordPress makes its secrets when they are first needed. No plugin loads in this request.
+			require_once ABSPATH . WPINC . '/pluggable.php';
+			wp_salt( 'auth' );
+		}
+		Sitefleet_Refusal::when( '' === self::secret(), 'not_writable', 'WordPress has no secret keys: set them in wp-config.php.' );
+		$mine = $this->place();
+		// Another process may be making it.
+		if ( ! @mkdir( $mine, 0700 ) && '' === $this->find_store() ) self::make_folder( $mine );
+		$this->store = $this->find_store();
+		Sitefleet_Refusal::when( '' === $this->store, 'not_writable', 'The guard cannot make its folder.' );
 		@file_put_contents( "$mine/index.php", "<?php // Silence.\n" );
 		@file_put_contents( "$mine/.htaccess", "<IfModule mod_authz_core.c>\nRequire all denied\n</IfModule>\n<IfModule !mod_authz_core.c>\nDeny from all\n</IfModule>\n" );
 		@file_put_contents( "$mine/lock", '' );
-		$this->store = $this->find_store();
-		if ( $this->store !== $mine ) {
-			$this->remove( $mine ); // Another process was first.
-		}
 	}
 
 	/** Runs something that only one process may do at a time. The lock of a dead process is released at once. */
@@ -1055,18 +1085,17 @@ class Sitefleet_Guard {
 	}
 
 	private function get_json( string $name ): array {
-		$text = '' === $this->store ? false : @file_get_contents( "$this->store/$name.json" );
-		$data = false === $text ? null : json_decode( $text, true );
+		$data = json_decode( $this->sealed( "$name.json" ), true );
 		return is_array( $data ) ? $data : array();
 	}
 
 	/** Replaces a small file completely. An empty list means no file, which also works on a full disk. */
-	private function put_json( string $name, array $data ): void {
+	protected function put_json( string $name, array $data ): void {
 		if ( ! $data ) {
 			@unlink( "$this->store/$name.json" );
 			return;
 		}
-		$text = wp_json_encode( $data, JSON_PARTIAL_OUTPUT_ON_ERROR );
+		$text = self::seal( "$name.json", (string) wp_json_encode( $data, JSON_PARTIAL_OUTPUT_ON_ERROR ) );
 		$this->replace( "$this->store/$name.json", fn( $out ) => self::write( $out, $text ) );
 	}
 

@@ -17,6 +17,7 @@ define( 'ABSPATH', BASE . '/' );
 define( 'WP_CONTENT_DIR', BASE . '/wp-content' );
 define( 'WP_PLUGIN_DIR', WP_CONTENT_DIR . '/plugins' );
 define( 'WPINC', 'wp-includes' );
+define( 'AUTH_KEY', 'A secret of the tests' );
 define( 'DAY_IN_SECONDS', 86400 );
 function wp_is_file_mod_allowed( $context ) { return true; }
 function wp_json_encode( $data, $flags = 0 ) { return json_encode( $data, $flags ); }
@@ -49,6 +50,14 @@ class Guard extends Sitefleet_Guard {
 	}
 
 	public function folder(): string { return $this->store; }
+
+	/** Writes a file of the guard's folder with its seal. */
+	public function put( string $name, array $data ): void { $this->put_json( $name, $data ); }
+
+	/** Makes a changed container one that the guard has written: it is sealed. */
+	public function reseal( array $snapshot ): void {
+		$this->put( $snapshot['id'], array( 'container' => hash_file( 'sha256', "$this->store/{$snapshot['id']}.bin" ) ) + $snapshot );
+	}
 }
 
 /** For benchmarks: seconds that a snapshot and a restore of a plugin take: `run.php time <base> <slug>`. */
@@ -128,6 +137,7 @@ function updated(): array {
 /** A container as the guard writes it, from entries that it would never write. */
 function container( Guard $guard, array $snapshot, string $text ): void {
 	file_put_contents( "{$guard->folder()}/{$snapshot['id']}.bin", $text ^ str_repeat( "\xA5", strlen( $text ) ) );
+	$guard->reseal( $snapshot );
 }
 
 $vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/vectors.json' ), true );
@@ -267,6 +277,30 @@ $tests['a damaged or wicked container changes nothing'] = function () {
 		same( false, file_exists( BASE . '/evil.php' ) || file_exists( WP_CONTENT_DIR . '/evil.php' ) || file_exists( '/tmp/evil.php' ) );
 	}
 };
+$tests['what another program has written into the folder does not count'] = function () {
+	list( $guard, $snapshot, , $new ) = updated();
+	$forged  = array( 'id' => str_repeat( 'f', 32 ), 'role' => 'snapshot' ) + $snapshot;
+	$good    = file_get_contents( "{$guard->folder()}/{$snapshot['id']}.json" );
+	$restore = fn( $id ) => $guard->call( 'restore', array( 'snapshot' => $id ) )['error']['code'] ?? null;
+	// A container whose contents are those of the snapshot, but whose bytes are not.
+	$bin = file_get_contents( "{$guard->folder()}/{$snapshot['id']}.bin" );
+	file_put_contents( "{$guard->folder()}/{$snapshot['id']}.bin", "$bin\0" );
+	same( 'damaged', $restore( $snapshot['id'] ) );
+	file_put_contents( "{$guard->folder()}/{$forged['id']}.bin", $bin );
+	foreach ( array( json_encode( $forged ), substr( $good, 0, 65 ) . json_encode( $forged ), $good, str_repeat( '0', 64 ) . "\n" . json_encode( $forged ) ) as $text ) {
+		file_put_contents( "{$guard->folder()}/{$forged['id']}.json", $text );
+		same( array( $snapshot['id'] ), array_column( ( new Guard() )->call( 'list' )['snapshots'], 'id' ), $text );
+		same( 'not_found', $restore( $forged['id'] ), $text );
+		file_put_contents( "{$guard->folder()}/{$forged['id']}.bin", $bin );
+	}
+	same( $new, plugins() );
+	// Neither does a folder that looks like the guard's own.
+	wipe( $guard->folder() );
+	mkdir( WP_CONTENT_DIR . '/sitefleet-guard-' . str_repeat( '0', 32 ) );
+	same( '', ( new Guard() )->folder() );
+	( new Guard() )->call( 'disarm' );
+	same( $guard->folder(), ( new Guard() )->folder() );
+};
 $tests['a link that is planted in the working folder is not written through'] = function () {
 	list( $guard, $snapshot, , $new ) = updated();
 	write( 'target.txt', 'mine' );
@@ -341,7 +375,7 @@ $tests['500 MB are the limit'] = function () {
 $tests['snapshots lapse after 14 days, armed ones do not'] = function () {
 	list( $guard, $snapshot ) = updated();
 	$age = function ( int $days ) use ( $guard, $snapshot ) {
-		file_put_contents( "{$guard->folder()}/{$snapshot['id']}.json", json_encode( array( 'created' => time() - $days * 86400 ) + $snapshot ) );
+		$guard->put( $snapshot['id'], array( 'created' => time() - $days * 86400 ) + $snapshot );
 		return count( $guard->call( 'list' )['snapshots'] );
 	};
 	$guard->call( 'arm', array( 'snapshot' => $snapshot['id'], 'seconds' => 60 ) );

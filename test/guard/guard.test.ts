@@ -1,5 +1,6 @@
 /** The guard inside real WordPress, over real HTTP: signatures, snapshots, restores, the watchdog, logins. */
 
+import { createHash } from 'node:crypto';
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -15,6 +16,7 @@ import {
   pause,
   plugin,
   post,
+  sealed,
   signed,
   status,
   visit,
@@ -541,6 +543,36 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect([second.status, second.cookies]).toEqual([200, []]);
     });
 
+    it('is not opened by files that a plugin with a hole was made to write, nor is code put live', async () => {
+      const before = contents(join(site.content, 'plugins'));
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      const real = store() ?? '';
+      const token = 'a'.repeat(64);
+      const until = Math.floor(Date.now() / 1000) + 50;
+      const logins = { [createHash('sha256').update(token).digest('hex')]: { user: 1, site: 1, until } };
+      const id = 'f'.repeat(32);
+      const description = { ...snapshot, id, slug: 'evil/evil.php', order: 1, mode: 0o755 };
+      const armed = [{ snapshot: id, kind: 'plugin', slug: 'evil/evil.php', at: 1, until }];
+      const journal = { id, snapshot: id, kind: 'plugin', slug: 'evil/evil.php', phase: 'swap' };
+      site.write(`plugins/.sitefleet-guard-${id}/new/evil/evil.php`, plugin('6.6'));
+      const folders = [`sitefleet-guard-${'0'.repeat(32)}`, real];
+      for (const folder of folders) {
+        site.write(`${folder}/logins.json`, JSON.stringify(logins));
+        site.write(`${folder}/${id}.json`, JSON.stringify(description));
+        site.write(`${folder}/${id}.bin`, readFileSync(join(site.content, real, `${snapshot.id}.bin`)));
+        site.write(`${folder}/armed.json`, JSON.stringify(armed));
+        site.write(`${folder}/journal.json`, JSON.stringify(journal));
+        expect((await visit(`${site.url}?sitefleet-login=${token}`)).cookies).toEqual([]);
+        expect(existsSync(live('evil'))).toBe(false);
+        expect(await guard.hello()).toMatchObject({ armed: [] });
+        expect(await codeOf(guard.restore(id))).toBe('not_found');
+      }
+      rmSync(join(site.content, 'plugins', `.sitefleet-guard-${id}`), { recursive: true });
+      rmSync(join(site.content, folders[0] ?? ''), { recursive: true });
+      expect(contents(join(site.content, 'plugins'))).toEqual(before);
+      await guard.hello();
+    });
+
     it('works while a plugin is fatal, stores no token, and only once among many', async () => {
       site.write('plugins/beta/beta.php', plugin('6.0', 'nix();'));
       const { url } = await guard.login('admin');
@@ -557,10 +589,10 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       const { url, until } = await guard.login('admin');
       expect(until - Date.now() / 1000).toBeLessThanOrEqual(60);
       const file = join(site.content, store() ?? '', 'logins.json');
-      writeFileSync(
-        file,
-        readFileSync(file, 'utf8').replaceAll(String(until), String(Math.floor(Date.now() / 1000) - 1)),
-      );
+      const text = readFileSync(file, 'utf8').slice(65);
+      const over = text.replaceAll(String(until), String(Math.floor(Date.now() / 1000) - 1));
+      expect(sealed('logins.json', text)).toBe(readFileSync(file, 'utf8'));
+      writeFileSync(file, sealed('logins.json', over));
       expect((await visit(url)).status).toBe(200);
       expect(await codeOf(guard.login('edith'))).toBe('not_found');
       expect(await codeOf(guard.login('nobody'))).toBe('not_found');

@@ -3,7 +3,7 @@
  * any size.
  */
 
-import { createHash, randomBytes } from 'node:crypto';
+import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Resolver } from '../../src/child/resolve.js';
@@ -65,6 +65,17 @@ export function contents(path: string): Record<string, string> {
   };
   look(path, '');
   return found;
+}
+
+const KINDS = ['AUTH', 'SECURE_AUTH', 'LOGGED_IN', 'NONCE'];
+const SALTS = ['KEY', 'SALT'].flatMap((half) =>
+  KINDS.map((kind) => createHash('sha256').update(`${kind}_${half} of the tests`).digest('hex')),
+);
+
+/** A file of the guard's folder as the guard itself writes it. */
+export function sealed(name: string, text: string): string {
+  const secret = createHmac('sha256', SALTS.join('\n')).update('sitefleet-guard').digest('hex');
+  return `${createHmac('sha256', secret).update(`${name}\n${text}`).digest('hex')}\n${text}`;
 }
 
 /** A plugin's main file; `code` runs when it loads. */
