@@ -33,6 +33,7 @@ class Sitefleet_Guard {
 	const VERSION       = '1.2.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
+	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
 	const SKEW          = 300; // Seconds that a signature's time may differ from ours.
 	const MAX_BODY      = 65536;
 	const MAX_FILES     = 50000;
@@ -213,11 +214,14 @@ class Sitefleet_Guard {
 		return $host . ( null === $port || 80 === $port || 443 === $port ? '' : ":$port" ) . ( '' === $path ? '/' : "/$path/" );
 	}
 
-	/** The public key that the child plugin trusts, as PEM; '' if there is none that counts here. */
+	/**
+	 * The public key that is trusted here, as PEM; '' if there is none. In a network all sites share their plugins: there the options
+	 * of a site, the child plugin's key among them, decide nothing. The network's own option does, which the installer sets for a
+	 * network administrator.
+	 */
 	private static function key(): string {
-		// In a network all sites share their plugins: the key of a site whose connected user may not install them must not be used.
-		if ( is_multisite() && ! in_array( get_option( 'mainwp_child_connected_admin' ), get_super_admins(), true ) ) return '';
-		$stored = get_option( 'mainwp_child_pubkey' );
+		$keys   = is_multisite() ? get_site_option( self::KEYS ) : array();
+		$stored = is_multisite() ? ( is_array( $keys ) ? $keys[ get_current_blog_id() ] ?? '' : '' ) : get_option( 'mainwp_child_pubkey' );
 		return is_string( $stored ) ? (string) base64_decode( $stored, true ) : '';
 	}
 
@@ -374,7 +378,7 @@ class Sitefleet_Guard {
 		require_once ABSPATH . WPINC . '/pluggable.php';
 		$name = $request['user'] ?? null;
 		$user = is_string( $name ) ? get_user_by( 'login', $name ) : false;
-		Sitefleet_Refusal::when( ! $user || ! $user->has_cap( 'manage_options' ), 'not_found', 'There is no administrator of this name.' );
+		Sitefleet_Refusal::when( ! $user || ! self::may_enter( $user ), 'not_found', 'There is no administrator of this name.' );
 		$token  = bin2hex( random_bytes( 32 ) );
 		$until  = time() + self::LOGIN_SECONDS;
 		$tokens = array_filter( $this->get_json( 'logins' ), fn( $one ) => $one['until'] >= time() );
@@ -390,6 +394,7 @@ class Sitefleet_Guard {
 		Sitefleet_Refusal::when( ! @unlink( __FILE__ ), 'not_writable', 'sitefleet-guard.php cannot be removed.' );
 		self::forget_code( __FILE__ );
 		$this->remove( $this->store );
+		if ( is_multisite() ) delete_site_option( self::KEYS );
 		return array( 'removed' => ! file_exists( __FILE__ ) && ! file_exists( $this->store ) );
 	}
 
@@ -409,12 +414,17 @@ class Sitefleet_Guard {
 		wp_cookie_constants();
 		wp_ssl_constants();
 		$user = get_user_by( 'id', $login['user'] );
-		if ( ! $user || ! $user->has_cap( 'manage_options' ) ) return;
+		if ( ! $user || ! self::may_enter( $user ) ) return;
 		nocache_headers();
 		header( 'Referrer-Policy: no-referrer' );
 		wp_set_auth_cookie( $user->ID );
 		header( 'Location: ' . admin_url(), true, 302 );
 		exit;
+	}
+
+	/** Whom a token may log in: administrators of the site; those of a network through its main site only. */
+	private static function may_enter( WP_User $user ): bool {
+		return $user->has_cap( 'manage_options' ) && ( ! is_multisite() || is_main_site() || ! is_super_admin( $user->ID ) );
 	}
 
 	/** A login token is used up before it takes effect; if that cannot be stored, it cannot be used. */

@@ -4,11 +4,12 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
+import { installCode, withLogin } from '../../src/domain/safety/guard-code.js';
 import type { GuardClient } from '../../src/guard/client.js';
 import { needs } from '../support/needs.js';
 import { mountVolume, type Volume } from '../support/processes/volume.js';
 import { clientOf, closeTransport, codeOf, contents, pause, plugin, status, visit, writePlugin } from './tools.js';
-import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
+import { GUARD_FILE, WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 import { zip } from './zip.js';
 
 describe('the guard in places', needs(...WORDPRESS), () => {
@@ -40,11 +41,34 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       guard = clientOf(site, key.private_key);
     });
 
-    it('knows the key of a site only if its connected user may install plugins for all', async () => {
-      site.trust(key.public_key, 'second');
-      expect(await codeOf(guard.hello())).toBe('no_guard');
+    it('trusts no option of a site: the key comes from the network, set by one of its administrators', async () => {
+      // What a hole in one site, or its administrator, could set.
       site.trust(key.public_key, 'admin');
+      expect(await codeOf(guard.hello())).toBe('no_guard');
+      expect(await codeOf(guard.login('admin'))).toBe('no_guard');
+      const programs = installCode(withLogin(readFileSync(GUARD_FILE, 'utf8'), true), 'ab'.repeat(8));
+      expect(site.runInstaller(programs, 'second')).toBe('not_network');
+      expect(await codeOf(guard.hello())).toBe('no_guard');
+      expect(site.runInstaller(programs, 'admin')).toBe('done');
       expect((await guard.hello()).multisite).toBe(true);
+      // What the site says afterwards changes nothing.
+      const other = await generateKey();
+      site.trust(other.public_key, 'admin');
+      expect(await codeOf(clientOf(site, other.private_key).hello())).toBe('no_guard');
+      expect((await guard.hello()).multisite).toBe(true);
+    });
+
+    it('logs no administrator of the network in through the key of another of its sites', async () => {
+      site.wp(`wpmu_create_blog(DOMAIN_CURRENT_SITE, '/two/', 'Two', 1);
+        // WordPress loses the colon of a port.
+        $GLOBALS['wpdb']->update($GLOBALS['wpdb']->blogs, array('domain' => DOMAIN_CURRENT_SITE), array('blog_id' => 2));
+        foreach (array('home', 'siteurl') as $name) update_blog_option(2, $name, '${site.url}two');
+        $keys = get_site_option('sitefleet_guard_keys'); $keys[2] = $keys[1]; update_site_option('sitefleet_guard_keys', $keys);
+        add_user_to_blog(2, get_user_by('login', 'second')->ID, 'administrator');`);
+      const two = clientOf(site, key.private_key, Date.now, `${site.url}two/`);
+      expect((await two.hello()).multisite).toBe(true);
+      expect(await codeOf(two.login('admin'))).toBe('not_found');
+      expect((await two.login('second')).url).toContain('/two/?sitefleet-login=');
     });
 
     it('brings back a plugin that is active in all sites, also by itself', async () => {

@@ -28,8 +28,13 @@ export async function closeTransport(): Promise<void> {
   transport = undefined;
 }
 
-export function clientOf(site: WordPress, privateKey: string, now: () => number = Date.now): GuardClient {
-  const at = { url: site.url, private_key: privateKey, http_user: null, http_pass: null, ssl_verify: true };
+export function clientOf(
+  site: WordPress,
+  privateKey: string,
+  now: () => number = Date.now,
+  url = site.url,
+): GuardClient {
+  const at = { url, private_key: privateKey, http_user: null, http_pass: null, ssl_verify: true };
   return new GuardClient(at, { exchange: (request) => openTransport().exchange(request), userAgent: 'test', now });
 }
 

@@ -19,6 +19,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { printedWord } from '../../src/domain/safety/guard-code.js';
 import { freePort } from '../support/cleanup.js';
 import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
@@ -26,7 +27,7 @@ import { FPM, socketOf, startFpm } from './fpm.js';
 const CORE = '/usr/share/wordpress';
 /** Far beyond any start, on a machine however busy: what does not start by then never will. */
 const LONGEST_START_MS = 300_000;
-const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
+export const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
 /** What the tests with a real WordPress need. */
 export const WORDPRESS = ['php', 'mariadb', 'wordpress'] as const;
 
@@ -315,11 +316,23 @@ export class WordPress {
     return lines.filter((line) => line.includes(`${file} on line`));
   }
 
+  /** As the child plugin stores its connection. */
   trust(publicKey: string, admin = 'admin'): void {
     const stored = Buffer.from(publicKey).toString('base64');
     this.wp(
       `update_option('mainwp_child_pubkey', '${stored}'); update_option('mainwp_child_connected_admin', '${admin}');`,
     );
+  }
+
+  /** Has the site run the programs that install the guard, as this user; returns the word of the last one. */
+  runInstaller(programs: readonly string[], user: string): string {
+    let word = '';
+    for (const program of programs) {
+      word = printedWord(this.wp(`wp_set_current_user(get_user_by('login', '${user}')->ID); ${program}`));
+      if (word !== 'next') break;
+    }
+    this.#own(join(this.content, 'mu-plugins/sitefleet-guard.php'));
+    return word;
   }
 }
 

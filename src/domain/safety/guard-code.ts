@@ -11,10 +11,21 @@ import { createHash } from 'node:crypto';
 const PLACE = `$folder = defined( 'WPMU_PLUGIN_DIR' ) ? WPMU_PLUGIN_DIR : WP_CONTENT_DIR . '/mu-plugins';
 $file = $folder . '/sitefleet-guard.php';`;
 const SAY = `echo '<sitefleet>' . $said . '</sitefleet>';`;
+/**
+ * The guard of a network does not trust the options of a site: a network administrator, as whom the child plugin runs
+ * this, names the key of the site in an option of the network.
+ */
+const TRUST = `if ( is_multisite() ) {
+  $keys = get_site_option( 'sitefleet_guard_keys' );
+  $keys = is_array( $keys ) ? $keys : array();
+  $keys[ get_current_blog_id() ] = get_option( 'mainwp_child_pubkey' );
+  update_site_option( 'sitefleet_guard_keys', $keys );
+}`;
 /** Also removes the leftovers of an interrupted installation. */
 const PREPARE = `foreach ( (array) @glob( $folder . '/.sitefleet-guard-*.part' ) as $old ) if ( $old ) @unlink( $old );
 if ( defined( 'DISALLOW_FILE_MODS' ) && DISALLOW_FILE_MODS ) $said = 'file_mods';
 elseif ( ! extension_loaded( 'openssl' ) ) $said = 'no_openssl';
+elseif ( is_multisite() && ! is_super_admin() ) $said = 'not_network';
 elseif ( ! is_dir( $folder ) && ! @mkdir( $folder, 0755, true ) ) $said = 'not_writable';
 else $said = 'next';`;
 const FORGET = `if ( function_exists( 'opcache_invalidate' ) ) @opcache_invalidate( $file, true );`;
@@ -44,7 +55,7 @@ ${SAY}`;
     `${part}
 if ( @hash_file( 'sha256', $part ) !== '${digest}' ) { @unlink( $part ); $said = 'damaged'; }
 elseif ( ! @rename( $part, $file ) ) { @unlink( $part ); $said = 'not_writable'; }
-else { @chmod( $file, 0644 ); ${FORGET} $said = 'done'; }
+else { @chmod( $file, 0644 ); ${FORGET} ${TRUST} $said = 'done'; }
 ${SAY}`,
   ];
 }
@@ -53,6 +64,7 @@ ${SAY}`,
 export function removeCode(): string {
   return `${PLACE}
 $said = ! file_exists( $file ) || @unlink( $file ) ? 'done' : 'not_writable';
+if ( 'done' === $said && is_multisite() ) delete_site_option( 'sitefleet_guard_keys' );
 ${FORGET}
 ${SAY}`;
 }
