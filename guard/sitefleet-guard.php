@@ -13,8 +13,13 @@
 
 defined( 'ABSPATH' ) || exit;
 
+// A second copy under another name does nothing. PHP declares classes at the top of a file before it runs, those in a block as it comes there.
+if ( ! class_exists( 'Sitefleet_Guard', false ) ) :
+
 // The installer writes true here if the owner of the site allows logins by token; a value in wp-config.php takes precedence.
 defined( 'SITEFLEET_GUARD_LOGIN' ) || define( 'SITEFLEET_GUARD_LOGIN', false );
+// The installer writes its own time here, in unix seconds: what was signed before is not accepted again.
+defined( 'SITEFLEET_GUARD_SINCE' ) || define( 'SITEFLEET_GUARD_SINCE', 0 );
 
 /** A refused request: a code for programs, a message for people. */
 class Sitefleet_Refusal extends Exception {
@@ -64,6 +69,8 @@ class Sitefleet_Guard {
 	/** The guard's own folder; '' if there is none. */
 	protected string $store = '';
 	private bool $watched   = false;
+	/** When the request was signed. */
+	private int $asked = 0;
 	/** Reserved for the shutdown handler, which frees it to have memory to work with. */
 	private string $reserve = '';
 	/** Items that this request updates: key => locked file. PHP frees the lock when the request ends, however it ends. */
@@ -118,10 +125,7 @@ class Sitefleet_Guard {
 	private function serve(): void {
 		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::MAX_BODY + 1 );
 		$verdict = $this->verify( $_SERVER, $body, self::key(), self::sites(), time() );
-		if ( 'unsigned' === $verdict ) {
-			self::pretend_unknown();
-			return;
-		}
+		if ( 'unsigned' === $verdict ) return;
 		ignore_user_abort( true );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
 		$answer = $this->handle( $verdict, $body, $_SERVER['HTTP_X_SITEFLEET_NONCE'] );
@@ -145,7 +149,7 @@ class Sitefleet_Guard {
 	}
 
 	/**
-	 * Judges a request: `unsigned` (treated as if there were no guard), `clock`, `other_site`, or `ok`. The reasons are only shown
+	 * Judges a request: `unsigned` (treated as if there were no guard), `clock`, `replayed`, `other_site`, or `ok`. The reasons are only shown
 	 * to the holder of the key, who can act on them.
 	 */
 	public function verify( array $server, string $body, string $pem, array $sites, int $now ): string {
@@ -165,6 +169,9 @@ class Sitefleet_Guard {
 		$valid = 1 === openssl_verify( self::canonical( $site, $time, $nonce, $body ), $signature, $key, OPENSSL_ALGO_SHA256 );
 		if ( ! hash_equals( self::key_id( $details['key'] ), $id ) || ! $valid ) return 'unsigned';
 		if ( abs( $now - (int) $time ) > self::SKEW ) return 'clock';
+		// The nonces of what was signed before went with an older folder.
+		if ( (int) $time < max( (int) SITEFLEET_GUARD_SINCE, $this->get_json( 'born' )['time'] ?? 0 ) ) return 'replayed';
+		$this->asked = (int) $time;
 		// A staging copy has the same key: requests signed for the original must not work there.
 		return in_array( $site, $sites, true ) ? 'ok' : 'other_site';
 	}
@@ -229,14 +236,12 @@ class Sitefleet_Guard {
 		return array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
 	}
 
-	/** Makes the front page answer as for an unknown address; other addresses answer as for anyone. */
-	private static function pretend_unknown(): void { add_filter( 'request', fn() => array( 'error' => '404' ), PHP_INT_MAX ); }
-
 	/** Executes a request with a valid signature and returns the response. */
 	public function handle( string $verdict, string $body, string $nonce ): array {
 		$answer = array( 'protocol' => self::PROTOCOL, 'nonce' => $nonce, 'time' => time() );
 		try {
 			Sitefleet_Refusal::when( 'clock' === $verdict, 'clock', 'The clocks of dashboard and site differ by more than 300 seconds.' );
+			Sitefleet_Refusal::when( 'replayed' === $verdict, 'replayed', 'This request was signed before the guard was there.' );
 			Sitefleet_Refusal::when( 'ok' !== $verdict, 'other_site', 'The request was signed for another address than this site has.' );
 			$request = json_decode( $body, true );
 			$action  = is_array( $request ) ? ( $request['action'] ?? '' ) : '';
@@ -646,6 +651,7 @@ class Sitefleet_Guard {
 
 	/** Removes expired files, and leftovers of killed processes. Only under the lock. */
 	private function prune(): void {
+		@touch( "$this->store/lock" );
 		$armed = array_column( $this->armed(), 'snapshot' );
 		$keep  = array();
 		foreach ( $this->snapshots() as $one ) {
@@ -893,6 +899,8 @@ class Sitefleet_Guard {
 		// in it; the plain function is for requests that do not reach it.
 		add_action( 'shutdown', $look, PHP_INT_MIN );
 		register_shutdown_function( $look );
+		// Copies of a dashboard that never asks again lapse, too.
+		if ( (int) @filemtime( "$this->store/lock" ) < time() - DAY_IN_SECONDS ) register_shutdown_function( fn() => $this->tidy() );
 		// The error page may raise notices and deprecations, which become PHP's last error: here it still is the fatal one.
 		$told = function ( $args, $error = null ) {
 			if ( is_array( $error ) && isset( $error['type'], $error['message'], $error['file'], $error['line'] ) && $error['type'] & self::FATAL ) $this->watch( $error );
@@ -1069,6 +1077,7 @@ class Sitefleet_Guard {
 		@file_put_contents( "$mine/index.php", "<?php // Silence.\n" );
 		@file_put_contents( "$mine/.htaccess", "<IfModule mod_authz_core.c>\nRequire all denied\n</IfModule>\n<IfModule !mod_authz_core.c>\nDeny from all\n</IfModule>\n" );
 		@file_put_contents( "$mine/lock", '' );
+		if ( $this->asked && ! $this->get_json( 'born' ) ) $this->put_json( 'born', array( 'time' => $this->asked ) );
 	}
 
 	/** Runs something that only one process may do at a time. The lock of a dead process is released at once. */
@@ -1101,12 +1110,13 @@ class Sitefleet_Guard {
 
 	/** Replaces a small file completely. An empty list means no file, which also works on a full disk. */
 	protected function put_json( string $name, array $data ): void {
+		$path = "$this->store/$name.json";
 		if ( ! $data ) {
-			@unlink( "$this->store/$name.json" );
+			Sitefleet_Refusal::when( ! @unlink( $path ) && self::there( $path ), 'not_writable', 'The guard cannot write into its folder.' );
 			return;
 		}
 		$text = self::seal( "$name.json", (string) wp_json_encode( $data, JSON_PARTIAL_OUTPUT_ON_ERROR ) );
-		$this->replace( "$this->store/$name.json", fn( $out ) => self::write( $out, $text ) );
+		$this->replace( $path, fn( $out ) => self::write( $out, $text ) );
 	}
 
 	/** Writes a file under another name and renames it, so that there is always a complete one, old or new. */
@@ -1202,3 +1212,5 @@ class Sitefleet_Guard {
 }
 
 Sitefleet_Guard::boot();
+
+endif;

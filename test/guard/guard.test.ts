@@ -1,10 +1,20 @@
 /** The guard inside real WordPress, over real HTTP: signatures, snapshots, restores, the watchdog, logins. */
 
 import { createHash } from 'node:crypto';
-import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
+import { withSettings } from '../../src/domain/safety/guard-code.js';
 import type { GuardClient } from '../../src/guard/client.js';
 import { lookHeaders } from '../../src/guard/protocol.js';
 import { needs } from '../support/needs.js';
@@ -22,7 +32,7 @@ import {
   visit,
   writePlugin,
 } from './tools.js';
-import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
+import { GUARD_FILE, WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 
 const WITHOUT_DEBUG = 'an error of the compiler, without WP_DEBUG,';
 
@@ -61,10 +71,10 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       site.installGuard(true);
     });
 
-    it('answers an unsigned or wrongly signed request like an unknown address, and writes nothing', async () => {
+    it('does nothing for an unsigned or wrongly signed request: it is answered like any other', async () => {
       const before = contents(site.content);
-      const unknown = await post(`${site.url}no-such-page/`, {}, '{}');
-      expect(unknown.status).toBe(404);
+      const ordinary = await post(site.url, {}, '{}');
+      expect(ordinary.status).toBe(200);
       const good = signed(site, key.private_key);
       const foreign = signed(site, other.private_key);
       const bent: [string, Record<string, string>, string][] = [
@@ -89,7 +99,7 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
         ['a body of 65 KB', good.headers, good.body.padEnd(66_000)],
       ];
       for (const [what, headers, body] of bent)
-        expect({ what, ...(await post(site.url, headers, body)) }).toEqual({ what, ...unknown });
+        expect({ what, ...(await post(site.url, headers, body)) }).toEqual({ what, ...ordinary });
       const login = await post(`${site.url}wp-login.php`, {}, foreign.body);
       expect(await post(`${site.url}wp-login.php`, foreign.headers, foreign.body)).toEqual(login);
       expect(contents(site.content)).toEqual(before);
@@ -607,6 +617,55 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
     // The log works: it contains entries of the test's own plugin.
     expect(site.complaints('alpha.php')).not.toEqual([]);
     expect(site.complaints('sitefleet-guard.php')).toEqual([]);
+  });
+
+  describe('a second copy, and a new one', () => {
+    it('under another name does nothing', async () => {
+      site.write('mu-plugins/another-guard.php', readFileSync(join(site.content, 'mu-plugins/sitefleet-guard.php')));
+      expect(await status(site.url)).toBe(200);
+      expect((await guard.hello()).guard).not.toBe('');
+      rmSync(join(site.content, 'mu-plugins/another-guard.php'));
+    });
+
+    it('does not take what was signed before it was there', async () => {
+      const kept = signed(site, key.private_key, 'disarm');
+      await guard.hello();
+      expect(await guard.uninstall()).toBe(true);
+      const since = Math.floor(Date.now() / 1000) + 1;
+      const text = withSettings(readFileSync(GUARD_FILE, 'utf8'), { login: true, since });
+      site.write('mu-plugins/sitefleet-guard.php', text);
+      await settle();
+      expect((await post(site.url, kept.headers, kept.body)).text).toContain('"code":"replayed"');
+      expect(store()).toBeUndefined();
+      expect((await guard.hello()).login).toBe(true);
+      // Copied by hand, it knows no time: then the first request counts.
+      site.installGuard(true);
+      expect((await post(site.url, kept.headers, kept.body)).text).toContain('"code":"replayed"');
+      expect((await guard.hello()).login).toBe(true);
+    });
+
+    it('takes no login token that it cannot use up', async () => {
+      const { url } = await guard.login('admin');
+      const folder = join(site.content, store() ?? '');
+      chmodSync(folder, 0o555);
+      for (let i = 0; i < 3; i += 1) expect((await visit(url)).cookies).toEqual([]);
+      chmodSync(folder, 0o700);
+      expect((await visit(url)).cookies.length).toBeGreaterThan(0);
+      expect((await visit(url)).cookies).toEqual([]);
+    });
+
+    it('forgets copies after their time though no dashboard asks', async () => {
+      const { id } = await guard.snapshot('plugin', 'alpha/alpha.php');
+      const folder = join(site.content, store() ?? '');
+      const file = join(folder, `${id}.json`);
+      const old = { ...JSON.parse(readFileSync(file, 'utf8').slice(65)), created: 1_600_000_000 };
+      writeFileSync(file, sealed(`${id}.json`, JSON.stringify(old)));
+      expect(await status(site.url)).toBe(200);
+      expect(existsSync(file)).toBe(true);
+      utimesSync(join(folder, 'lock'), 1_600_000_000, 1_600_000_000);
+      expect(await status(site.url)).toBe(200);
+      await expect.poll(() => existsSync(file) || existsSync(join(folder, `${id}.bin`))).toBe(false);
+    });
   });
 
   describe('uninstall', () => {

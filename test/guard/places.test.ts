@@ -4,7 +4,7 @@ import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { generateKey } from '../../src/child/sign.js';
-import { installCode, withLogin } from '../../src/domain/safety/guard-code.js';
+import { installCode, withSettings } from '../../src/domain/safety/guard-code.js';
 import type { GuardClient } from '../../src/guard/client.js';
 import { needs } from '../support/needs.js';
 import { mountVolume, type Volume } from '../support/processes/volume.js';
@@ -46,7 +46,10 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       site.trust(key.public_key, 'admin');
       expect(await codeOf(guard.hello())).toBe('no_guard');
       expect(await codeOf(guard.login('admin'))).toBe('no_guard');
-      const programs = installCode(withLogin(readFileSync(GUARD_FILE, 'utf8'), true), 'ab'.repeat(8));
+      const programs = installCode(
+        withSettings(readFileSync(GUARD_FILE, 'utf8'), { login: true, since: 0 }),
+        'ab'.repeat(8),
+      );
       expect(site.runInstaller(programs, 'second')).toBe('not_network');
       expect(await codeOf(guard.hello())).toBe('no_guard');
       expect(site.runInstaller(programs, 'admin')).toBe('done');

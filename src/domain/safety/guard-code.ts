@@ -69,12 +69,21 @@ ${FORGET}
 ${SAY}`;
 }
 
-/** The plugin's text with logins by token allowed, or unchanged. */
-export function withLogin(php: string, allowed: boolean): string {
-  if (!allowed) return php;
-  const changed = php.replace("define( 'SITEFLEET_GUARD_LOGIN', false )", "define( 'SITEFLEET_GUARD_LOGIN', true )");
-  if (changed === php) throw new Error('The guard has lost its setting for logins.');
-  return changed;
+export interface GuardSettings {
+  /** Logins by token are allowed. */
+  login: boolean;
+  /** Unix seconds: requests signed before are refused, whoever kept them. */
+  since: number;
+}
+
+/** The plugin's text with its settings. */
+export function withSettings(php: string, { login, since }: GuardSettings): string {
+  const set = (text: string, name: string, standard: string, value: string) => {
+    const setting = `define( '${name}', ${standard} )`;
+    if (!text.includes(setting)) throw new Error(`The guard has lost its setting ${name}.`);
+    return text.replace(setting, `define( '${name}', ${value} )`);
+  };
+  return set(set(php, 'SITEFLEET_GUARD_LOGIN', 'false', String(login)), 'SITEFLEET_GUARD_SINCE', '0', String(since));
 }
 
 /** The word that the code printed; '' if it printed none. */

@@ -12,7 +12,7 @@ import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallEr
 import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
-import { installCode, printedWord, removeCode, withLogin } from './guard-code.js';
+import { installCode, printedWord, removeCode, withSettings } from './guard-code.js';
 import { syncAfterRestore } from './sync-after-restore.js';
 
 /** What a site reports about its guard; null members: unknown. */
@@ -105,7 +105,8 @@ export async function installGuard(
   };
   if (dryRun) return plan;
   await ctx.locks.exclusive(target.site.id, ctx.signal, async () => {
-    const programs = installCode(withLogin(php, login), randomBytes(8).toString('hex'));
+    const text = withSettings(php, { login, since: Math.floor(ctx.clock.now() / 1000) });
+    const programs = installCode(text, randomBytes(8).toString('hex'));
     for (const [index, program] of programs.entries()) {
       const word = await runCode(ctx, target, program, 'svc_guard_install_failed');
       if (word !== (index === programs.length - 1 ? 'done' : 'next')) throw notInstalled(target, word);
