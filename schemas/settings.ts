@@ -6,7 +6,7 @@ import { z } from './zod.js';
 
 export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
-const SCREEN = 'Kept for programs that draw a page: this service has no screen of its own.';
+const SCREEN = 'Not acted on: the page of this service has no such part.';
 const UPDATES =
   'Not acted on: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
 const BACKUPS = 'Not acted on: the child plugin offers no backups that this service could start or look up.';
@@ -48,7 +48,7 @@ export const GENERAL = {
     'Time zone of the dashboard: a name such as Europe/Berlin, or UTC+2.',
   ),
   sidebar_position: field(onOff, 1, '1 = right, 0 = left.', { idle: SCREEN, personal: true }),
-  hide_update_everything: field(onOff, 0, 'Hide the button that updates everything.', { idle: SCREEN }),
+  hide_update_everything: field(onOff, 0, 'Hide the button of a site that applies all its updates.'),
   svc_widgets: field(
     () => map(WIDGETS),
     Object.fromEntries(WIDGETS.map((name) => [name, 1])),
@@ -75,8 +75,7 @@ export const GENERAL = {
   disable_update_confirmations: field(
     () => among(0, 1, 2),
     0,
-    '0 = always ask before updates, 1 = not for single ones, 2 = never.',
-    { idle: SCREEN },
+    'What the page asks: 0 = always before updates, 1 = not for single ones, 2 = never. Assistants ask as before.',
   ),
   check_http_response: field(onOff, 1, 'Visit a site after updates and report when it is not up.'),
   check_http_response_method: field(

@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
+import { editSettings } from '../../src/domain/settings/settings.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
@@ -130,6 +131,21 @@ describe('the page', needs('chromium'), () => {
     // The Now view shows it.
     await page.getByRole('link', { name: 'Now', exact: true }).first().click();
     await page.getByRole('heading', { name: /Update rolled back/ }).waitFor();
+    await page.context().close();
+  });
+
+  it('hides the button of all updates, and asks before updates, as the general settings say', async () => {
+    const plugin = app.offer(app.fleet.site(1), 0, '8.0');
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    await editSettings(app.ctx(), 'general', { hide_update_everything: 1, disable_update_confirmations: 1 });
+    const page = await served.open();
+    await visit(page, '/sites/2?tab=updates', 'Available');
+    await page.getByText('→ 8.0').waitFor();
+    await expect.poll(() => page.getByRole('button', { name: 'Update all' }).count()).toBe(0);
+    await page.getByRole('button', { name: `Update ${plugin.name}` }).click();
+    await served.running(page.getByText('1 update was applied.').waitFor());
+    expect(plugin.version).toBe('8.0');
+    await editSettings(app.ctx(), 'general', { hide_update_everything: null, disable_update_confirmations: null });
     await page.context().close();
   });
 

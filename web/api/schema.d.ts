@@ -1493,6 +1493,184 @@ export interface paths {
       };
     };
   };
+  '/settings/general': {
+    get: {
+      parameters: {
+        query?: {
+          _fields?: string[];
+        };
+      };
+      responses: {
+        200: {
+          content: {
+            'application/json': {
+              success: 1;
+              message?: string;
+              errors?: Failed;
+              site?: SiteSummary;
+              data: {
+                /**
+                 * Start of the daily sync in the dashboard's time zone; empty spreads it over the day.
+                 */
+                time_daily_update: string;
+                /**
+                 * Syncs a day.
+                 */
+                frequency_daily_update: number;
+                /**
+                 * How dates are written in reports, in PHP letters.
+                 */
+                date_format: string;
+                /**
+                 * How times are written in reports, in PHP letters.
+                 */
+                time_format: string;
+                /**
+                 * Time zone of the dashboard: a name such as Europe/Berlin, or UTC+2.
+                 */
+                timezone_string: string;
+                /**
+                 * 1 = right, 0 = left.
+                 */
+                sidebar_position: 0 | 1;
+                /**
+                 * Hide the button of a site that applies all its updates.
+                 */
+                hide_update_everything: 0 | 1;
+                /**
+                 * Widgets on the overview.
+                 */
+                svc_widgets: {
+                  overview?: 0 | 1;
+                  recent_posts?: 0 | 1;
+                  recent_pages?: 0 | 1;
+                  plugins?: 0 | 1;
+                  themes?: 0 | 1;
+                  connection_status?: 0 | 1;
+                  security_issues?: 0 | 1;
+                  notes?: 0 | 1;
+                  clients?: 0 | 1;
+                  child_site_info?: 0 | 1;
+                  client_info?: 0 | 1;
+                  non_svc_changes?: 0 | 1;
+                  'get-started'?: 0 | 1;
+                  uptime_monitoring_status?: 0 | 1;
+                  uptime_monitoring_response_time?: 0 | 1;
+                };
+                /**
+                 * Update trusted plugins automatically.
+                 */
+                plugin_automatic_daily_update: 0 | 1;
+                /**
+                 * Update trusted themes automatically.
+                 */
+                theme_automatic_daily_update: 0 | 1;
+                /**
+                 * Update translations automatically.
+                 */
+                trans_automatic_daily_update: 0 | 1;
+                /**
+                 * Update WordPress automatically.
+                 */
+                automatic_daily_update: 0 | 1;
+                /**
+                 * How often.
+                 */
+                frequency_auto_update: 'daily' | 'weekly' | 'monthly';
+                /**
+                 * When in the day.
+                 */
+                time_auto_update: string;
+                /**
+                 * Which day of the week; 0 = Sunday.
+                 */
+                dayinweek_auto_update: number;
+                /**
+                 * Which day of the month; short months use their last.
+                 */
+                dayinmonth_auto_update: number;
+                /**
+                 * Days that an update is waited with.
+                 */
+                delay_autoupdate: 0 | 1 | 2 | 3 | 4 | 5 | 6 | 7 | 14 | 30;
+                /**
+                 * Show translations among the updates.
+                 */
+                show_language_updates: 0 | 1;
+                /**
+                 * What the page asks: 0 = always before updates, 1 = not for single ones, 2 = never. Assistants ask as before.
+                 */
+                disable_update_confirmations: 0 | 1 | 2;
+                /**
+                 * Visit a site after updates and report when it is not up.
+                 */
+                check_http_response: 0 | 1;
+                /**
+                 * How it is visited. head sees no error that only the page shows.
+                 */
+                check_http_response_method: 'head' | 'get';
+                /**
+                 * Ask for a backup before updates.
+                 */
+                backup_before_upgrade: 0 | 1;
+                /**
+                 * Age in days of a backup that still counts.
+                 */
+                backup_before_upgrade_days: number;
+                /**
+                 * A plugin or theme without a release for so many days is abandoned.
+                 */
+                numberdays_outdate_plugin_theme: number;
+                /**
+                 * Where backups are made.
+                 */
+                svc_primary_backup: {
+                  value: string;
+                  title: string;
+                };
+                /**
+                 * Must be 1 with native backups and 0 with module-api-backups.
+                 */
+                svc_enable_legacy_backup_feature: 0 | 1;
+                /**
+                 * Archives kept on the server.
+                 */
+                svc_backups_on_server: number;
+                /**
+                 * Archives kept outside.
+                 */
+                svc_backup_on_external_sources: number;
+                /**
+                 * Form of archives.
+                 */
+                svc_archive_format: 'zip' | 'tar.gz' | 'tar.bz2' | 'tar';
+                /**
+                 * Tell when a backup failed.
+                 */
+                svc_notification_on_backup_fail: 0 | 1;
+                /**
+                 * Tell when a backup starts.
+                 */
+                svc_notification_on_backup_start: 0 | 1;
+                /**
+                 * Make backups in steps.
+                 */
+                svc_chunked_backup_tasks: 0 | 1;
+              };
+              /**
+               * Fields that change nothing here, and why.
+               */
+              meta?: {
+                notes: {
+                  [k: string]: string;
+                };
+              };
+            };
+          };
+        };
+      };
+    };
+  };
   '/settings/monitoring': {
     get: {
       parameters: {

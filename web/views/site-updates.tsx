@@ -20,6 +20,7 @@ import { type Offer, offersOf } from './offers.js';
 import { PutBack } from './put-back.js';
 import type { SiteRecord } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
+import { useUpdateSettings } from './update-settings.js';
 
 /** Polling interval while an update runs: its steps are stored before they are taken. */
 const WATCH_MS = 700;
@@ -36,6 +37,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
   const [running, setRunning] = useState(false);
   const [outcomes, setOutcomes] = useState<Outcomes | null>(null);
   const write = useMayWrite();
+  const settings = useUpdateSettings();
   const open = running || (story.data?.data ?? []).some(({ outcome }) => outcome === null);
 
   useEffect(() => {
@@ -68,19 +70,22 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
     refresh(`site:${site.id}:`, 'now:', 'sites:', 'updates:');
   };
 
+  const ask = (items: readonly Offer[]) => (settings.asks(items.length) ? setAsking(items) : void update(items));
+
   return (
     <div class="columns wide-first">
       <Card
         title={t.updates.onOffer}
         actions={
-          write && (
+          write &&
+          !(settings.hidesAll && chosen.size === 0) && (
             <Button
               kind="main"
               small
               icon={PackageCheck}
               disabled={(offers.data?.length ?? 0) === 0 || running || site.status !== 'connected'}
               busy={running}
-              onClick={() => setAsking((offers.data ?? []).filter((one) => chosen.size === 0 || chosen.has(one.key)))}
+              onClick={() => ask((offers.data ?? []).filter((one) => chosen.size === 0 || chosen.has(one.key)))}
             >
               {chosen.size === 0 ? t.updates.all : t.updates.chosen(number(chosen.size))}
             </Button>
@@ -131,7 +136,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                       }
                     />
                     {write && site.status === 'connected' && (
-                      <Button small disabled={running} onClick={() => setAsking([one])} label={t.updates.one(one.name)}>
+                      <Button small disabled={running} onClick={() => ask([one])} label={t.updates.one(one.name)}>
                         {t.sites.update}
                       </Button>
                     )}

@@ -1,7 +1,7 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
 import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from 'lucide';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
@@ -20,6 +20,7 @@ import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { HeldBack } from './held-back.js';
+import { useUpdateSettings } from './update-settings.js';
 
 const PER_PAGE = 50;
 const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
@@ -148,6 +149,7 @@ function ItemSites({ type, slug, name, total }: { type: Item['type']; slug: stri
   const [left, setLeft] = useState<ReadonlySet<number>>(new Set());
   const [asking, setAsking] = useState(false);
   const write = useMayWrite();
+  const settings = useUpdateSettings();
   const found = useLoad(`updates:sites:${type}:${slug}:${page}`, (signal) =>
     answer(api.GET('/fleet/updates/sites', { params: { query: { type, slug, page, per_page: SITES } }, signal })),
   );
@@ -201,7 +203,16 @@ function ItemSites({ type, slug, name, total }: { type: Item['type']; slug: stri
           </Button>
         </div>
       )}
-      {asking && <Preview type={type} slug={slug} name={name} left={[...left]} close={() => setAsking(false)} />}
+      {asking && (
+        <Preview
+          type={type}
+          slug={slug}
+          name={name}
+          left={[...left]}
+          asks={settings.asks(total - left.size)}
+          close={() => setAsking(false)}
+        />
+      )}
     </div>
   );
 }
@@ -214,12 +225,15 @@ function Preview({
   slug,
   name,
   left,
+  asks,
   close,
 }: {
   type: Item['type'];
   slug: string;
   name: string;
   left: readonly number[];
+  /** Whether a person is asked first. */
+  asks: boolean;
   close: () => void;
 }) {
   const { route } = useLocation();
@@ -240,13 +254,16 @@ function Preview({
       setResult({ updated: summary?.total_updated ?? 0, errors: errors ?? [] });
       return null;
     });
+  useEffect(() => {
+    if (!asks) void go();
+  }, []);
   return (
     <Dialog
       wide
       title={t.updates.previewTitle(name)}
       onClose={close}
       actions={
-        result === null ? (
+        result === null && asks ? (
           <>
             <Button onClick={close}>{t.cancel}</Button>
             <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={go}>
