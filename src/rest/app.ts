@@ -26,7 +26,7 @@ import { membersOf } from './fields.js';
 import { fingerprintOf, type IdempotencyKey, idempotencyKey } from './idempotency.js';
 import { readInput } from './input.js';
 import { createLiveEvents } from './live-events.js';
-import { createMatcher, type Match } from './match.js';
+import { createMatcher, type Match, type Matcher } from './match.js';
 import { openApi } from './openapi.js';
 import { routeCall } from './perform.js';
 import { createRateLimit, type RateLimit } from './rate-limit.js';
@@ -47,10 +47,14 @@ export interface RestParts {
 }
 
 const BASE = '/v2';
+/** Addresses that are read without a row; this app has them before all others. */
+const OUTSIDE_ROWS: ReadonlySet<string> = new Set(['/events', '/openapi.json']);
+const ONLY_GET: Match = { kind: 'method', allow: ['GET'] };
 
 export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
-  const match = createMatcher(parts.routes);
+  const rows = createMatcher(parts.routes);
+  const match: Matcher = (method, path) => (OUTSIDE_ROWS.has(path) ? ONLY_GET : rows(method, path));
   const limit = createRateLimit(parts.config.rest_rate_limit, () => parts.clock.elapsed());
   const live = createLiveEvents(parts);
   const description = once(async () => JSON.stringify(await openApi(parts.routes, parts.version)));
@@ -244,8 +248,9 @@ function idempotencyOf(
 }
 
 /** The response to OPTIONS: the methods of the address. The shape of the interface is not secret. */
-function describe(routes: readonly Route[], match: (m: string, p: string) => Match, path: string): Response {
-  const methods = [...new Set(routes.flatMap((route) => route.on))].filter((on) => match(on, path).kind === 'row');
+function describe(routes: readonly Route[], match: Matcher, path: string): Response {
+  const known = [...new Set(routes.flatMap((route) => route.on))];
+  const methods = OUTSIDE_ROWS.has(path) ? ['GET'] : known.filter((on) => match(on, path).kind === 'row');
   if (methods.length === 0) throw new ServiceError('rest_no_route', 'There is nothing at this address.');
   return Response.json({ success: 1, methods }, { headers: { allow: allowOf(methods).join(', ') } });
 }

@@ -35,7 +35,6 @@ export interface RunParts {
 
 /** Base paths of the collections: the namespace of WordPress, and the short alias. */
 const BASE_PATHS = ['/wp-json/wp-abilities/v1', ''] as const;
-const RUN_METHODS = ['GET', 'POST', 'DELETE'] as const;
 
 export function createRunApp(parts: RunParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
@@ -80,10 +79,14 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
   const byId = new Map(operations.map((operation) => [operation.id, operation]));
 
   return async (c: RunContext, id: string): Promise<Response> => {
-    if (c.req.method === 'OPTIONS') return routeDescription(c, RUN_METHODS);
+    const operation = byId.get(id);
+    if (c.req.method === 'OPTIONS') {
+      // Without a login, too: which operations there are is public, see /docs/openapi.json.
+      if (operation === undefined) throw operationNotFound(id, byId.keys());
+      return routeDescription(c, operation.methods);
+    }
     const { info } = c.env;
     const actor = await auth.basic(info, 'run');
-    const operation = byId.get(id);
     requireRight(actor, operation, readOnly);
     if (operation === undefined) throw operationNotFound(id, byId.keys());
     requireMethod(c.req.method, operation);

@@ -45,7 +45,7 @@ export function invalidParam(name: string, reason: string): ServiceError {
   });
 }
 
-/** The response to OPTIONS: the methods of the address, the same whether or not the operation exists. */
+/** The response to OPTIONS: the methods of the address. */
 export function routeDescription(c: RunContext, methods: readonly string[]): Response {
   c.header('Allow', [...methods, 'OPTIONS'].join(', '));
   return c.json({ namespace: 'wp-abilities/v1', methods, endpoints: [{ methods, args: {} }] });

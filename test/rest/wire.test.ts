@@ -112,6 +112,12 @@ describe('methods', () => {
     const settings = await app.rest('OPTIONS /sites/1/edit', { token: null });
     expect([settings.status, settings.headers.get('allow')]).toEqual([200, 'POST, PUT, PATCH, OPTIONS']);
     expect((await app.rest('OPTIONS /nowhere', { token: null })).status).toBe(404);
+    for (const path of ['/events', '/openapi.json']) {
+      const read = await app.rest(`OPTIONS ${path}`, { token: null });
+      expect([path, read.status, read.headers.get('allow')]).toEqual([path, 200, 'GET, HEAD, OPTIONS']);
+      const written = await app.rest(`POST ${path}`);
+      expect([written.status, written.headers.get('allow')]).toEqual([405, 'GET, HEAD, OPTIONS']);
+    }
   });
 
   it('answers HEAD without a body', async () => {
