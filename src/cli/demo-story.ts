@@ -67,8 +67,11 @@ export interface StoryFacts {
   same_update: number | null;
 }
 
-/** Prepares the sites and stores what belongs to none of them. */
-export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<Story> {
+/**
+ * Prepares the sites and stores what belongs to none of them.
+ * @param delay the pause between the steps of a job, if the user set one
+ */
+export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: number): Promise<Story> {
   const cast = castOf(sites);
   setTheStage(sites, cast);
   if (ctx.config.vulnerability_feed !== null) writeFileSync(ctx.config.vulnerability_feed, vulnerabilityFeed());
@@ -98,7 +101,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[]): Promise<
       );
       await letThingsHappen({ ...ctx, clock: impatient }, acting, idOf);
       await refreshVulnerabilities(ctx);
-      await startJob(ctx);
+      await startJob(ctx, delay);
       const site_id = idOf('broken_update');
       return {
         broken_update: site_id === null ? null : { site_id, slug: STAGED.broken_update.slug },
@@ -289,12 +292,12 @@ async function letThingsHappen(
 }
 
 /** A run over the fleet in small steps, so that there is something to watch. */
-async function startJob(ctx: Ctx): Promise<void> {
+async function startJob(ctx: Ctx, delay = JOB_DELAY_MS): Promise<void> {
   const sites = (await sitesNotSuspended(ctx)).slice(0, JOB_SITES);
   const config = {
     ...ctx.config,
     job_chunk: Math.max(1, Math.ceil(sites.length / JOB_STEPS)),
-    job_delay_ms: JOB_DELAY_MS,
+    job_delay_ms: delay,
   };
   await queueJob({ ...ctx, config }, 'sync', { sites, errors: [] }, {});
 }

@@ -53,24 +53,31 @@ function demoSettings(folder: string): Partial<Config> {
   };
 }
 
-/** The pause between chunks protects real hosts; the demo needs none. */
-function atDemoPace(config: Config): Config {
-  return config.job_delay_ms === 30_000 ? { ...config, job_delay_ms: 500 } : config;
+/** The pause between chunks protects real hosts; the demo needs hardly any. */
+const DEMO_DELAY_MS = 500;
+
+/** Reads the configuration, with other values and other defaults. */
+export type Settle = (overrides: Partial<Config>, standards: Partial<Config>) => Config;
+
+/** The configuration, and the pause between the steps of a job if the user set one. */
+function configured(settle: Settle, folder: string): { config: Config; delay: number | undefined } {
+  const config = settle(demoSettings(folder), { job_delay_ms: UNSET });
+  if (config.job_delay_ms !== UNSET) return { config, delay: config.job_delay_ms };
+  return { config: { ...config, job_delay_ms: DEMO_DELAY_MS }, delay: undefined };
 }
 
-export async function demo(
-  settle: (overrides: Partial<Config>) => Config,
-  options: { sites: number; json: boolean },
-): Promise<void> {
+const UNSET = -1;
+
+export async function demo(settle: Settle, options: { sites: number; json: boolean }): Promise<void> {
   const stop = stopSignal();
   const folder = mkdtempSync(join(tmpdir(), 'sitefleet-demo-'));
   const steps: (() => Promise<void> | void)[] = [() => rmSync(folder, { recursive: true, force: true })];
   const undo = (step: () => Promise<void> | void) => steps.unshift(step);
   try {
-    const config = atDemoPace(settle(demoSettings(folder)));
+    const { config, delay } = configured(settle, folder);
     const started = await start(config, options.sites, undo);
     const { service, listener, credentials } = started;
-    const { outcome, facts } = await fill(started, config, stop);
+    const { outcome, facts } = await fill(started, config, delay, stop);
     if (!stop.aborted) {
       await service.start();
       if (options.json) printJson({ ...endpoints(listener.url, credentials), broken_update: facts.broken_update });
@@ -122,6 +129,7 @@ const NO_FACTS: StoryFacts = { broken_update: null, same_update: null };
 async function fill(
   { service, fleet, inbox, listener, sharedKey }: Started,
   config: Config,
+  delay: number | undefined,
   stop: AbortSignal,
 ): Promise<{ outcome: Outcome; facts: StoryFacts }> {
   const [{ createService }, { beginStory }] = await Promise.all([
@@ -132,7 +140,7 @@ async function fill(
   try {
     author.setBaseUrl(listener.url);
     const ctx = author.ctx(localCaller(stop));
-    const story = await beginStory(ctx, fleet.sites);
+    const story = await beginStory(ctx, fleet.sites, delay);
     const outcome = await connectAll(service, fleet.sites, story, stop);
     return { outcome, facts: stop.aborted ? NO_FACTS : await story.complete(outcome.ids, inbox.url) };
   } catch (error) {

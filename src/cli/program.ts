@@ -5,6 +5,7 @@ import { readConfig } from '../config/config.js';
 import type { Config } from '../config/types.js';
 import type { CallOptions } from './call.js';
 import type { Shell } from './completion.js';
+import type { Settle } from './demo.js';
 import { type JsonFlag, keepStdoutClean, problemText, say } from './output.js';
 
 keepStdoutClean();
@@ -30,7 +31,8 @@ program
   .option('--json', 'one line of JSON with addresses and logins, once ready')
   .action(async (options: Listening & { sites: number }) => {
     const { demo } = await import('./demo.js');
-    const settle = (overrides: Partial<Config>) => readConfig(undefined, { ...listening(options), ...overrides });
+    const settle: Settle = (overrides, standards) =>
+      readConfig(undefined, { ...listening(options), ...overrides }, standards);
     await demo(settle, { sites: options.sites, json: options.json === true });
   });
 

@@ -301,8 +301,13 @@ const VARIABLES: readonly Variable[] = [
 /**
  * The complete configuration from the environment, with `overrides` (already typed, from the command line) applied.
  * Throws ConfigError with every problem at once. An empty variable counts as not set.
+ * @param standards defaults in place of those of the table, for variables that are not set
  */
-export function readConfig(env: Environment = process.env, overrides: Partial<Config> = {}): Config {
+export function readConfig(
+  env: Environment = process.env,
+  overrides: Partial<Config> = {},
+  standards: Partial<Config> = {},
+): Config {
   const problems: ConfigProblem[] = [];
   const settled: Partial<Record<keyof Config, unknown>> = {};
   for (const row of VARIABLES) {
@@ -312,7 +317,8 @@ export function readConfig(env: Environment = process.env, overrides: Partial<Co
       continue;
     }
     const text = row.key === 'admin_password' ? found : found.trim();
-    const parsed = text === '' ? { value: row.fallback(env) } : row.parse(text);
+    const standard = () => standards[row.key] ?? row.fallback(env);
+    const parsed = text === '' ? { value: standard() } : row.parse(text);
     if ('value' in parsed) settled[row.key] = parsed.value;
     else problems.push({ name: row.name, message: problemText(row, text, parsed.allowed) });
   }

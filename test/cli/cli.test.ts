@@ -2,9 +2,10 @@
 
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, readFileSync, statSync, symlinkSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, statSync, symlinkSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
+import { createClient } from '@libsql/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -183,6 +184,30 @@ describe('demo', () => {
     expect(existsSync(join(folder, 'demo'))).toBe(false);
     expect((await import('node:fs')).readdirSync(tmp)).toEqual([]);
   });
+});
+
+describe('a demo whose job delay was set on purpose', () => {
+  it.each([
+    ['30000', 30_000],
+    ['0', 0],
+    ['', 15_000],
+  ] as const)(
+    'keeps to it: "%s"',
+    async (SITEFLEET_JOB_DELAY_MS, delay) => {
+      const tmp = mkdtempSync(join(folder, 'tmp-'));
+      const env = environment(`delay-${delay}`, { TMPDIR: tmp, SITEFLEET_JOB_DELAY_MS });
+      const { child } = await start(env, ['demo', '--sites', '3', '--port', '0', '--json']);
+      const [made = ''] = readdirSync(tmp);
+      const file = readdirSync(join(tmp, made)).find((name) => name.endsWith('.db')) ?? '';
+      const db = createClient({ url: `file:${join(tmp, made, file)}` });
+      const { rows } = await db.execute('SELECT delay_ms FROM job');
+      db.close();
+      expect(rows.map(({ delay_ms }) => delay_ms)).toEqual([delay]);
+      child.kill('SIGINT');
+      expect(await ended(child)).toBe(0);
+    },
+    60_000,
+  );
 });
 
 describe('stdio', () => {
