@@ -72,7 +72,11 @@ describe('GET /fleet/updates', () => {
     ]);
     const version = { type: 'plugin', slug: SLUG, version: '3.1' };
     const narrowed = await app.rest('PUT /quarantine', { body: { ...version, scope: 'site', reason: 'Only there.' } });
-    expect(narrowed.body.data).toMatchObject({ scope: 'site', scope_by: expect.any(String), scope_reason: 'Only there.' });
+    expect(narrowed.body.data).toMatchObject({
+      scope: 'site',
+      scope_by: expect.any(String),
+      scope_reason: 'Only there.',
+    });
     // The item is not held back as a whole any more; on the site that it broke it is.
     expect((await app.rest('GET /fleet/updates?type=plugin')).body.data).toMatchObject([{ held_back: [] }]);
     expect((await app.rest('PUT /quarantine', { body: { ...version, scope: 'all', reason: 'x' } })).status).toBe(400);
