@@ -42,7 +42,7 @@ const FACTS = {
     folder: 'safety',
     label: 'Safe updates',
     description: 'Update with a guard on the site that puts back what breaks it, and undo updates.',
-    max_tokens: 1550,
+    max_tokens: 1750,
   },
   fleet: {
     folder: 'fleet',
