@@ -95,9 +95,7 @@ export const siteSnapshots = once(() =>
 );
 
 /** Where a version is held back. */
-export const quarantineScope = once(() =>
-  z.enum(['site', 'fleet']).describe('site = where it broke the site; fleet = on every site.'),
-);
+export const quarantineScope = once(() => z.enum(['site', 'fleet']));
 
 export const quarantinedVersion = once(() =>
   z.object({

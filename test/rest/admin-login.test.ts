@@ -57,6 +57,20 @@ describe('a login through the guard', () => {
     expect(JSON.stringify(log)).not.toContain(data.url.split('=')[1]);
   });
 
+  it('sets the guard up first where the caller agrees, in one step', async () => {
+    const site = app.fleet.site(0);
+    for (const missing of [false, true]) {
+      if (missing) site.guard = null;
+      else site.installGuard(false);
+      const refused = await ask(1);
+      expect([refused.status, refused.body.code]).toEqual([409, 'svc_guard_refused']);
+      expect(site.guard?.login ?? null).toBe(missing ? null : false);
+      const { status, body } = await ask(1, { set_up: true });
+      expect([status, site.guard?.login]).toEqual([200, true]);
+      expect(enteredAt(await visit(body.data.url))).toEqual([302, `${site.url}wp-admin/`]);
+    }
+  });
+
   it('needs the right to write, and a site that is not on trial or suspended', async () => {
     expect((await ask(1, {}, app.tokens.read)).body.code).toBe('svc_rest_insufficient_permission');
     await app.call('suspend-site', { site_id_or_domain: 3 });

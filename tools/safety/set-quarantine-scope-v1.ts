@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/set-quarantine-scope-v1',
   title: 'Set where a version is held back',
-  about: 'Holds a version that broke a site back on every site, or only where it broke one.',
+  about: 'Holds a version back on every site, or only where it broke one.',
   instructions: 'Only when a person asked for it.',
   effect: 'write',
   idempotent: true,
@@ -18,8 +18,8 @@ export default defineOperation({
       type: z.enum(['core', 'plugin', 'theme', 'translation']).describe('What the item is.'),
       slug: slug().describe('Exact slug.'),
       version: token(100).describe('Exact version.'),
-      scope: quarantineScope(),
-      reason: z.string().trim().min(1).max(500).describe('Why; kept with the entry.'),
+      scope: quarantineScope().describe('Where.'),
+      reason: z.string().trim().min(1).max(500).describe('Why; it is kept.'),
     }),
 
   output: quarantinedVersion,

@@ -302,6 +302,10 @@ export const en = {
     },
     open: 'Open site',
     openAdmin: 'Open wp-admin',
+    setUpAdmin: 'Set up one-click wp-admin',
+    setUpAdminText:
+      'Opening wp-admin in one click needs the guard on the site, with logins allowed: it is installed or renewed now, and then wp-admin opens. Second factors and login logs of plugins are not asked then. Go on only if the owner of the site agrees.',
+    setUpAndOpen: 'Set up and open',
     noAdmin: 'One-click login is not available',
     loginPage: 'Open the login page',
     system: 'System',
@@ -389,7 +393,16 @@ export const en = {
   held: {
     title: 'Held back',
     about:
-      'These versions broke a site. No other site gets them until a newer version is available, or you release them.',
+      'These versions broke a site. They are held back there, or on every site, until a newer version is available, or you release them.',
+    scope: {
+      site: (sites: number) => `Held back on ${plural(sites, 'site', 'sites')} only`,
+      fleet: 'Held back on every site',
+    },
+    until: 'unless a second site confirms it, until',
+    setBy: (name: string, reason: string) => `${name}: ${reason}`,
+    set: { site: 'Hold back only there', fleet: 'Hold back everywhere' },
+    setText: 'The reason is kept with the entry, for everyone who looks after these sites.',
+    reason: 'Reason',
     lift: 'Release',
     liftTitle: (name: string, version: string) => `Release ${name} ${version}?`,
     liftText: 'All sites can then be updated to it again.',

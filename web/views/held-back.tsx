@@ -1,4 +1,4 @@
-/** Versions that broke a site and are held back from all others. */
+/** Versions that broke a site, where they are held back, and changing that. */
 
 import { ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';
@@ -7,6 +7,7 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { TextField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
 import { Card } from '../parts/page.js';
 import { Time } from '../parts/time.js';
@@ -19,6 +20,7 @@ export function HeldBack() {
     answer(api.GET('/quarantine', { params: { query: { per_page: 50 } }, signal })),
   );
   const [asking, setAsking] = useState<Entry | null>(null);
+  const [setting, setSetting] = useState<Entry | null>(null);
   if (held.data === undefined || held.data.total === 0) return null;
   return (
     <Card title={t.held.title}>
@@ -37,11 +39,23 @@ export function HeldBack() {
               )}
               , <Time iso={entry.since} />
             </span>
+            <span class="muted">
+              {entry.scope === 'fleet' ? t.held.scope.fleet : t.held.scope.site(entry.sites)}
+              {entry.fleet_until !== null && (
+                <>
+                  , {t.held.until} <Time iso={entry.fleet_until} />
+                </>
+              )}
+            </span>
+            {entry.scope_by !== null && <q class="seen">{t.held.setBy(entry.scope_by, entry.scope_reason ?? '')}</q>}
             {entry.evidence[0] !== undefined && <q class="seen">{entry.evidence[0]}</q>}
             {write && (
               <div class="row">
                 <Button small onClick={() => setAsking(entry)}>
                   {t.held.lift}
+                </Button>
+                <Button small onClick={() => setSetting(entry)}>
+                  {t.held.set[other(entry)]}
                 </Button>
               </div>
             )}
@@ -49,6 +63,7 @@ export function HeldBack() {
         ))}
       </ul>
       {asking !== null && <Lift entry={asking} close={() => setAsking(null)} />}
+      {setting !== null && <SetScope entry={setting} close={() => setSetting(null)} />}
     </Card>
   );
 }
@@ -58,6 +73,38 @@ interface Entry {
   slug: string;
   version: string;
   name: string;
+  scope: 'site' | 'fleet';
+}
+
+function other({ scope }: Entry): 'site' | 'fleet' {
+  return scope === 'fleet' ? 'site' : 'fleet';
+}
+
+function SetScope({ entry, close }: { entry: Entry; close: () => void }) {
+  const { type, slug, version, name } = entry;
+  const scope = other(entry);
+  const [reason, setReason] = useState('');
+  const set = async () => {
+    await trying(
+      async () => (await answer(api.PUT('/quarantine', { body: { type, slug, version, scope, reason } }))).message,
+    );
+    close();
+    refresh('updates:', 'site:');
+  };
+  return (
+    <Dialog
+      title={`${name} ${version}`}
+      onClose={close}
+      confirm={
+        <Button kind="main" disabled={reason.trim() === ''} onClick={set}>
+          {t.held.set[scope]}
+        </Button>
+      }
+    >
+      <p>{t.held.setText}</p>
+      <TextField label={t.held.reason} value={reason} onInput={setReason} />
+    </Dialog>
+  );
 }
 
 function Lift({ entry, close }: { entry: Entry; close: () => void }) {

@@ -11,15 +11,17 @@ import { type LoadedSite, loadWritable, requireConnection } from '../sites/load.
 import type { SiteRef } from '../sites/resolve.js';
 import { isoTime } from '../sites/sites.js';
 import { guardError } from './find-guard.js';
+import { installGuard } from './site-guard.js';
 
 /** How long the guard accepts an unused token. */
 const TOKEN_MS = 60_000;
 
 /**
  * A URL that logs in as this administrator of the site; by default as the one who connected it.
+ * @param setUp consent to install the guard, or renew it, with logins allowed, where that is what is missing
  * @throws ServiceError `svc_guard_refused` with `reason` and `login_page` if only the site's own login is left
  */
-export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined) {
+export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefined, setUp = false) {
   const target = await loadWritable(ctx, ref);
   const asked = user ?? target.site.admin_username;
   const expires_at = isoTime(ctx.clock.now() + TOKEN_MS) ?? '';
@@ -29,9 +31,16 @@ export async function adminLogin(ctx: Ctx, ref: SiteRef, user: string | undefine
     return { url, expires_at, user: asked };
   } catch (error) {
     if (!(error instanceof GuardFailure)) throw guardError(error, target.site.id);
+    if (setUp && NOT_SET_UP.includes(error.code)) {
+      await installGuard(ctx, ref, true, false);
+      return adminLogin(ctx, ref, user);
+    }
     throw refused(error, target, user === undefined ? undefined : 'user');
   }
 }
+
+/** Refusals that end with a guard that allows logins. */
+const NOT_SET_UP: readonly string[] = ['no_guard', 'login_not_allowed', 'bad_request'];
 
 /** Refusals that leave only the site's own login. */
 const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = {

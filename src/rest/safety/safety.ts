@@ -86,10 +86,13 @@ export const safetyExtra: readonly Route[] = [
       user: text(200, 1)
         .optional()
         .describe('Login name of an administrator. Default: the one the site is connected by.'),
+      set_up: flag()
+        .default(false)
+        .describe('Consent: where logins by token are not possible yet, installs the guard with allow_login first.'),
     }),
     returns: () => writtenOf(adminLogin()).extend(withSite()),
-    async answer(ctx, site, { user }) {
-      return { message: 'Open the address within a minute.', data: await loginTo(ctx, site.id, user) };
+    async answer(ctx, site, { user, set_up }) {
+      return { message: 'Open the address within a minute.', data: await loginTo(ctx, site.id, user, set_up) };
     },
   }),
   siteRoute({
@@ -185,7 +188,7 @@ export const safetyExtra: readonly Route[] = [
     params: () =>
       z.object({
         ...versionKey(),
-        scope: quarantineScope(),
+        scope: quarantineScope().describe('site = where it broke one, fleet = on every site.'),
         reason: text(500, 1).describe('Kept with the entry.'),
       }),
     returns: () => writtenOf(quarantinedVersion()),
