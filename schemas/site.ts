@@ -26,13 +26,6 @@ export const siteBasic = once(() => z.object({ id: z.number().int(), url: z.stri
 /** Fields that identify the site in outputs about its parts. */
 export const siteHead = once(() => ({ site_id: z.number().int(), site_url: z.string() }));
 
-export const siteListItem = once(() =>
-  siteBasic().extend({ status: siteStatus(), client_id: z.number().int().nullable() }),
-);
-
-/** A site without its client, as in lists under a client or tag. */
-export const siteOfOwner = once(() => siteBasic().extend({ status: siteStatus() }));
-
 export const siteStats = once(() =>
   z.object({
     plugin_updates: z.number().int(),
@@ -60,6 +53,25 @@ export const lastCheck = once(() =>
     })
     .describe('Newest visit of the front page.'),
 );
+
+/** What lists say of a site beside its status; the newest visit only where it did not reach the site. */
+const standing = once(() => ({
+  ...statusReason().partial().shape,
+  last_check: z
+    .object({
+      reachable: z.boolean().nullable(),
+      http_status: z.number().int().nullable(),
+      checked_at: z.string().nullable(),
+    })
+    .optional(),
+}));
+
+export const siteListItem = once(() =>
+  siteBasic().extend({ status: siteStatus(), client_id: z.number().int().nullable(), ...standing() }),
+);
+
+/** A site without its client, as in lists under a client or tag. */
+export const siteOfOwner = once(() => siteBasic().extend({ status: siteStatus(), ...standing() }));
 
 export const site = once(() =>
   siteListItem().extend({

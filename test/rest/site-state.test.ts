@@ -37,7 +37,11 @@ describe('a visit of the front page', () => {
     expect(await app.call('check-site', ONE)).toMatchObject({ reachable, http_status });
     const decided = faults.maintenance === true ? null : reachable;
     const last_check = { reachable: decided, http_status, checked_at: '2026-11-20T12:01:00Z' };
-    expect(await get()).toMatchObject({ status: 'connected', status_reason: null, last_check });
+    const standing =
+      http_status === 0
+        ? { status: 'disconnected', status_reason: expect.stringContaining('gave no answer to the last check') }
+        : { status: 'connected', status_reason: null };
+    expect(await get()).toMatchObject({ ...standing, last_check });
     const { data } = (await app.rest('GET /sites/1')).body;
     expect(data).toMatchObject({ last_check, http_code: http_status });
     site.faults = {};
@@ -68,6 +72,89 @@ describe('a visit of the front page', () => {
     app.clock.move(60_000);
     await app.call('check-site', ONE);
     expect((await get()).last_check).toMatchObject({ reachable: null, http_status: 503 });
+  });
+
+  describe('without an answer', () => {
+    const silent = { reachable: false, http_status: 0, checked_at: '2026-11-20T12:01:00Z' };
+    const dead = {
+      status: 'disconnected',
+      status_reason: 'The front page gave no answer to the last check.',
+      status_since: '2026-11-20T12:01:00Z',
+      last_check: silent,
+    };
+    beforeEach(async () => {
+      await app.call('add-client', { name: 'Ada', selected_sites: [1, 2] });
+      await app.call('add-tag', { name: 'Shops' });
+      for (const id of [1, 2]) await app.call('update-site', { site_id_or_domain: id, tags: [1] });
+      app.clock.move(60_000);
+      site.faults = { offline: true };
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['check-site', () => app.call('check-site', ONE)],
+      ['check-sites', () => app.call('check-sites', { site_ids_or_domains: [1] })],
+      ['REST of one', () => app.rest('POST /sites/1/check')],
+      ['REST of many', () => app.rest('PATCH /sites/check', { body: { include: [1] } })],
+      ['a batch', () => app.rest('POST /sites/batch', { body: { check: [1] } })],
+    ])('the site is disconnected in every list after %s, with what was seen', async (_, check) => {
+      await check();
+      const lists = await Promise.all([
+        app.call('list-sites').then(({ items }) => items),
+        app.call('list-sites', { cursor: '' }).then(({ items }) => items),
+        app.call('get-client-sites', { client_id_or_email: 1 }).then(({ sites }) => sites),
+        app.call('get-tag-sites', { tag_id: 1 }).then(({ sites }) => sites),
+        ...['/sites', '/sites?full_data=0', '/sites/basic', '/clients/1/sites', '/tags/1/sites'].map(
+          async (path) => (await app.rest(`GET ${path}`)).body.data,
+        ),
+        app.rest('POST /sites/check?dry_run=1').then(({ body }) => Object.values(body.data)),
+      ]);
+      for (const list of lists) {
+        expect(list.find(({ id }: { id: number }) => id === 1)).toMatchObject(dead);
+        expect(list.find(({ id }: { id: number }) => id === 2).status).toBe('connected');
+      }
+      expect((await app.rest('GET /sites/1/plugins')).body.site).toMatchObject(dead);
+      expect((await app.call('search-fleet', { status: 'disconnected' })).total).toBe(1);
+      expect((await app.call('count-sites', { status: 'connected' })).total).toBe(2);
+      expect((await app.rest('GET /sites/count?status=disconnected')).body.count).toBe(1);
+      const { items } = await app.call('list-sites');
+      expect(Object.keys(items[1])).toEqual(['id', 'url', 'name', 'status', 'client_id']);
+    });
+
+    it.each<[string, () => Promise<unknown>]>([
+      ['a visit', () => app.call('check-site', ONE)],
+      ['a sync', () => app.call('sync-sites', { site_ids_or_domains: [1] })],
+      ['a monitor', () => app.rest('POST /monitors/1/check')],
+      ['a call of the child', () => app.rest('GET /posts?websites=1')],
+      ['a reconnection', () => app.call('reconnect-site', ONE)],
+    ])('ends with the first answer: %s', async (_, look) => {
+      await app.call('check-site', ONE);
+      expect(await status()).toBe('disconnected');
+      site.faults = {};
+      app.clock.move(60_000);
+      await look();
+      expect(await get()).toMatchObject({ status: 'connected', status_reason: null });
+      expect(await app.db.all("SELECT n FROM site_count WHERE status <> 'connected' AND n <> 0")).toEqual([]);
+      expect(await app.db.all('SELECT 1 FROM site_detail WHERE status_since = 0')).toEqual([]);
+    });
+  });
+
+  it('that found an error is shown beside the status, which stays', async () => {
+    site.faults = { http500: true };
+    expect((await app.rest('POST /sites/1/check')).body.data).toMatchObject({
+      status: 'connected',
+      http_code: 500,
+      reachable: false,
+      last_check: { reachable: false, http_status: 500 },
+    });
+    for (const path of ['/sites/basic', '/sites?full_data=0&with_tags=0'])
+      expect((await app.rest(`GET ${path}`)).body.data.find(({ id }: { id: number }) => id === 1)).toMatchObject({
+        status: 'connected',
+        last_check: { reachable: false, http_status: 500 },
+      });
+    expect((await app.call('list-sites')).items[0]).toMatchObject({
+      status: 'connected',
+      last_check: { reachable: false, http_status: 500 },
+    });
   });
 
   it('never brings a connection back that a sync found broken', async () => {

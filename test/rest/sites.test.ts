@@ -387,11 +387,11 @@ describe('one site', () => {
 
   it('checks: a site that is down is a result', async () => {
     const up = await app.rest('POST /sites/1/check');
-    expect(up.body.data).toMatchObject({ status: 'online', http_code: 200, reachable: true, site_status: 'connected' });
+    expect(up.body.data).toMatchObject({ status: 'connected', http_code: 200, reachable: true });
     expect((await app.rest('GET /sites/1')).body.data).toMatchObject({ http_status: '200 - OK', http_code: 200 });
     app.fleet.site(0).faults.offline = true;
     const down = await app.rest('POST /sites/1/check');
-    expect(down.body.data).toMatchObject({ status: 'offline', http_code: 0, reachable: false });
+    expect(down.body.data).toMatchObject({ status: 'disconnected', http_code: 0, reachable: false });
   });
 
   it('looks at security now, and keeps what it saw', async () => {

@@ -1,9 +1,9 @@
 import { cursorText, id, pageNumbers, paging } from '../../schemas/common.js';
-import { siteListItem, siteStatusFilter, statusReason } from '../../schemas/site.js';
+import { siteListItem, siteStatusFilter } from '../../schemas/site.js';
 import { include, siteExtras } from '../../schemas/site-extras.js';
 import { z } from '../../schemas/zod.js';
 import { withExtras } from '../../src/domain/sites/extras.js';
-import { listSitesFrom, listSitesWithReasons } from '../../src/domain/sites/sites.js';
+import { listSitesFrom, listStandingSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -26,7 +26,7 @@ export default defineOperation({
 
   output: () =>
     z.object({
-      items: z.array(siteListItem().merge(statusReason().partial()).extend(siteExtras())),
+      items: z.array(siteListItem().extend(siteExtras())),
       ...pageNumbers(),
       total: z.number().int(),
       next_cursor: z.string().optional(),
@@ -38,7 +38,7 @@ export default defineOperation({
       const { items, ...paging } = await listSitesFrom(ctx, filter, cursor, page, per_page);
       return { items: await withExtras(ctx, items, include), per_page, ...paging };
     }
-    const { items, total } = await listSitesWithReasons(ctx, filter, page, per_page);
+    const { items, total } = await listStandingSites(ctx, filter, page, per_page);
     return { items: await withExtras(ctx, items, include), page, per_page, total };
   },
 });

@@ -7,7 +7,7 @@ import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import { listSites } from '../sites/sites.js';
+import { listStandingSites } from '../sites/sites.js';
 import {
   type ClientHead,
   type ClientRef,
@@ -130,7 +130,7 @@ export async function deleteClient(ctx: Ctx, ref: ClientRef) {
 /** Throws `svc_client_not_found`. */
 export async function listClientSites(ctx: Ctx, ref: ClientRef, page: number, perPage: number) {
   const client = await findClient(ctx, ref);
-  const { items, total } = await listSites(ctx, { client_id: client.id }, page, perPage);
+  const { items, total } = await listStandingSites(ctx, { client_id: client.id }, page, perPage);
   return { ...clientHead(client), sites: items.map(siteItem), page, per_page: perPage, total };
 }
 

@@ -5,6 +5,7 @@ import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../../sto
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
+import { type Standing, standingIn } from '../sites/status.js';
 
 export type ClientRef = number | string;
 export type ClientStatus = 'active' | 'suspended';
@@ -46,8 +47,8 @@ export function clientHead(client: { id: number; name: string }): ClientHead {
 }
 
 /** A site in the lists of a client or tag. */
-export function siteItem({ id, url, name, status }: SiteRow) {
-  return { id, url, name, status };
+export function siteItem({ id, url, name, status, ...more }: SiteRow & Standing) {
+  return { id, url, name, status, ...standingIn(more) };
 }
 
 function keyOf(ref: ClientRef): ClientKey | undefined {

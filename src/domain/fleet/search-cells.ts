@@ -12,7 +12,14 @@ type Stored = Readonly<Record<string, unknown>>;
 /** Maximum text length in a cell: a page of rows must stay small. */
 const MAX_TEXT = 160;
 
-const STATE = ['suspended', 'disconnected', 'sync_error', 'suspended_with', 'suspended_client'] as const;
+const STATE = [
+  'suspended',
+  'disconnected',
+  'sync_error',
+  'unreached',
+  'suspended_with',
+  'suspended_client',
+] as const;
 const HEALTH = ['health_good', 'health_recommended', 'health_critical'] as const;
 /** Fields that are derived from columns with other names. */
 const SOURCES: Partial<Record<SearchField, readonly SearchColumn[]>> = {

@@ -3,6 +3,7 @@
 import type { Digest } from '../../store/mail/mail.js';
 import { wallOf, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
+import { SILENT } from '../sites/status.js';
 import { composeMail, type MailHead, pageLinks } from './alerts.js';
 import { type MailContent, type MailTable, oneLine } from './layout.js';
 import { mailLook, mailToSend } from './settings.js';
@@ -90,7 +91,10 @@ function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
     {
       title: 'Disconnected',
       columns: ['Site', 'Reason'],
-      rows: digest.disconnected.map((site) => [site.name, oneLine(site.reason, 200)]),
+      rows: digest.disconnected.map((site) => [
+        site.name,
+        oneLine(site.reason === '' && site.unanswered ? SILENT : site.reason, 200),
+      ]),
       ...more(digest.disconnected, digest.disconnected_total),
     },
     {

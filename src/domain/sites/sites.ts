@@ -10,7 +10,7 @@ import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { presentHealthScore } from './health.js';
 import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
-import { lastVisit, type StatusReason, statusReasons } from './status.js';
+import { lastVisit, type Standing, standings, statusReasons } from './status.js';
 import { isoTime } from './times.js';
 
 export { isoTime };
@@ -51,16 +51,16 @@ export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: n
   return ctx.store.sites.list(visible(ctx, filter), page, perPage);
 }
 
-/** As `listSites`, with the reason for each site that is not connected. */
-export async function listSitesWithReasons(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
+/** As `listSites`, with what is to be said of each site beside its status. */
+export async function listStandingSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
   const { items, total } = await listSites(ctx, filter, page, perPage);
-  return { items: await addReasons(ctx, items), total };
+  return { items: await withStandings(ctx, items), total };
 }
 
-/** The same rows, with the reason for each site that is not connected. */
-async function addReasons(ctx: Ctx, sites: readonly SiteRow[]): Promise<(SiteRow & Partial<StatusReason>)[]> {
-  const reasons = await statusReasons(ctx, sites);
-  return sites.map((site) => Object.assign(site, reasons.get(site.id)));
+/** The same rows, with what is to be said of each site beside its status. */
+export async function withStandings<S extends SiteRow>(ctx: Ctx, sites: readonly S[]): Promise<(S & Standing)[]> {
+  const known = await standings(ctx, sites);
+  return sites.map((site) => ({ ...site, ...known.get(site.id) }));
 }
 
 /**
@@ -72,7 +72,7 @@ export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string
   const found = await ctx.store.sites.listAfter(visible(ctx, filter), place.after, perPage + 1);
   const { items, next_cursor } = pageFrom(filter, place, found.items, perPage);
   return {
-    items: await addReasons(ctx, items),
+    items: await withStandings(ctx, items),
     total: found.total,
     page: place.page,
     ...(next_cursor === undefined ? {} : { next_cursor }),

@@ -3,7 +3,7 @@
  * §5.12).
  */
 
-import type { SiteRecord } from '../../store/sites/sites.js';
+import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
 import type { StatusFacts } from '../../store/sites/status.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from './times.js';
@@ -25,15 +25,64 @@ export async function statusReasons(
   const ids = sites.filter(({ status }) => status !== 'connected').map(({ id }) => id);
   const facts = await ctx.store.siteStatus.facts(ids);
   return new Map(
-    [...facts.values()]
-      .filter(({ status }) => status !== 'connected')
-      .map((one) => [one.id, { status_reason: reasonOf(one), status_since: isoTime(one.status_since) }]),
+    [...facts.values()].filter(({ status }) => status !== 'connected').map((one) => [one.id, reasonSince(one)]),
   );
 }
 
+/** What lists say of a site beside its status. */
+export interface Standing extends Partial<StatusReason> {
+  /** Only where the newest visit did not reach the site. */
+  last_check?: Omit<LastVisit, 'checked_at'> & { checked_at: string | null };
+}
+
+/**
+ * Of each site why it is not connected, and the newest visit unless it reached the site. One round trip; none if all are
+ * connected and were reached.
+ */
+export async function standings(
+  ctx: Ctx,
+  sites: readonly Pick<SiteRow, 'id' | 'status' | 'unreached'>[],
+): Promise<Map<number, Standing>> {
+  const remarkable = sites.filter(({ status, unreached }) => status !== 'connected' || unreached !== 0);
+  const facts = await ctx.store.siteStatus.facts(remarkable.map(({ id }) => id));
+  return new Map([...facts.values()].map((one) => [one.id, standingOf(one)]));
+}
+
+/** The members of a standing of a listed site. */
+export function standingIn({ status_reason, status_since, last_check }: Standing): Standing {
+  return {
+    ...(status_reason === undefined ? {} : { status_reason, status_since: status_since ?? null }),
+    ...(last_check === undefined ? {} : { last_check }),
+  };
+}
+
+function standingOf(facts: StatusFacts): Standing {
+  const visit = lastVisit(facts);
+  const reached = visit.checked_at === null || visit.reachable === true;
+  return {
+    ...(facts.status === 'connected' ? {} : reasonSince(facts)),
+    ...(reached ? {} : { last_check: { ...visit, checked_at: isoTime(visit.checked_at) } }),
+  };
+}
+
+function reasonSince(facts: StatusFacts): StatusReason {
+  return { status_reason: reasonOf(facts), status_since: isoTime(facts.status_since) };
+}
+
+/** The reason of a site whose front page gave no answer. It is called like any other. */
+export const SILENT = 'The front page gave no answer to the last check.';
+
 /** Every reason that applies, the one shown by the status first; '' for a connected site. */
 export function reasonOf(
-  facts: Pick<StatusFacts, 'suspended' | 'disconnected' | 'sync_error' | 'suspended_with' | 'suspended_client'>,
+  facts: Pick<
+    StatusFacts,
+    | 'suspended'
+    | 'disconnected'
+    | 'sync_error'
+    | 'unreached'
+    | 'suspended_with'
+    | 'suspended_client'
+  >,
 ): string {
   const byHand = 'Disconnected by hand; reconnect-site-v1 connects it again.';
   const suspended =
@@ -46,6 +95,7 @@ export function reasonOf(
     ...(facts.suspended === 1 ? [suspended] : []),
     ...(facts.disconnected === 1 ? [byHand] : []),
     ...(facts.sync_error === '' ? [] : [failed]),
+    ...(facts.unreached === 2 ? [SILENT] : []),
   ].join(' ');
 }
 

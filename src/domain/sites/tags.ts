@@ -8,7 +8,7 @@ import { siteItem } from '../clients/records.js';
 import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { timestampOf } from '../costs/periods.js';
-import { listSites } from './sites.js';
+import { listStandingSites } from './sites.js';
 
 type TagView = z.output<ReturnType<typeof tagSchema>>;
 
@@ -75,7 +75,7 @@ export async function deleteTag(ctx: Ctx, id: number) {
 /** Throws `svc_tag_not_found`. */
 export async function listTagSites(ctx: Ctx, id: number, page: number, perPage: number) {
   const tag = await findTag(ctx, id);
-  const { items, total } = await reading(() => listSites(ctx, { tag_id: id }, page, perPage));
+  const { items, total } = await reading(() => listStandingSites(ctx, { tag_id: id }, page, perPage));
   return { ...head(tag), sites: items.map(siteItem), page, per_page: perPage, total };
 }
 

@@ -62,7 +62,7 @@ export const comments: readonly Route[] = [
     async answer({ id_or_domain, ...asked }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const { data, total, errors } = await siteComments(ctx, site, asked);
-      return { message: found(total), total, data, site: simpleSite(site), errors };
+      return { message: found(total), total, data, site: await simpleSite(ctx, site), errors };
     },
   }),
   siteRoute({
@@ -108,7 +108,7 @@ export const comments: readonly Route[] = [
       const site = await siteOf(ctx, id_or_domain);
       const { processed, comment_ids: done, errors } = await actOnCommentsInBulk(ctx, site, comment_ids, action);
       const message = `${processed} of ${comment_ids.length} comments are as asked.`;
-      return { message, data: { processed, comment_ids: done }, site: simpleSite(site), errors };
+      return { message, data: { processed, comment_ids: done }, site: await simpleSite(ctx, site), errors };
     },
   }),
 ];

@@ -119,7 +119,7 @@ export const posts: readonly Route[] = [
     async answer({ id_or_domain, post_id, ...change }, ctx) {
       const site = await siteOf(ctx, id_or_domain);
       const data = await editPost(ctx, site, post_id, change);
-      return { message: 'The post was changed.', data, site: simpleSite(site) };
+      return { message: 'The post was changed.', data, site: await simpleSite(ctx, site) };
     },
   }),
   route({
@@ -135,7 +135,7 @@ export const posts: readonly Route[] = [
       const site = await siteOf(ctx, id_or_domain);
       const { without_image, ...data } = await createPost(ctx, site, post);
       const errors = without_image ? [{ id: data.post_id, code: 'create_post_error', message: NO_IMAGE }] : [];
-      return { message: 'The post was created.', data, site: simpleSite(site), errors };
+      return { message: 'The post was created.', data, site: await simpleSite(ctx, site), errors };
     },
   }),
   siteRoute({

@@ -2,7 +2,7 @@
 
 import { client } from '../../../schemas/client.js';
 import { costEntry, costRecord, costTotals } from '../../../schemas/cost.js';
-import { lastCheck, siteListItem, siteStats, siteStatus } from '../../../schemas/site.js';
+import { lastCheck, siteListItem, siteOfOwner, siteStats } from '../../../schemas/site.js';
 import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 
@@ -257,12 +257,8 @@ export const queuedShape = once(() => ({
 }));
 
 export const actedSite = once(() =>
-  z.object({
+  siteOfOwner().extend({
     result: z.enum(['success', 'failed', 'would_run']),
-    id: int(),
-    name: z.string(),
-    url: z.string(),
-    status: siteStatus(),
     code: z.string().optional(),
     error: z.string().optional(),
     http_code: int().nullable().optional(),
@@ -327,8 +323,6 @@ export const securityShape = once(() =>
 /** One visit of the front page. */
 export const visitShape = once(() =>
   siteListItem().extend({
-    status: z.enum(['online', 'offline']),
-    site_status: siteStatus(),
     http_code: int().describe('0 without an answer.'),
     response_time_ms: z.number().nullable(),
     reachable: z.boolean(),

@@ -6,6 +6,8 @@ import type { Ctx } from '../../domain/context.js';
 import type { JobHandler } from '../../domain/jobs/handlers.js';
 import type { Selection } from '../../domain/sites/resolve.js';
 import { runOrQueue } from '../../domain/sites/run-on-sites.js';
+import { withStandings } from '../../domain/sites/sites.js';
+import { type Standing, standingIn } from '../../domain/sites/status.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { flag } from '../params.js';
 import { ACT, type Route, type RouteAnswer, route } from '../route.js';
@@ -59,13 +61,13 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
     returns: multiSiteAnswer,
     answer: async ({ dry_run, ...asked }, ctx) => {
       const selection = await action.choose(ctx, asked);
-      return dry_run ? preview(selection) : act(ctx, action, selection);
+      return dry_run ? preview(ctx, selection) : act(ctx, action, selection);
     },
   });
 }
 
-function preview(selection: Selection): RouteAnswer {
-  const { sites } = selection;
+async function preview(ctx: Ctx, selection: Selection): Promise<RouteAnswer> {
+  const sites = await withStandings(ctx, selection.sites);
   const data = Object.fromEntries(sites.map((site) => [site.id, entry(site, 'would_run')]));
   return {
     message: `${sites.length} sites would be touched. Nothing was done.`,
@@ -100,7 +102,7 @@ async function act<P extends object, R>(
     selection.sites.map(({ id }) => id),
     [],
   );
-  const byId = new Map<number, SiteRow>(now.map((site) => [site.id, site]));
+  const byId = new Map((await withStandings(ctx, now)).map((site) => [site.id, site]));
   const data: Record<string, object> = {};
   for (const { target, result } of answer.done)
     data[target.site.id] = { ...entry(byId.get(target.site.id) ?? target.site, 'success'), ...action.extra?.(result) };
@@ -122,6 +124,6 @@ async function act<P extends object, R>(
   };
 }
 
-function entry({ id, name, url, status }: SiteRow, result: string) {
-  return { result, id, name, url, status };
+function entry({ id, name, url, status, ...more }: SiteRow & Standing, result: string) {
+  return { result, id, name, url, status, ...standingIn(more) };
 }

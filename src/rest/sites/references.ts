@@ -4,12 +4,18 @@ import { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../core/errors.js';
 import type { Ctx } from '../../domain/context.js';
 import { getSite } from '../../domain/sites/resolve.js';
+import { standings } from '../../domain/sites/status.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { sitePath } from '../params.js';
 import { type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
 
 /** The short record in answers: `site` of per-site routes, `data` of writes (REST §4.1 "simple"). */
-export function simpleSite({ id, name, url, client_id, status }: SiteRow) {
+export async function simpleSite(ctx: Ctx, site: SiteRow) {
+  return { ...removedSite(site), ...(await standings(ctx, [site])).get(site.id) };
+}
+
+/** The same of a site that is gone, of which nothing else is known any more. */
+export function removedSite({ id, name, url, client_id, status }: SiteRow) {
   return { id, name, url, client_id, status };
 }
 
@@ -29,7 +35,7 @@ export function siteRoute<S extends z.ZodRawShape>(
     params: () => z.object({ ...sitePath(), ...params?.() }),
     async answer({ id_or_domain, ...others }, ctx) {
       const site = await load(ctx, id_or_domain);
-      return { ...(await answer(ctx, site, others as z.output<z.ZodObject<S>>)), site: simpleSite(site) };
+      return { ...(await answer(ctx, site, others as z.output<z.ZodObject<S>>)), site: await simpleSite(ctx, site) };
     },
   });
 }

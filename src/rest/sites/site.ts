@@ -32,7 +32,7 @@ import { siteRecord } from '../views/site-records.js';
 import { siteChanges } from './changes.js';
 import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteExtensions } from './extensions.js';
-import { simpleSite, siteOf, siteRoute } from './references.js';
+import { removedSite, simpleSite, siteOf, siteRoute } from './references.js';
 
 const markedShape = once(() =>
   writtenOf(simpleSiteShape()).extend({ suspended: z.union([z.literal(0), z.literal(1)]) }),
@@ -145,7 +145,7 @@ export const site: readonly Route[] = [
       const { site: now, changed } = await reconnectOne(ctx, found);
       return {
         message: changed ? 'The site was reconnected.' : 'The site is connected already.',
-        data: simpleSite(now),
+        data: await simpleSite(ctx, now),
       };
     },
   ),
@@ -162,7 +162,7 @@ export const site: readonly Route[] = [
       const message = childConfirmed
         ? 'The site was disconnected and has forgotten this dashboard.'
         : 'The site is disconnected. It did not confirm that, and may still hold the key of this dashboard.';
-      return { message, data: simpleSite(now) };
+      return { message, data: await simpleSite(ctx, now) };
     },
   ),
   action(
@@ -171,7 +171,7 @@ export const site: readonly Route[] = [
     async (ctx, found) => ({
       message: 'The site is suspended.',
       suspended: 1,
-      data: simpleSite(await suspendOne(ctx, found, true)),
+      data: await simpleSite(ctx, await suspendOne(ctx, found, true)),
     }),
   ),
   action(
@@ -186,7 +186,7 @@ export const site: readonly Route[] = [
     async (ctx, found) => ({
       message: 'The site is not suspended any more.',
       suspended: 0,
-      data: simpleSite(await suspendOne(ctx, found, false)),
+      data: await simpleSite(ctx, await suspendOne(ctx, found, false)),
     }),
   ),
   action(
@@ -198,8 +198,6 @@ export const site: readonly Route[] = [
         message: 'The site answers.',
         data: {
           ...exampleSite,
-          status: 'online',
-          site_status: 'connected',
           http_code: 200,
           response_time_ms: 184,
           reachable: true,
@@ -214,9 +212,7 @@ export const site: readonly Route[] = [
       return {
         message: check.reachable ? 'The site answers.' : 'The site does not answer as it should.',
         data: {
-          ...simpleSite(now),
-          status: check.reachable ? 'online' : 'offline',
-          site_status: now.status,
+          ...(await simpleSite(ctx, now)),
           http_code: check.http_status,
           response_time_ms: check.response_time_ms,
           reachable: check.reachable,
@@ -239,7 +235,7 @@ export const site: readonly Route[] = [
       const message = childConfirmed
         ? 'The site was removed, and its child plugin was switched off.'
         : 'The site was removed. Its child plugin did not confirm that, and may still be active on the site.';
-      return { message, data: simpleSite(gone) };
+      return { message, data: removedSite(gone) };
     },
   }),
   siteRoute({

@@ -11,6 +11,7 @@ import {
   unsuspendHandler,
 } from '../../domain/jobs/handlers.js';
 import type { CheckResult } from '../../domain/sites/check.js';
+import { withStandings } from '../../domain/sites/sites.js';
 import { byCursor, flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
 import { exampleFullSite, exampleSite } from '../schemas/examples.js';
@@ -67,7 +68,7 @@ export const sites: readonly Route[] = [
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
       const { items, paging } = await listRecords(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
-      return { ...paging, data: items.map(listView) };
+      return { ...paging, data: (await withStandings(ctx, items)).map(listView) };
     },
   }),
   route({

@@ -235,7 +235,7 @@ export const time: readonly Route[] = [
     returns: () => tasksShape().extend(withSite()),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
-      return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: simpleSite(site) };
+      return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: await simpleSite(ctx, site) };
     },
   }),
   route({

@@ -4,8 +4,8 @@ import { type Place, placeOf } from '../../domain/common/cursor.js';
 import type { Ctx } from '../../domain/context.js';
 import { settingOf } from '../../domain/settings/effects.js';
 import { presentHealthScore } from '../../domain/sites/health.js';
-import { isoTime, pageFrom, visible } from '../../domain/sites/sites.js';
-import { lastVisit, type StatusReason, statusReasons } from '../../domain/sites/status.js';
+import { isoTime, pageFrom, visible, withStandings } from '../../domain/sites/sites.js';
+import { lastVisit, type Standing, type StatusReason, standingIn, statusReasons } from '../../domain/sites/status.js';
 import type { OfferRow } from '../../store/sites/inventory.js';
 import type {
   IgnoredEntry,
@@ -63,7 +63,8 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
   const whole = options.full_data && (options.fields?.some((name) => !isListed(name)) ?? true);
   if (!whole) {
     const parts = withTags ? await ctx.store.siteRecords.parts(ids, tags) : NO_PARTS;
-    return rows.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
+    const shown = await withStandings(ctx, rows);
+    return shown.map((row) => (withTags ? { ...listView(row), ...tagsView(parts.get(row.id)) } : listView(row)));
   }
   const [goodHealth, records, parts, texts, offers, reasons] = await Promise.all([
     settingOf(ctx, 'monitoring', 'svc_sitehealth_threshold'),
@@ -125,8 +126,8 @@ const LISTED_PARTS = ['client', 'ignored'] as const;
 /** Members that come from storage as JSON text, in the order of the record. */
 const TEXTS = ['plugins', 'themes', 'recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
-export function listView({ id, name, url, status, client_id }: SiteRow) {
-  return { id, name, url, status, client_id };
+export function listView({ id, name, url, status, client_id, ...more }: SiteRow & Standing) {
+  return { id, name, url, status, client_id, ...standingIn(more) };
 }
 
 /** `tags` as `{id: name}`, the form that clients know, and complete tags in `tag_list`. */

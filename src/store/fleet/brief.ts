@@ -52,7 +52,7 @@ export interface BriefData {
 const SITE = 's.id AS site_id, s.name, s.url';
 /** Entries of completed actions; those with a code failed. */
 const LOG = "(SELECT * FROM action_log WHERE code = '')";
-const STATE = `s.suspended, s.disconnected, s.sync_error, d.last_sync, s.suspended_with,
+const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
 function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number) {

@@ -36,6 +36,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   suspended: 's.suspended',
   disconnected: 's.disconnected',
   sync_error: 's.sync_error',
+  unreached: 's.unreached',
   suspended_with: 's.suspended_with',
   suspended_client: '(SELECT c.name FROM client c WHERE c.id = s.suspended_with)',
   since: 'nullif(d.status_since, 0)',

@@ -150,7 +150,10 @@ export function createMail(db: Db) {
            JOIN site s ON s.id = u.site_id WHERE s.suspended = 0 ORDER BY u.n DESC, s.url_key LIMIT ?`,
           limit,
         ),
-        sql("SELECT id, name, url, sync_error FROM site WHERE status = 'disconnected' ORDER BY url_key LIMIT ?", limit),
+        sql(
+          "SELECT id, name, url, sync_error, unreached FROM site WHERE status = 'disconnected' ORDER BY url_key LIMIT ?",
+          limit,
+        ),
         sql(
           `SELECT (SELECT n FROM site_count WHERE status = 'disconnected') AS lost,
              (SELECT count(*) FROM incident WHERE ended_at IS NULL) AS down`,
@@ -170,7 +173,11 @@ export function createMail(db: Db) {
       return {
         updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
         most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
-        disconnected: disconnected.map((row) => ({ ...namesOf(row), reason: String(row.sync_error) })),
+        disconnected: disconnected.map((row) => ({
+          ...namesOf(row),
+          reason: String(row.sync_error),
+          unanswered: row.unreached === 2,
+        })),
         disconnected_total: Number(totals[0]?.lost ?? 0),
         down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
         down_total: Number(totals[0]?.down ?? 0),

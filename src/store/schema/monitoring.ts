@@ -231,6 +231,12 @@ END;
 CREATE TRIGGER site_monitor_suspend AFTER UPDATE OF suspended ON site WHEN old.suspended <> new.suspended BEGIN
   UPDATE monitor SET next_check_at = 0, seq = seq + 1 WHERE site_id = new.id;
 END;
+-- The monitor looks at the same page as a check. The time is written at once: only the batch that changes a status stamps it.
+CREATE TRIGGER site_monitor_looked AFTER UPDATE OF last_check_at ON monitor WHEN new.last_check_at IS NOT NULL BEGIN
+  UPDATE site SET unreached = CASE WHEN new.status = 1 THEN 0 ELSE max(unreached, 1) END
+    WHERE id = new.site_id AND (unreached = 0) = (new.status <> 1);
+  UPDATE site_detail SET status_since = new.last_check_at WHERE site_id = new.site_id AND status_since = 0;
+END;
 CREATE TRIGGER site_monitor_moves AFTER UPDATE OF url ON site WHEN old.url <> new.url BEGIN
   UPDATE certificate_plan SET next_check_at = 0 WHERE site_id = new.id;
   DELETE FROM site_domain WHERE site_id = new.id;

@@ -56,12 +56,15 @@ CREATE TABLE site (
   -- 2 = disconnected while it was suspended: the later of the two shows.
   disconnected INTEGER NOT NULL DEFAULT 0,
   sync_error TEXT NOT NULL DEFAULT '',
+  -- 1 = the newest look at the front page did not reach it; 2 = that was a check without any answer, and the site has answered
+  -- nothing since.
+  unreached INTEGER NOT NULL DEFAULT 0,
   -- The only derivation of the status: items, filters and counts all read it, so that they cannot disagree.
   status TEXT GENERATED ALWAYS AS (
     CASE
       WHEN disconnected = 2 THEN 'disconnected'
       WHEN suspended = 1 THEN 'suspended'
-      WHEN disconnected = 1 OR sync_error <> '' THEN 'disconnected'
+      WHEN disconnected = 1 OR sync_error <> '' OR unreached = 2 THEN 'disconnected'
       ELSE 'connected'
     END
   ) VIRTUAL,

@@ -22,7 +22,7 @@ export interface SiteFilter {
   with_updates?: boolean | undefined;
 }
 
-const LISTED = ['id', 'url', 'name', 'status', 'client_id'];
+const LISTED = ['id', 'url', 'name', 'status', 'client_id', 'unreached'];
 export const LIST_COLUMNS = LISTED.map((name) => `s.${name}`).join(', ');
 /** Rows of `LIST_COLUMNS`. */
 export const siteRows = jsonRows<SiteRow>(LISTED);

@@ -139,8 +139,11 @@ async function storeUnlessSynced(
 function succeededStatements(siteId: number, now: number, reconnects: boolean): Statement[] {
   return [
     reconnects
-      ? sql("UPDATE site SET sync_error = '', disconnected = 0 WHERE id = ?", siteId)
-      : sql("UPDATE site SET sync_error = '' WHERE id = ? AND sync_error <> ''", siteId),
+      ? sql("UPDATE site SET sync_error = '', unreached = min(unreached, 1), disconnected = 0 WHERE id = ?", siteId)
+      : sql(
+          "UPDATE site SET sync_error = '', unreached = min(unreached, 1) WHERE id = ? AND (sync_error <> '' OR unreached = 2)",
+          siteId,
+        ),
     sql(
       "UPDATE site_detail SET last_sync = ?, last_attempt = ?, sync_error_code = '' WHERE site_id = ?",
       now,

@@ -10,6 +10,11 @@ export interface SiteRow extends Row {
   name: string;
   status: SiteStatus;
   client_id: number | null;
+  /**
+   * 1 = the newest look at the front page did not reach the site; 2 = that was a check without any answer, and the site
+   * has answered nothing since.
+   */
+  unreached: number;
 }
 
 export interface SiteRecord extends SiteRow {

@@ -48,7 +48,7 @@ export function createSiteSecrets(db: Db, vault: Vault) {
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
         `SELECT s.id, s.url, d.admin_username, d.ssl_verify, d.force_use_ipv4, d.ssl_version, d.on_trial, d.door,
-           d.sync_error_code NOT IN ('', 'svc_child_version_outdated') OR (s.sync_error <> '' AND d.sync_error_code = '') AS failing, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
+           d.sync_error_code NOT IN ('', 'svc_child_version_outdated') OR (s.sync_error <> '' AND d.sync_error_code = '') OR s.unreached = 2 AS failing, x.private_key, x.regverify, x.http_user, x.http_pass, x.unique_id
          FROM site s JOIN site_detail d ON d.site_id = s.id JOIN site_secret x ON x.site_id = s.id
          WHERE s.id IN (SELECT value FROM json_each(?))`,
         [idList(ids)],

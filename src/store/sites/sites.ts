@@ -285,7 +285,7 @@ export function createSites(db: Db, vault: Vault) {
 
     async markConnected(id: number, now: number | null = null): Promise<void> {
       await db.batch([
-        sql("UPDATE site SET disconnected = 0, sync_error = '' WHERE id = ?", id),
+        sql("UPDATE site SET disconnected = 0, sync_error = '', unreached = min(unreached, 1) WHERE id = ?", id),
         sql("UPDATE site_detail SET sync_error_code = '' WHERE site_id = ? AND sync_error_code <> ''", id),
         stampStatus(now),
       ]);

@@ -14,7 +14,22 @@ export interface SuspensionChange {
 /** Facts about the status of a site, besides the status itself. */
 export interface StatusFacts
   extends Row,
-    Pick<SiteRecord, 'id' | 'status' | 'suspended' | 'disconnected' | 'sync_error' | 'suspended_with'> {
+    Pick<
+      SiteRecord,
+      | 'id'
+      | 'status'
+      | 'suspended'
+      | 'disconnected'
+      | 'sync_error'
+      | 'unreached'
+      | 'suspended_with'
+      | 'reachable'
+      | 'http_status'
+      | 'checked_at'
+      | 'monitor_status'
+      | 'monitor_http_status'
+      | 'monitor_checked_at'
+    > {
   status_since: number | null;
   /** The name of the client with which the site was suspended. */
   suspended_client: string | null;
@@ -51,29 +66,45 @@ export function createSiteStatus(db: Db) {
     async facts(ids: readonly number[]): Promise<Map<number, StatusFacts>> {
       if (ids.length === 0) return new Map();
       const rows = await db.all<StatusFacts>(
-        `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.suspended_with, c.name AS suspended_client,
-           nullif(d.status_since, 0) AS status_since
-         FROM site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN client c ON c.id = s.suspended_with
+        `SELECT s.id, s.status, s.suspended, s.disconnected, s.sync_error, s.unreached, s.suspended_with,
+           d.reachable, d.http_status, d.checked_at, m.status AS monitor_status,
+           m.last_http_code AS monitor_http_status, m.last_check_at AS monitor_checked_at,
+           c.name AS suspended_client, nullif(d.status_since, 0) AS status_since
+         FROM site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN monitor m ON m.site_id = s.id
+           LEFT JOIN client c ON c.id = s.suspended_with
          WHERE s.id IN (SELECT value FROM json_each(?))`,
         [idList(ids)],
       );
       return new Map(rows.map((row) => [row.id, row]));
     },
 
-    /** Stores the result of a visit to the front page (operations §5.12). */
+    /**
+     * Stores the result of a visit to the front page (operations §5.12). Without any answer the site counts as
+     * disconnected until it answers again, whatever it is asked.
+     */
     async recordVisit(
       id: number,
       visit: { reachable: boolean | null; http_status: number; response_time_ms: number; at: number },
     ): Promise<void> {
-      await db.run(
-        'UPDATE site_detail SET reachable = ?, http_status = ?, response_time_ms = ?, checked_at = ? WHERE site_id = ?',
-        [visit.reachable, visit.http_status, visit.response_time_ms, visit.at, id],
-      );
+      const unreached = visit.http_status === 0 ? 2 : visit.reachable === true ? 0 : 1;
+      await db.batch([
+        sql(
+          'UPDATE site_detail SET reachable = ?, http_status = ?, response_time_ms = ?, checked_at = ? WHERE site_id = ?',
+          visit.reachable,
+          visit.http_status,
+          visit.response_time_ms,
+          visit.at,
+          id,
+        ),
+        sql('UPDATE site SET unreached = ? WHERE id = ? AND unreached <> ?', unreached, id, unreached),
+        stampStatus(visit.at),
+      ]);
     },
 
     /** The child answered a signed call: clears the error of an earlier sync, unless the child is too old. */
     async answered(id: number, now: number): Promise<void> {
       await db.batch([
+        sql('UPDATE site SET unreached = 1 WHERE id = ? AND unreached = 2', id),
         sql(
           `UPDATE site SET sync_error = '' WHERE id = ? AND sync_error <> ''
            AND NOT EXISTS (SELECT 1 FROM site_detail WHERE site_id = ? AND sync_error_code = 'svc_child_version_outdated')`,
