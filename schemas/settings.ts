@@ -7,6 +7,8 @@ import { z } from './zod.js';
 export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
 const SCREEN = 'Not acted on: the page of this service has no such part.';
+const THEME =
+  'Not acted on: the page of this service is light or dark as the browser is, or as its own switch says there.';
 const UPDATES =
   'Not acted on: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
 const BACKUPS = 'Not acted on: the child plugin offers no backups that this service could start or look up.';
@@ -71,7 +73,7 @@ export const GENERAL = {
   delay_autoupdate: field(() => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days that an update is waited with.', {
     idle: UPDATES,
   }),
-  show_language_updates: field(onOff, 1, 'Show translations among the updates.', { idle: SCREEN }),
+  show_language_updates: field(onOff, 1, 'Show translations in GET /updates. Also without, they are updated.'),
   disable_update_confirmations: field(
     () => among(0, 1, 2),
     0,
@@ -191,7 +193,7 @@ export const TOOLS = {
     () => z.enum(['default', 'default-2024', 'classic', 'dark', 'wpadmin', 'minimalistic']),
     'default',
     'Colours of the dashboard.',
-    { idle: SCREEN, personal: true },
+    { idle: THEME, personal: true },
   ),
   guided_tours: field(onOff, 0, 'Show guided tours.', { idle: SCREEN }),
   chat_widget: field(onOff, 0, 'Show the chat.', { idle: SCREEN }),

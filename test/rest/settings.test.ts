@@ -143,6 +143,15 @@ describe('groups', () => {
     expect(await theme()).toMatchObject({ svc_theme: 'default', guided_tours: 1 });
   });
 
+  it('say truly what the theme does on the page', async () => {
+    const { body } = await edit('tools', { svc_theme: 'classic' });
+    expect(body.message).toContain('Stored only, without any effect here: svc_theme');
+    const { notes } = (await app.rest('GET /settings/tools')).body.meta;
+    expect(notes.svc_theme).toContain('the page of this service is light or dark as the browser is');
+    expect(JSON.stringify((await app.rest('GET /settings/general')).body.meta)).not.toContain('no screen');
+    await edit('tools', { svc_theme: null });
+  });
+
   it('need a key that writes to change, and one that reads to read', async () => {
     expect((await app.rest('PUT /settings/general/edit', { body: {}, token: app.tokens.read })).status).toBe(403);
     expect((await app.rest('GET /settings/general', { token: app.tokens.write })).status).toBe(403);

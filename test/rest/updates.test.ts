@@ -268,6 +268,37 @@ describe('a slug or type that names nothing', () => {
   });
 });
 
+describe('translations', () => {
+  it('are left out of both lists while show_language_updates is 0', async () => {
+    app.fleet.site(0).state.translations = [
+      { type: 'plugin', slug: 'akismet', name: 'Akismet', version: '5.3', language: 'de_DE' },
+    ];
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const show = (on: number | null) => app.rest('PUT /settings/general/edit', { body: { show_language_updates: on } });
+    const lists = ['', '/1', '?type=all', '?type=plugins,translations', '?type=translations'];
+    const read = async () => {
+      const answers = await Promise.all(lists.map((list) => app.rest(`GET /updates${list}`)));
+      return answers.map(
+        ({ body }) => new Set(Object.values(body.data).flatMap((site) => Object.keys(site as object))),
+      );
+    };
+    const before = await read();
+    for (const types of before) expect(types).toContain('translations');
+    const { headers } = await app.rest('GET /updates');
+    const etag = headers.get('etag') ?? '';
+    expect((await show(0)).body.message).toBe('The general settings were changed.');
+    const after = await read();
+    for (const [index, types] of after.entries())
+      expect(types).toEqual(new Set([...(before[index] ?? [])].filter((type) => type !== 'translations')));
+    expect((await app.rest('GET /updates?type=translations')).body.total).toBe(0);
+    const changed = await app.rest('GET /updates', { headers: { 'If-None-Match': etag } });
+    expect(changed.status).toBe(200);
+    expect((await app.call('list-updates', { types: ['translations'] })).total).toBeGreaterThan(0);
+    await show(null);
+    expect(await read()).toEqual(before);
+  });
+});
+
 describe('updating', () => {
   it('cuts the results with _fields, not the slugs', async () => {
     const [slug = ''] = slugs();

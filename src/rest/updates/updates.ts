@@ -19,7 +19,7 @@ import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape }
 import { requireSlugs } from '../sites/extensions.js';
 import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { siteRoute } from '../sites/references.js';
-import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
+import { ignoredByType, ignoredTypes, typesOf, updatesBySite, updatesRevision } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
 import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
 
@@ -75,7 +75,7 @@ export const updates: readonly Route[] = [
     needs: 'read',
     summary: 'List updates on offer, by site',
     description:
-      'Keyed by site id, type and slug. Ignored offers are left out; suspended sites are listed, marked by site_status. Pages are of sites.',
+      'Keyed by site id, type and slug. Ignored offers are left out, and translations while show_language_updates is 0; suspended sites are listed, marked by site_status. Pages are of sites.',
     params: () =>
       z.object({
         type: types(),
@@ -88,7 +88,7 @@ export const updates: readonly Route[] = [
       }),
     example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
     returns: () => mapOf(offersOfSite(), 'site id'),
-    revision: (ctx) => ctx.store.siteUpdates.revision(),
+    revision: updatesRevision,
     answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
       const asked = { types: typesOf(type), search: part, include, exclude, filters };
       const found = await updatesBySite(ctx, asked, page, per_page);

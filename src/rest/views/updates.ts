@@ -2,6 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Ctx } from '../../domain/context.js';
+import { settingOf } from '../../domain/settings/effects.js';
 import { loadRecord } from '../../domain/sites/sites.js';
 import { REST_TYPES, type RestType } from '../../domain/updates/by-type.js';
 import { narrowingOf, type UpdateFilters } from '../../domain/updates/filters.js';
@@ -9,6 +10,25 @@ import { fixesOf } from '../../domain/vulnerabilities/fixes.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SiteOffer } from '../../store/updates/by-site.js';
 import { ignoredView } from './site-records.js';
+
+const TRANSLATIONS = 3;
+const ALL_TYPES = [0, 1, 2, TRANSLATIONS];
+
+/** The types to show of those asked for, empty = all: translations only while the dashboard shows them. */
+async function shownTypes(ctx: Ctx, asked: readonly number[]): Promise<readonly number[]> {
+  if ((await settingOf(ctx, 'general', 'show_language_updates')) === 1) return asked;
+  return (asked.length === 0 ? ALL_TYPES : asked).filter((type) => type !== TRANSLATIONS);
+}
+
+/** The revision of the list of updates by site, which depends on what the dashboard shows, too. */
+export async function updatesRevision(ctx: Ctx): Promise<string> {
+  const types = await shownTypes(ctx, []);
+  return revisionWith(await ctx.store.siteUpdates.revision(), types);
+}
+
+function revisionWith(revision: string, types: readonly number[]): string {
+  return types.length === 0 ? revision : `${revision}.${types.join('')}`;
+}
 
 export function typesOf(words: readonly ('all' | RestType)[]): number[] {
   if (words.length === 0 || words.includes('all')) return [];
@@ -26,12 +46,17 @@ interface Asked {
 /** One page of sites with their offers as `{site id: {type: {slug: entry}}}`. */
 export async function updatesBySite(
   ctx: Ctx,
-  { types, search = '', include, exclude, filters = {} }: Asked,
+  { types: asked, search = '', include, exclude, filters = {} }: Asked,
   page: number,
   perPage: number,
 ) {
   const ids = include === undefined || include.length === 0 ? undefined : include;
-  const narrowing = await narrowingOf(ctx, filters);
+  const [narrowing, types, all] = await Promise.all([
+    narrowingOf(ctx, filters),
+    shownTypes(ctx, asked),
+    shownTypes(ctx, []),
+  ]);
+  if (types.length === 0 && asked.length > 0) return { total: 0, revision: await updatesRevision(ctx), data: {} };
   const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites, narrowing };
   const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
   // Numeric object keys are always sorted, so the list is in the order of the ids.
@@ -42,7 +67,7 @@ export async function updatesBySite(
     data[offer.site_id] = site;
     put(site, offer, fixes.get(at));
   }
-  return { total, revision, data };
+  return { total, revision: revisionWith(revision, all), data };
 }
 
 function put(site: Record<string, Record<string, object>>, offer: SiteOffer, fixes: string[] | undefined): void {
