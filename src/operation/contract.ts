@@ -32,7 +32,7 @@ export function contractOf(operation: Operation): Contract {
     run: { methods: operation.methods },
     annotations: {
       readonly: operation.effect === 'read',
-      destructive: operation.effect === 'destroy',
+      destructive: operation.replaces,
       idempotent: operation.idempotent,
       instructions: operation.instructions,
     },

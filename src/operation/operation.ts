@@ -32,7 +32,7 @@ interface Facts<I extends AnyObject, O extends AnyObject> {
   multi?: true;
   /** Contacts child sites although it only reads. */
   live?: true;
-  /** Overwrites data without deleting: marked for assistants like a deletion (MCP's `destructiveHint`). */
+  /** Overwrites data without deleting: published as destructive, like a deletion. */
   replaces?: true;
   /**
    * Called on first use: creating the schemas of all operations would slow down startup and cost memory in each thread.
@@ -122,6 +122,7 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
   const needs = definition.effect === 'read' ? 'read' : 'write';
   const run = definition.effect === 'read' ? definition.run : 'POST';
   const idempotent = definition.effect === 'read' || definition.idempotent;
+  const replaces = definition.effect === 'destroy' || definition.replaces === true;
   const fastParse = once(() => compileInputParser(input()));
   const fastSerialize = once(() => compileSerializer(output()));
   const parse = (given: unknown) => {
@@ -137,12 +138,12 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
     about: definition.about,
     instructions: definition.instructions ?? (definition.effect === 'destroy' ? PREVIEW_FIRST : ''),
     run,
-    methods: acceptedMethods(run, definition.effect, idempotent),
+    methods: acceptedMethods(run, definition.effect, replaces && idempotent),
     effect: definition.effect,
     needs,
     idempotent,
     multi: definition.multi ?? false,
-    replaces: definition.effect === 'destroy' || definition.replaces === true,
+    replaces,
     wholeFleet: definition.effect === 'write' && definition.preview !== undefined,
     engine: definition.effect !== 'read' || definition.live === true,
     input,
@@ -171,11 +172,14 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
 
 const PREVIEW_FIRST = 'Preview with dry_run, then confirm.';
 
-/** The method of the user's document, plus GET for reads and DELETE for idempotent deletions. */
-function acceptedMethods(run: 'GET' | 'POST', effect: Effect, idempotent: boolean): RunMethod[] {
+/**
+ * The method of the user's document, plus those that WordPress clients choose by the annotations: GET for reads, DELETE
+ * for what is destructive and idempotent.
+ */
+function acceptedMethods(run: 'GET' | 'POST', effect: Effect, deletes: boolean): RunMethod[] {
   const methods: RunMethod[] = [run];
   if (effect === 'read' && run === 'POST') methods.push('GET');
-  if (effect === 'destroy' && idempotent) methods.push('DELETE');
+  if (deletes) methods.push('DELETE');
   return methods;
 }
 

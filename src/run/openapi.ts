@@ -30,7 +30,7 @@ function tagOf(group: Toolset): string {
 /** The path item of an operation, with the method it is published with only, although it may accept others. */
 function pathItem(operation: GroupedOperation, scheme: string): Record<string, unknown> {
   const contract = contractOf(operation);
-  const { readonly, destructive, instructions } = contract.annotations;
+  const { instructions } = contract.annotations;
   const about = [contract.description, instructions, `MCP tool: \`${contract.tool}\`.`].filter((text) => text !== '');
   const method = operation.run;
   return {
@@ -46,7 +46,7 @@ function pathItem(operation: GroupedOperation, scheme: string): Record<string, u
         default: { description: 'Refused, and nothing changed.', content: json(ERROR) },
       },
       'x-permission': operation.needs,
-      'x-effect': readonly ? 'read' : destructive ? 'destroy' : 'write',
+      'x-effect': operation.effect,
     },
   };
 }

@@ -208,6 +208,16 @@ describe('the catalogue for models', () => {
     expect(withToken.map(({ name }) => name)).toEqual(guarded.map(({ id }) => toolName(id)));
   });
 
+  it('calls the same operations destructive in discovery and over MCP', () => {
+    const hints = new Map(tools.map(({ name, annotations }) => [name, annotations?.destructiveHint]));
+    for (const { operation, contract } of cases) {
+      expect([contract.id, contract.annotations.destructive]).toEqual([contract.id, hints.get(contract.tool)]);
+      // WordPress clients send DELETE to what is destructive and idempotent.
+      const deletes = contract.annotations.destructive && contract.annotations.idempotent;
+      expect([contract.id, operation.methods.includes('DELETE')]).toEqual([contract.id, deletes]);
+    }
+  });
+
   it('stays small: every conversation pays for it', () => {
     const ofInterface = new Set(Object.values(CATALOGUE).flatMap((facts) => facts.map(({ name }) => `svc/${name}-v1`)));
     expect(costOf(operations.filter(({ id }) => ofInterface.has(id)))).toBeLessThan(INTERFACE_TOKENS);

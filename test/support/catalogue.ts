@@ -43,18 +43,18 @@ check-sites|Check several sites|--+|POST
 suspend-sites|Suspend several sites|--+|POST`,
   updates: `
 list-updates|List available updates|+-+|GET
-run-updates|Apply selected updates|---|POST
+run-updates|Apply selected updates|-+-|POST
 list-ignored-updates|List ignored updates|+-+|GET
 set-ignored-updates|Ignore or restore one update|--+|POST
 get-site-updates|List one site's updates|+-+|POST GET
-update-site-core|Update one site's core|---|POST
-update-site-plugins|Update one site's plugins|---|POST
-update-site-themes|Update one site's themes|---|POST
-update-site-translations|Update one site's translations|---|POST
+update-site-core|Update one site's core|-+-|POST
+update-site-plugins|Update one site's plugins|-+-|POST
+update-site-themes|Update one site's themes|-+-|POST
+update-site-translations|Update one site's translations|-+-|POST
 ignore-site-core|Ignore or restore core updates|--+|POST
 ignore-site-plugins|Ignore or restore plugin updates|--+|POST
 ignore-site-themes|Ignore or restore theme updates|--+|POST
-update-all|Apply every available update|---|POST`,
+update-all|Apply every available update|-+-|POST`,
   clients: `
 list-clients|List clients|+-+|GET
 count-clients|Count clients|+-+|GET
