@@ -394,7 +394,7 @@ describe('update-client', () => {
 });
 
 describe('delete-client', () => {
-  test('previews, wants a confirmation, deletes; sites stay, without the suspension that was the client', async () => {
+  test('previews, wants a confirmation, deletes; sites stay as they are', async () => {
     const id = await app.client('Ada', { client_email: 'a@example.com' });
     const site = await app.site('1.example', { client: id });
     const alone = await app.site('2.example', { client: id, suspended: true });
@@ -405,10 +405,10 @@ describe('delete-client', () => {
       client_id: id,
       client_name: 'Ada',
       sites_affected: 2,
-      sites_to_unsuspend: 1,
+      sites_suspended: 2,
       warnings: [
         '2 sites stay, without a client.',
-        'Of these, 1 suspended only with the client will no longer be suspended.',
+        'Of these, 2 are suspended and stay so; unsuspend-site-v1 lifts that.',
       ],
     });
     for (const confirm of [{}, { confirm: false }, { confirm: 'false' }]) {
@@ -421,16 +421,13 @@ describe('delete-client', () => {
       client_id: id,
       client_name: 'Ada',
       sites_affected: 2,
-      sites_unsuspended: 1,
+      sites_suspended: 2,
     });
     expect(await app.call('get-site-client', { site_id_or_domain: site })).toEqual({ site_id: site, client: null });
-    expect(await app.cell('SELECT status FROM site WHERE id = ?', site)).toBe('connected');
-    expect(await app.cell('SELECT status FROM site WHERE id = ?', alone)).toBe('suspended');
-    expect(app.events.slice(-2)).toMatchObject([
-      { name: 'client.deleted', facts: { client_id: id, sites: 2 } },
-      { name: 'site.unsuspended', site_id: site, facts: { client_id: id } },
-    ]);
-    expect(await app.cell("SELECT n FROM site_count WHERE status = 'suspended'")).toBe(1);
+    for (const left of [site, alone])
+      expect(await app.cell('SELECT status FROM site WHERE id = ?', left)).toBe('suspended');
+    expect(app.events.at(-1)).toMatchObject({ name: 'client.deleted', facts: { client_id: id, sites: 2 } });
+    expect(await app.cell("SELECT n FROM site_count WHERE status = 'suspended'")).toBe(2);
     expect((await app.refusal('delete-client', { client_id_or_email: id, confirm: true })).code).toBe(
       'svc_client_not_found',
     );

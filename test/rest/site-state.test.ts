@@ -357,36 +357,52 @@ describe('the suspension of a client', () => {
     await app.call('add-client', { name: 'Ada', selected_sites: [1] });
     await app.call('suspend-client', client);
   });
-  const lifted = () => app.call('update-site', { ...ONE, client_id: null });
+  const all = () => Promise.all([1, 2, 3].map((id) => status(id)));
+  const since = async () => (await get()).status_since;
 
-  it('takes along a site that joins, by every way, and lets go one that leaves', async () => {
+  it.each<[string, (to: number) => Promise<unknown>]>([
+    ['update-site', (to) => app.call('update-site', { ...ONE, client_id: to })],
+    ['REST', (to) => app.rest('PUT /sites/1/edit', { body: { client_id: to } })],
+    ['a batch', (to) => app.rest('POST /sites/batch', { body: { update: [{ id: 1, client_id: to }] } })],
+    ['update-client', (to) => app.call('update-client', { client_id_or_email: to, selected_sites: [1] })],
+    ['REST of clients', (to) => app.rest(`PUT /clients/${to}/edit`, { body: { selected_sites: [1] } })],
+  ])('moves with no site: %s', async (_, move) => {
+    await app.call('add-client', { name: 'Bea' });
+    const before = await since();
     app.clock.move(60_000);
-    expect(await app.call('update-site', { site_id_or_domain: 2, client_id: 1 })).toMatchObject({
-      status: 'suspended',
-      status_reason: expect.stringContaining('with its client Ada (1)'),
-      status_since: '2026-11-20T12:01:00Z',
-    });
-    const edited = await app.rest('PUT /sites/3/edit', { body: { client_id: 1 } });
-    expect(edited.body.data).toMatchObject({ status: 'suspended' });
-    expect(await lifted()).toMatchObject({ status: 'connected' });
-    await app.call('update-client', { ...client, selected_sites: [1] });
-    expect([await status(1), await status(2), await status(3)]).toEqual(['suspended', 'connected', 'connected']);
+    await move(2);
+    expect([await all(), await since()]).toEqual([['suspended', 'connected', 'connected'], before]);
+    expect((await get()).status_reason).toBe('Suspended; unsuspend-site-v1 lifts that.');
+    await app.call('unsuspend-client', client);
+    expect(await status()).toBe('suspended');
+    await app.call('suspend-client', client);
+    await app.call('unsuspend-site', ONE);
+    await move(1);
+    expect(await status()).toBe('connected');
+  });
+
+  it('is taken by a site that is added to it', async () => {
     const { url, admin, password, uniqueId } = site;
     await app.call('delete-site', { ...ONE, confirm: true });
     const added = { url, admin, admin_password: password, unique_id: uniqueId, client_id: 1 };
     expect(await app.call('add-site', added)).toMatchObject({ status: 'suspended', client_id: 1 });
   });
 
-  it('counts every site that is suspended now, and ends with the client', async () => {
-    await app.call('suspend-site', { site_id_or_domain: 2 });
+  it.each(['operation', 'REST'])('stays with its sites when it is deleted, and the answer says so: %s', async (way) => {
     await app.call('update-client', { ...client, selected_sites: [1, 2] });
     expect(await app.call('suspend-client', client)).toMatchObject({ sites_suspended: 2 });
-    expect(await app.call('delete-client', { ...client, dry_run: true })).toMatchObject({
-      sites_affected: 2,
-      sites_to_unsuspend: 1,
-    });
-    expect(await app.call('delete-client', { ...client, confirm: true })).toMatchObject({ sites_unsuspended: 1 });
-    expect([await status(1), await status(2)]).toEqual(['connected', 'suspended']);
+    await app.call('unsuspend-site', { site_id_or_domain: 2 });
+    if (way === 'operation') {
+      const said = { sites_affected: 2, sites_suspended: 1 };
+      expect(await app.call('delete-client', { ...client, dry_run: true })).toMatchObject(said);
+      expect(await app.call('delete-client', { ...client, confirm: true })).toMatchObject(said);
+    } else {
+      const { body } = await app.rest('DELETE /clients/1/remove');
+      expect(body.message).toBe('The client was deleted. Its sites stay. 1 of them are suspended and stay so.');
+    }
+    expect(await all()).toEqual(['suspended', 'connected', 'connected']);
+    expect((await get()).status_reason).toBe('Suspended; unsuspend-site-v1 lifts that.');
+    expect(await app.call('unsuspend-site', ONE)).toMatchObject({ status: 'connected' });
   });
 });
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-client-v1',
   title: 'Delete a client',
-  about: 'Deletes a client; its sites stay.',
+  about: 'Deletes a client; its sites stay, suspended ones suspended.',
   effect: 'destroy',
   idempotent: false,
   input: () => z.object({ client_id_or_email: clientRef(), ...confirmation() }),
@@ -17,12 +17,7 @@ export default defineOperation({
       ...clientHead(),
       dry_run: z.boolean().optional().describe('True on a preview.'),
       sites_affected: z.number().int().optional().describe('Sites that lose the client.'),
-      sites_unsuspended: z.number().int().optional().describe('Sites no longer suspended: only the client was.'),
-      sites_to_unsuspend: z
-        .number()
-        .int()
-        .optional()
-        .describe('On a preview: sites that would no longer be suspended.'),
+      sites_suspended: z.number().int().optional().describe('Of these, sites that stay suspended.'),
       warnings: z.array(z.string()).optional().describe('On a preview: what to know before confirming.'),
     }),
   preview: ({ client_id_or_email }, ctx) => previewDeleteClient(ctx, client_id_or_email),

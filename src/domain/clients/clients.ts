@@ -64,9 +64,8 @@ export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientVie
   const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
     ctx.store.clients.add(texts, sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
-  const { client, suspensions } = stored(write, sites);
+  const { client } = stored(write, sites);
   ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
-  emitSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -81,9 +80,8 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   const write = await changing('svc_client_update_failed', 'The client was not changed.', () =>
     ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now(), ctx.actor.denied_sites),
   );
-  const { client, suspensions } = stored(write, sites ?? [], ref);
+  const { client } = stored(write, sites ?? [], ref);
   ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
-  emitSuspensions(ctx, suspensions, client.id);
   return clientView(client);
 }
 
@@ -91,7 +89,7 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
 export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   const count = client.sites_count;
-  const lifted = client.own_suspensions;
+  const suspended = client.suspended_sites;
   const warning = count === 1 ? '1 site stays, without a client.' : `${count} sites stay, without a client.`;
   const buckets = client.own_buckets;
   const lost =
@@ -103,28 +101,31 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
     deleted: false,
     ...clientHead(client),
     sites_affected: count,
-    sites_to_unsuspend: lifted,
+    sites_suspended: suspended,
     warnings: [
       ...(count === 0 ? [] : [warning]),
-      ...(lifted === 0 ? [] : [`Of these, ${lifted} suspended only with the client will no longer be suspended.`]),
+      ...(suspended === 0 ? [] : [`Of these, ${suspended} are suspended and stay so; unsuspend-site-v1 lifts that.`]),
       ...(buckets === 0 ? [] : [lost]),
     ],
   };
 }
 
 /**
- * Sites stay, without a client, and a suspension set by the client is lifted; one set on the site itself stays. Costs
- * lose their client, and hours worked for it alone are deleted with it. Throws `svc_client_not_found`.
+ * Sites stay, without a client, and keep their suspension. Costs lose their client, and hours worked for it alone are deleted with it. Throws `svc_client_not_found`.
  */
 export async function deleteClient(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
-  const lifted = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
-    ctx.store.clients.remove(client.id, ctx.clock.now()),
+  const removed = await changing('svc_client_deletion_failed', 'The client was not deleted.', () =>
+    ctx.store.clients.remove(client.id),
   );
-  if (lifted === undefined) throw notFound(ref);
+  if (!removed) throw notFound(ref);
   ctx.events.emit({ name: 'client.deleted', facts: { ...clientHead(client), sites: client.sites_count } });
-  emitSuspensions(ctx, lifted, client.id);
-  return { deleted: true, ...clientHead(client), sites_affected: client.sites_count, sites_unsuspended: lifted.length };
+  return {
+    deleted: true,
+    ...clientHead(client),
+    sites_affected: client.sites_count,
+    sites_suspended: client.suspended_sites,
+  };
 }
 
 /** Throws `svc_client_not_found`. */

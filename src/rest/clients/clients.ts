@@ -129,12 +129,19 @@ export const clients: readonly Route[] = [
     path: '/clients/{id_or_email}/remove',
     needs: 'write',
     summary: 'Delete a client',
-    description: 'Its sites stay, without a client.',
+    description: 'Its sites stay, without a client; suspended ones stay suspended.',
     params: () => z.object(path()),
     returns: () => writtenOf(z.object({ id: z.number().int(), name: z.string() })),
     answer: async ({ id_or_email }, ctx) => {
-      const { client_id, client_name } = await deleteClient(ctx, (await clientOf(ctx, id_or_email)).id);
-      return { message: 'The client was deleted. Its sites stay.', data: { id: client_id, name: client_name } };
+      const { client_id, client_name, sites_suspended } = await deleteClient(
+        ctx,
+        (await clientOf(ctx, id_or_email)).id,
+      );
+      const suspended = sites_suspended === 0 ? '' : ` ${sites_suspended} of them are suspended and stay so.`;
+      return {
+        message: `The client was deleted. Its sites stay.${suspended}`,
+        data: { id: client_id, name: client_name },
+      };
     },
   }),
   route({

@@ -5,7 +5,7 @@ import type { BatchResult, Db, Statement } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { countOf, rowsAndTotal } from '../driver/lists.js';
 import { among, equal, except, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
-import { reportStatus, type SuspensionChange, stampStatus, suspensionChanges } from '../sites/status.js';
+import { type SuspensionChange, stampStatus } from '../sites/status.js';
 import {
   CLIENT_TEXTS,
   type ClientFilter,
@@ -26,7 +26,7 @@ const ownBuckets = (id: string) =>
    AND NOT EXISTS (SELECT 1 FROM time_bucket_client o WHERE o.bucket_id = b.bucket_id AND o.client_id <> b.client_id)`;
 const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.country, c.note, c.updated_at,
   (SELECT count(*) FROM ${ownBuckets('c.id')}) AS own_buckets,
-  (SELECT count(*) FROM site s WHERE s.client_id = c.id AND s.suspended_with = c.id) AS own_suspensions`;
+  (SELECT count(*) FROM site s WHERE s.client_id = c.id AND s.suspended = 1) AS suspended_sites`;
 
 /**
  * Wanted ids that match no site; one argument, the ids as JSON. Repeated inside a batch it finds the same each time.
@@ -59,13 +59,13 @@ function emailKey(email: string): string | null {
   return email === '' ? null : fold(email);
 }
 
-/** Outcome of a batch whose first statement finds missing sites and whose last ones report changed states and read the client. */
+/** Outcome of a batch whose first statement finds missing sites and whose last one reads the client. */
 function written(results: readonly BatchResult[]): ClientWrite {
   const missing = results[0]?.rows ?? [];
   if (missing.length > 0) return { outcome: 'no_site', missing: missing.map((row) => Number(row.id)) };
   const client = results.at(-1)?.rows[0];
   if (client === undefined) return { outcome: 'no_client' };
-  return { outcome: 'stored', client: client as ClientRow, suspensions: suspensionChanges(results.at(-3)) };
+  return { outcome: 'stored', client: client as ClientRow };
 }
 
 /** The only unique column of a client besides its id is the e-mail. */
@@ -132,7 +132,6 @@ export function createClients(db: Db) {
             wanted,
             wanted,
           ),
-          ...reportStatus(now),
           oneClient(`c.id = ${newest}`, [], hidden),
         ]),
       );
@@ -185,26 +184,19 @@ export function createClients(db: Db) {
           ),
         );
       }
-      return orEmailTaken(db.batch([...statements, ...reportStatus(now), oneClient('c.id = ?', [id], hidden)]));
+      return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id], hidden)]));
     },
 
     /**
-     * Sites and costs lose the client by their foreign keys, and sites the suspension it had set. Hours bought for it
-     * alone are deleted: a bucket without clients serves every client. Returns the sites that are no longer suspended;
-     * undefined if the client no longer existed.
+     * Sites and costs lose the client by their foreign keys; sites keep their suspension. Hours bought for it alone are
+     * deleted: a bucket without clients serves every client. False if the client no longer existed.
      */
-    async remove(id: number, now: number): Promise<SuspensionChange[] | undefined> {
-      const [lifted, , removed] = await db.batch([
-        sql(
-          'UPDATE site SET suspended = 0 WHERE client_id = ? AND suspended_with = ? RETURNING id, url, url_key',
-          id,
-          id,
-        ),
+    async remove(id: number): Promise<boolean> {
+      const [, removed] = await db.batch([
         sql(`DELETE FROM time_bucket WHERE id IN (SELECT bucket_id FROM ${ownBuckets('?')})`, id),
         sql('DELETE FROM client WHERE id = ?', id),
-        stampStatus(now),
       ]);
-      return (removed?.changes ?? 0) > 0 ? inUrlOrder(lifted, false) : undefined;
+      return (removed?.changes ?? 0) > 0;
     },
 
     /**

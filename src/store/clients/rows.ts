@@ -1,7 +1,6 @@
 /** Rows of clients, and the inputs and results of their writes. */
 
 import type { Row } from '../driver/db.js';
-import type { SuspensionChange } from '../sites/status.js';
 
 /** Text columns a caller may set. */
 export const CLIENT_TEXTS = [
@@ -29,8 +28,8 @@ export interface ClientRow extends ClientItemRow, ClientTexts {
   updated_at: number;
   /** Buckets of hours that serve this client alone. */
   own_buckets: number;
-  /** Sites that are suspended only because the client is. */
-  own_suspensions: number;
+  /** Sites of it that are suspended, with it or each alone. */
+  suspended_sites: number;
 }
 
 export interface ClientFilter {
@@ -45,7 +44,7 @@ export type ClientKey = { id: number } | { email: string };
 
 /** `missing`: ids of the wanted sites that do not exist; then nothing was written. */
 export type ClientWrite =
-  | { outcome: 'stored'; client: ClientRow; suspensions: SuspensionChange[] }
+  | { outcome: 'stored'; client: ClientRow }
   | { outcome: 'email_taken' }
   | { outcome: 'no_client' }
   | { outcome: 'no_site'; missing: number[] };

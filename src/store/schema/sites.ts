@@ -201,10 +201,10 @@ CREATE TRIGGER site_added_to_client AFTER INSERT ON site
   WHEN new.suspended = 0 AND EXISTS (SELECT 1 FROM client WHERE id = new.client_id AND suspended = 1) BEGIN
   UPDATE site SET suspended = 1, suspended_with = new.client_id WHERE id = new.id;
 END;
-CREATE TRIGGER site_changes_client AFTER UPDATE OF client_id ON site WHEN old.client_id IS NOT new.client_id BEGIN
-  UPDATE site SET suspended = 0, suspended_with = NULL WHERE id = new.id AND suspended_with IS NOT NULL;
-  UPDATE site SET suspended = 1, suspended_with = new.client_id
-    WHERE id = new.id AND suspended = 0 AND EXISTS (SELECT 1 FROM client WHERE id = new.client_id AND suspended = 1);
+-- A suspension stays when the site comes to another client or loses its own, and belongs to the site from then on.
+CREATE TRIGGER site_changes_client AFTER UPDATE OF client_id ON site
+  WHEN old.client_id IS NOT new.client_id AND new.suspended_with IS NOT NULL BEGIN
+  UPDATE site SET suspended_with = NULL WHERE id = new.id;
 END;
 CREATE TRIGGER site_unsuspended AFTER UPDATE OF suspended ON site
   WHEN new.suspended = 0 AND new.suspended_with IS NOT NULL BEGIN

@@ -1,6 +1,6 @@
 /** The status of sites: since when, caused by what, and what the last visits found (operations §5.1, §5.12). */
 
-import { type BatchResult, type Db, type Row, type Statement, sql } from '../driver/db.js';
+import { type Db, type Row, type Statement, sql } from '../driver/db.js';
 import { idList } from './filter.js';
 import type { SiteRecord } from './rows.js';
 
@@ -38,26 +38,6 @@ export interface StatusFacts
 /** Stores the time of every status change in the batch so far, null = unknown; triggers mark the sites. */
 export function stampStatus(now: number | null): Statement {
   return sql('UPDATE site_detail SET status_since = ? WHERE status_since = 0', now);
-}
-
-/** The sites whose status the batch changed, to be read with `suspensionChanges`, and the time of the change. */
-export function reportStatus(now: number): Statement[] {
-  return [
-    sql(
-      `SELECT s.id, s.url, s.suspended FROM site_detail d JOIN site s ON s.id = d.site_id WHERE d.status_since = 0
-       ORDER BY s.url_key, s.id`,
-    ),
-    stampStatus(now),
-  ];
-}
-
-/** Rows of the first statement of `reportStatus`. */
-export function suspensionChanges(result: BatchResult | undefined): SuspensionChange[] {
-  return (result?.rows ?? []).map(({ id, url, suspended }) => ({
-    id: Number(id),
-    url: String(url),
-    suspended: suspended === 1,
-  }));
 }
 
 export function createSiteStatus(db: Db) {
