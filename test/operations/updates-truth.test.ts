@@ -529,17 +529,45 @@ describe('a call on a slow site', () => {
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
-  it('throws where an answer has no place for it, with the job', async () => {
-    site.faults.latencyMs = (name) => (name === 'upgrade' ? 2 * LIMIT : 0);
-    const error = await app.fail('update-site-core', OF);
-    expect(error).toMatchObject({ code: 'svc_still_running', status: 504 });
-    const { job_id } = error.data;
-    expect((await app.fail('update-site-core', OF)).data.job_id).toBe(job_id);
+  it('answers with the job where nothing is done yet: core and translations', async () => {
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    const first = await app.call('update-site-core', OF);
+    const { job_id } = first;
+    expect(first).toMatchObject({
+      updated: false,
+      errors: [{ type: 'site', code: 'svc_still_running', message: expect.stringContaining(job_id) }],
+      status_url: expect.stringContaining(job_id),
+    });
+    expect(first.old_version).toBe(first.new_version);
+    expect((await app.call('update-site-core', OF)).job_id).toBe(job_id);
     await expect.poll(() => site.state.wpVersion).toBe('7.1');
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       items: [{ type: 'core', new_version: '7.1' }],
     });
+    site.faults = {};
+    site.state.translations = [{ type: 'core', slug: 'default', name: 'WordPress', version: '7.1', language: 'de_DE' }];
+    await app.call('sync-sites');
+    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
+    expect(await app.call('update-site-translations', OF)).toMatchObject({
+      updated: false,
+      translations_updated: 0,
+      errors: [{ type: 'site', code: 'svc_still_running' }],
+      job_id: expect.stringMatching(/^update_/),
+    });
+    await app.drain();
+  });
+
+  it('throws where an answer has no place for it, with the job: the switch of a theme', async () => {
+    const theme = site.state.themes.find(({ slug }) => slug !== site.state.activeTheme)?.slug ?? '';
+    site.faults.latencyMs = (name) => (name === 'theme_action' ? 2 * LIMIT : 0);
+    const error = await app.fail('activate-site-theme', { ...OF, slug: theme });
+    expect(error).toMatchObject({ code: 'svc_still_running', status: 504 });
+    const { job_id } = error.data;
+    expect((await app.fail('activate-site-theme', { ...OF, slug: theme })).data.job_id).toBe(job_id);
+    await expect.poll(() => site.state.activeTheme).toBe(theme);
+    await app.drain();
+    expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'completed', succeeded: 1 });
   });
 
   it('holds for plugin changes too', async () => {

@@ -1,4 +1,4 @@
-import { siteRef } from '../../schemas/common.js';
+import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
 import { updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
@@ -23,6 +23,7 @@ export default defineOperation({
       old_version: z.string(),
       new_version: z.string(),
       errors: z.array(updateError()).optional().describe('What is wrong with the site since.'),
+      ...continuedFields(),
     }),
 
   handle: ({ site_id_or_domain }, ctx) => updateCore(ctx, site_id_or_domain),

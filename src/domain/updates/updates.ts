@@ -268,12 +268,17 @@ export async function updateCore(ctx: Ctx, ref: SiteRef) {
   const [offer] = await ctx.store.updates.ofSite(target.site.id, types, true);
   const installed = target.site.wp_version;
   if (offer === undefined) return unchanged(installed);
-  const { updated, errors } = await updateOne(ctx, target, { types, specific_items: [], even_ignored: true });
+  const { updated, errors, ...job } = await updateOne(ctx, target, {
+    types,
+    specific_items: [],
+    even_ignored: true,
+  }).catch((error: unknown) => stillOpen(target, error));
   const [done] = updated;
   if (done !== undefined) {
     const { old_version, new_version } = done;
-    return { site_id, site_url, updated: true, old_version, new_version, ...errorsMember(errors) };
+    return { site_id, site_url, updated: true, old_version, new_version, ...errorsMember(errors), ...job };
   }
+  if (job.job_id !== undefined) return { ...unchanged(installed), ...errorsMember(errors), ...job };
   // Updated elsewhere since the last sync: nothing was left to do here.
   if (errors.every(({ code }) => code === 'svc_no_updates'))
     return unchanged((await ctx.store.sites.record(site_id))?.wp_version ?? installed);
@@ -286,9 +291,11 @@ export async function updateTranslations(ctx: Ctx, ref: SiteRef) {
   const types = [UPDATE_TYPES.indexOf('translation')];
   const offers = await ctx.store.updates.ofSite(site_id, types, false);
   if (offers.length === 0) return { site_id, site_url, updated: false, translations_updated: 0 };
-  const { updated, errors, ...job } = await updateOne(ctx, target, { types, specific_items: [] });
+  const { updated, errors, ...job } = await updateOne(ctx, target, { types, specific_items: [] }).catch(
+    (error: unknown) => stillOpen(target, error),
+  );
   const count = updated.length;
-  if (count === 0 && errors.length > 0) throw updateFailed(errors, site_id);
+  if (count === 0 && errors.length > 0 && job.job_id === undefined) throw updateFailed(errors, site_id);
   return { site_id, site_url, updated: count > 0, translations_updated: count, ...errorsMember(errors), ...job };
 }
 
