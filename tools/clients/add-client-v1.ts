@@ -14,7 +14,7 @@ export default defineOperation({
       name: clientNameInput().describe('Need not be unique.'),
       client_email: clientEmail().optional().describe('Unique among clients.'),
       ...clientDetails(),
-      selected_sites: ids().optional().describe('Ids of its sites.'),
+      selected_sites: ids().optional().describe('Site ids.'),
     }),
   output: client,
   handle: (input, ctx) => addClient(ctx, input),

@@ -15,7 +15,7 @@ export default defineOperation({
     z.object({
       deleted: z.boolean(),
       ...clientHead(),
-      dry_run: z.boolean().optional().describe('True on a preview.'),
+      dry_run: z.boolean().optional().describe('True for a preview.'),
       sites_affected: z.number().int().optional().describe('Sites that lose the client.'),
       sites_suspended: z.number().int().optional().describe('Of these, sites that stay suspended.'),
       warnings: z.array(z.string()).optional().describe('On a preview: what to know before confirming.'),

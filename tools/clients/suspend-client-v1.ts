@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/suspend-client-v1',
   title: 'Suspend a client and its sites',
-  about: 'Suspends a client and all its sites, so that syncs and updates leave them out.',
+  about: 'Suspends a client and all its sites, excluding them from syncs and updates.',
   effect: 'write',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-client-v1',
   title: 'Lift a client suspension',
-  about: 'Makes a client and its sites active again; reconnects where it must.',
+  about: 'Reactivates a client and its sites; reconnects if needed.',
   effect: 'write',
   idempotent: true,
   input: () => z.object({ client_id_or_email: clientRef() }),
@@ -16,7 +16,7 @@ export default defineOperation({
       unsuspended: z.boolean(),
       ...clientHead(),
       sites_unsuspended: z.number().int(),
-      sites_reconnected: z.number().int().optional().describe('Only when some were disconnected.'),
+      sites_reconnected: z.number().int().optional().describe('Only if some were disconnected.'),
       errors: z.array(siteError()).optional().describe('Sites that could not be reconnected.'),
       ...continuedFields(),
       sites_queued: z.number().int().optional(),

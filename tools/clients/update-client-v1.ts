@@ -16,7 +16,7 @@ export default defineOperation({
       name: clientNameInput().optional().describe('Not blank.'),
       client_email: clientEmailOrNone().optional().describe('"" removes it.'),
       ...clientDetails(),
-      selected_sites: ids().optional().describe('Ids of all its sites; [] = none.'),
+      selected_sites: ids().optional().describe('All its site ids; [] = none.'),
     }),
   output: client,
   handle: ({ client_id_or_email, ...input }, ctx) => updateClient(ctx, client_id_or_email, input),

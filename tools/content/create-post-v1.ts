@@ -28,14 +28,14 @@ export default defineOperation({
       site_id: z.number().int(),
       post_id: z.number().int(),
       link: z.string(),
-      warning: z.string().optional().describe('What of it was not done.'),
+      warning: z.string().optional().describe('What was left out.'),
     }),
 
   async handle({ site_id_or_domain, ...given }, ctx) {
     const site = await getSite(ctx, site_id_or_domain);
     const post = newPost().parse(withoutNulls(given));
     const { without_image, ...made } = await createPost(ctx, site, post);
-    const warning = without_image ? { warning: 'Without its image: the site could not download it.' } : {};
+    const warning = without_image ? { warning: 'Created without its image: the site could not download it.' } : {};
     return { site_id: site.id, ...made, ...warning };
   },
 });

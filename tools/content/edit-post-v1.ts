@@ -8,7 +8,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/edit-post-v1',
   title: 'Change a post',
-  about: 'Changes the given fields of a post or page; "" clears a text. Refused while someone edits it on the site.',
+  about:
+    'Changes the given fields of a post or page; "" clears a text. Refused while someone is editing it on the site.',
   effect: 'write',
   idempotent: true,
   replaces: true,

@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-comments-v1',
   title: 'List comments',
-  about: 'Asks sites for their comments, newest first. A site that cannot be asked stands in errors.',
+  about: 'Fetches comments from sites, newest first. Sites that failed are in errors.',
   run: 'GET',
   effect: 'read',
   live: true,
@@ -20,7 +20,7 @@ export default defineOperation({
       ...contentFilters(),
       status: commentStatusFilter().describe('Only in this state.'),
       search: searchText().describe('Part of the text.'),
-      per_site: int(1, 200).default(10).describe('Comments of each site at most.'),
+      per_site: int(1, 200).default(10).describe('Maximum per site.'),
     }),
 
   output: () => z.object({ sites: z.array(siteComments()), total: z.number().int(), errors: contentErrors() }),

@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-posts-v1',
   title: 'List posts',
-  about: 'Asks sites for their posts or pages, newest first. A site that cannot be asked stands in errors.',
+  about: 'Fetches posts or pages from sites, newest first. Sites that failed are in errors.',
   run: 'GET',
   effect: 'read',
   live: true,
@@ -20,8 +20,8 @@ export default defineOperation({
       ...contentFilters(),
       search: searchText().describe('Part of title or text.'),
       status: list(z.enum(POST_STATUSES)).default([]).describe('Any of them; empty = all but trash.'),
-      post_type: newPost().shape.post_type.describe('post, page, or a type of the site.'),
-      per_site: int(1, 200).default(10).describe('Posts of each site at most.'),
+      post_type: newPost().shape.post_type.describe('post, page or a custom type.'),
+      per_site: int(1, 200).default(10).describe('Maximum per site.'),
     }),
 
   output: () => z.object({ sites: z.array(sitePosts()), total: z.number().int(), errors: contentErrors() }),

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/moderate-comments-v1',
   title: 'Moderate comments',
   about:
-    'Approves comments of a site, takes that back, marks them as spam or moves them to the trash, and verifies each.',
+    'Approves, unapproves, trashes or restores comments of a site, or marks them as spam or not, and verifies each.',
   effect: 'write',
   idempotent: true,
 
@@ -19,13 +19,13 @@ export default defineOperation({
       comment_ids: list(id()).describe('From list-comments-v1; at most 500.'),
       action: z
         .enum(['approve', 'unapprove', 'spam', 'unspam', 'trash', 'restore'])
-        .describe('restore takes out of the trash.'),
+        .describe('restore: out of the trash.'),
     }),
 
   output: () =>
     z.object({
       site_id: z.number().int(),
-      done: z.array(z.number().int()).describe('Comments that are as asked.'),
+      done: z.array(z.number().int()).describe('Comments now in that state.'),
       errors: z.array(z.object({ id: z.number().int(), code: z.string(), message: z.string() })),
     }),
 

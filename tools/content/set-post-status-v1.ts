@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/set-post-status-v1',
   title: 'Publish or trash a post',
-  about: 'Publishes a post, makes it a draft, or moves it into the trash and out again.',
+  about: 'Publishes or unpublishes a post, or moves it to or out of the trash.',
   effect: 'write',
   idempotent: true,
 
@@ -16,7 +16,7 @@ export default defineOperation({
     z.object({
       site_id_or_domain: siteRef(),
       post_id: postId(),
-      step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes a draft.'),
+      step: z.enum(['publish', 'unpublish', 'trash', 'restore']).describe('unpublish makes it a draft.'),
     }),
 
   output: () =>
@@ -24,7 +24,7 @@ export default defineOperation({
       site_id: z.number().int(),
       post_id: z.number().int(),
       post_status: z.string(),
-      changed: z.boolean().describe('false = it was so already.'),
+      changed: z.boolean().describe('false = it already was.'),
     }),
 
   async handle({ site_id_or_domain, post_id, step }, ctx) {

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-cost-v1',
   title: 'Delete a cost',
-  about: 'Deletes the record of a cost.',
+  about: 'Deletes a cost record.',
   effect: 'destroy',
   idempotent: false,
 
@@ -18,7 +18,7 @@ export default defineOperation({
       deleted: z.boolean(),
       id: z.number().int(),
       name: z.string(),
-      dry_run: z.boolean().optional().describe('True on a preview.'),
+      dry_run: z.boolean().optional().describe('True for a preview.'),
     }),
 
   async preview({ cost_id }, ctx) {

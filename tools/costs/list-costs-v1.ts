@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-costs-v1',
   title: 'List costs',
-  about: 'Lists what is paid for, by name. What one site or client costs: get-site-costs-v1, get-client-costs-v1.',
+  about: 'Lists costs by name. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
 

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/update-cost-v1',
   title: 'Change a cost',
-  about: 'Changes the given fields of a cost. Lists of sites, tags and clients replace the present ones.',
+  about: 'Changes the given fields of a cost. Lists of sites, tags and clients replace the current ones.',
   effect: 'write',
   idempotent: true,
   replaces: true,

@@ -18,7 +18,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      plugin: z.string().trim().min(1).max(255).describe('Slug or whole name.'),
+      plugin: z.string().trim().min(1).max(255).describe('Slug or full name.'),
       action: z.enum(['activate', 'deactivate']).describe('What to do.'),
       site_ids_or_domains: siteRefs('Empty = ALL.').default([]),
       tag_ids: idList().describe('Sites with any of these tags.'),

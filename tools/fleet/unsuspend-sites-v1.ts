@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-sites-v1',
   title: 'Lift several site suspensions',
-  about: 'Lifts suspensions; reconnects where it must.',
+  about: 'Lifts suspensions; reconnects if needed.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   idempotent: true,

@@ -8,8 +8,8 @@ const count = () => z.number().int();
 
 export default defineOperation({
   id: 'svc/get-fleet-brief-v1',
-  title: 'Brief of the fleet',
-  about: 'What needs a person now, worst first, then what was done since a time. Each line names the next call.',
+  title: 'Fleet brief',
+  about: 'What needs attention now, worst first, then what was done since a time. Each line names the next call.',
   instructions: 'Start here when asked how the sites are.',
   run: 'POST',
   effect: 'read',
@@ -34,7 +34,7 @@ export default defineOperation({
       ),
       updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
-      not_known: z.array(z.string()).describe('What could not be judged, of how many sites.'),
+      not_known: z.array(z.string()).describe('What is unknown, and for how many sites.'),
     }),
 
   handle: ({ since }, ctx) => fleetBrief(ctx, since),

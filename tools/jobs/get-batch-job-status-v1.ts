@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-batch-job-status-v1',
   title: "Read a job's status",
-  about: 'Reads how far a job is and what it did. Poll every 30 s.',
+  about: "Reads a job's progress and results. Poll every 30 s.",
   run: 'POST',
   effect: 'read',
 

@@ -8,15 +8,15 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/acknowledge-incident-v1',
   title: 'Acknowledge an incident',
-  about: 'Keeps that a person has seen an incident, or takes that back. Checks and alerts go on as before.',
+  about: 'Marks an incident as seen by a person, or removes the mark. Checks and alerts continue as before.',
   effect: 'write',
   idempotent: true,
 
   input: () =>
     z.object({
       incident_id: id().describe('From list-incidents-v1.'),
-      acknowledged: bool().default(true).describe('false takes it back.'),
-      note: plainText(500).optional().describe('What is known of it.'),
+      acknowledged: bool().default(true).describe('false removes the mark.'),
+      note: plainText(500).optional().describe('What is known about it.'),
     }),
 
   output: incidentEntry,

@@ -11,14 +11,14 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-monitor-v1',
   title: 'Check a site now',
-  about: 'Checks uptime, certificate or domain of a site now and keeps what was seen. Down is an answer, not an error.',
+  about: "Checks a site's uptime, certificate or domain now and stores the result. Down is a result, not an error.",
   effect: 'write',
   idempotent: true,
 
   input: () =>
     z.object({
       site_id_or_domain: siteRef(),
-      what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to look at.'),
+      what: z.enum(['uptime', 'certificate', 'domain']).default('uptime').describe('What to check.'),
     }),
 
   output: () =>

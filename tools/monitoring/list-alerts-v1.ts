@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-alerts-v1',
   title: 'List alerts',
-  about: 'Lists alerts of monitors, certificates, domains and checks, newest first, and whether they went out.',
+  about: 'Lists alerts from monitors, certificates, domains and checks, newest first, and whether they were sent.',
   run: 'GET',
   effect: 'read',
 

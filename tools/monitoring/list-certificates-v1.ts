@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-certificates-v1',
   title: 'List TLS certificates',
-  about: 'Lists the certificates of sites as last seen, with their end and what is wrong with them.',
+  about: "Lists sites' certificates as last seen, with expiry and problems.",
   run: 'GET',
   effect: 'read',
 

@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-domains-v1',
   title: 'List domain registrations',
-  about: 'Lists the registered domains of sites as last looked up, with their end and registrar.',
+  about: "Lists sites' domain registrations as last looked up, with expiry and registrar.",
   run: 'GET',
   effect: 'read',
 

@@ -10,16 +10,16 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-incidents-v1',
   title: 'List incidents',
-  about: 'Lists times when sites were down, newest first, with what was seen.',
+  about: 'Lists the times sites were down, newest first, with what was observed.',
   run: 'GET',
   effect: 'read',
 
   input: () =>
     z.object({
       site_id_or_domain: ofSite(),
-      open: bool().optional().describe('true = they last; false = they ended.'),
-      acknowledged: bool().optional().describe('Whether a person has seen them.'),
-      days: days().describe('Began within so many days.'),
+      open: bool().optional().describe('true = ongoing; false = ended.'),
+      acknowledged: bool().optional().describe('Whether a person has seen it.'),
+      days: days().describe('Began in the last N days.'),
       ...paging(20, 200),
     }),
 

@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-monitors-v1',
   title: 'List uptime monitors',
-  about: 'Lists sites with their uptime, outages and response times. For who is down now, search-fleet-v1 is shorter.',
+  about: 'Lists sites with uptime, outages and response times. To see only what is down now, use search-fleet-v1.',
   run: 'GET',
   effect: 'read',
 

@@ -9,18 +9,18 @@ export default defineOperation({
   id: 'svc/build-report-v1',
   title: 'Build a report',
   about:
-    'Tells what was done on a site, or on all sites of a client, and how they are: as text, with a link to the whole report.',
-  instructions: 'Of a client only figures; of one site what happened, too. Without dates: the last whole month.',
+    'Reports what was done on a site or all sites of a client, and their state, as text with a link to the full report.',
+  instructions: 'For a client: figures only; for one site: events too. Without dates: the last full month.',
   run: 'POST',
   effect: 'read',
 
   input: () =>
     z.object({
-      site_id_or_domain: siteRef().optional().describe('Id or domain; or name a client.'),
+      site_id_or_domain: siteRef().optional().describe('Id or domain; or give a client.'),
       client_id_or_email: clientRef().optional().describe('Id or e-mail; all its sites, paged.'),
       start_date: calendarDate().optional().describe('First day, YYYY-MM-DD.'),
-      end_date: calendarDate().optional().describe('Last day, included.'),
-      segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('Parts; see list-report-segments-v1.'),
+      end_date: calendarDate().optional().describe('Last day, inclusive.'),
+      segments: list(z.enum(SEGMENT_NAMES)).default([]).describe('See list-report-segments-v1.'),
       ...paging(10, 20),
     }),
 
@@ -34,7 +34,7 @@ export default defineOperation({
           site_id: z.number().int(),
           url: z.string(),
           text: z.string(),
-          link: z.string().describe('The whole report as a page; opens with a login or an API key.'),
+          link: z.string().describe('The full report as a page; needs a login or an API key.'),
         }),
       ),
       errors: z.array(z.object({ site_id: z.number().int(), code: z.string(), message: z.string() })),

@@ -5,8 +5,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-report-segments-v1',
-  title: 'List parts of reports',
-  about: 'Lists the parts a report can have, and those it has when none is chosen.',
+  title: 'List report segments',
+  about: 'Lists the segments a report can have, and which are included by default.',
   run: 'GET',
   effect: 'read',
 

@@ -8,15 +8,15 @@ export default defineOperation({
   id: 'svc/install-site-guard-v1',
   title: 'Install the guard on a site',
   about:
-    'Writes the guard, one must-use plugin, onto a site, or renews it. Its updates are then checked, and undone when they break the site.',
+    'Installs or renews the guard, a must-use plugin, on a site. Updates are then checked, and rolled back if they break the site.',
   effect: 'write',
   idempotent: true,
 
   input: () =>
     z.object({
       site_id_or_domain: siteRef(),
-      allow_login: bool().optional().describe('Logins by token; default: as it is.'),
-      dry_run: bool().default(false).describe('Only describes how.'),
+      allow_login: bool().optional().describe('Logins by token; default: unchanged.'),
+      dry_run: bool().default(false).describe('Only describes the steps.'),
     }),
 
   output: guardInstall,

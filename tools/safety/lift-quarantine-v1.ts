@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/lift-quarantine-v1',
-  title: 'Let a held-back version pass',
-  about: 'Lets a version that was held back be installed again on every site.',
+  title: 'Lift a quarantine',
+  about: 'Allows a quarantined version to be installed again on every site.',
   instructions: 'Only when a person asked for it.',
   effect: 'write',
   idempotent: false,

@@ -13,7 +13,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      include_lifted: bool().default(false).describe('Also those that pass again.'),
+      include_lifted: bool().default(false).describe('Also lifted ones.'),
       ...paging(50, 200),
     }),
 

@@ -5,8 +5,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/remove-site-guard-v1',
-  title: 'Remove the guard of a site',
-  about: 'Removes the guard and the copies it keeps from a site.',
+  title: "Remove a site's guard",
+  about: 'Removes the guard and its snapshots from a site.',
   effect: 'destroy',
   idempotent: false,
 

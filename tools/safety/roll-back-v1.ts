@@ -8,9 +8,9 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/roll-back-v1',
-  title: 'Undo an update',
+  title: 'Roll back an update',
   about:
-    'Puts an earlier version of a plugin or theme back and looks at the site. Name a change, or site, type and slug.',
+    'Rolls a plugin or theme back to an earlier version and checks the site. Name a change, or site, type and slug.',
   effect: 'write',
   idempotent: true,
 

@@ -11,7 +11,7 @@ export default defineOperation({
   id: 'svc/safe-update-site-v1',
   title: 'Update one site safely',
   about:
-    'Updates a site item by item, looks at it before and after each, and puts back what breaks it. Also without a guard, then weaker.',
+    'Updates a site item by item, checks it before and after each, and rolls back what breaks it. Weaker without a guard.',
   instructions: 'Start with dry_run: it shows how each item is protected.',
   effect: 'write',
   idempotent: false,
@@ -22,12 +22,12 @@ export default defineOperation({
       site_id_or_domain: siteRef(),
       types: updateTypes(),
       specific_items: slugs().default([]).describe('Exact slugs; empty = all.'),
-      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('Pages look different, not broken.'),
-      least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
+      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('If pages look different, not broken.'),
+      least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
       paths: bounded(z.array(token(300)).max(10))
         .default([])
-        .describe('Further pages to look at.'),
-      dry_run: bool().default(false).describe('Only plans.'),
+        .describe('More pages to check.'),
+      dry_run: bool().default(false).describe('Plan only.'),
     }),
 
   output: safeUpdate,

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-site-v1',
   title: "Check one site's reachability",
-  about: 'Visits the front page once. Unreachable is an answer, not an error.',
+  about: 'Visits the front page once. Unreachable is a result, not an error.',
   effect: 'write',
   idempotent: true,
 

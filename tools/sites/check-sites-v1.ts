@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/check-sites-v1',
   title: 'Check several sites',
-  about: 'Empty site list = ALL sites. Visits front pages and stores the outcomes.',
+  about: 'Empty site list = ALL sites. Visits front pages and stores the results.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   idempotent: true,
@@ -34,7 +34,7 @@ export default defineOperation({
           total_checked: z.number().int(),
           reachable: z.number().int(),
           unreachable: z.number().int(),
-          still_running: z.number().int().optional().describe('Too slow for this call: the job has them.'),
+          still_running: z.number().int().optional().describe('Too slow for this call; the job goes on with them.'),
         })
         .optional(),
       errors: z.array(siteError()),

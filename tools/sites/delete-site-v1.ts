@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-site-v1',
   title: 'Remove a site record',
-  about: 'Removes a site and its history here for good. The site itself keeps running.',
+  about: 'Permanently removes a site and its history here. The site itself keeps running.',
   effect: 'destroy',
   idempotent: false,
 

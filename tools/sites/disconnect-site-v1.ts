@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/disconnect-site-v1',
   title: 'Disconnect one site',
-  about: 'Stops contacting a site until reconnect-site-v1. The site is not told.',
+  about: 'Stops contacting a site until reconnect-site-v1. The site is not notified.',
   effect: 'write',
   idempotent: true,
 

@@ -21,7 +21,7 @@ export default defineOperation({
       client_id: id().optional().describe('Only sites of this client.'),
       tag_id: id().optional().describe('Only sites with this tag.'),
       include: include(),
-      cursor: cursorText().describe('"" begins; then next_cursor.'),
+      cursor: cursorText().describe('"" starts; then next_cursor.'),
     }),
 
   output: () =>

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/reconnect-site-v1',
   title: 'Reconnect one site',
-  about: 'Restores a lost connection, with a fresh key where needed. No password.',
+  about: 'Restores a lost connection, with a new key if needed. No password.',
   effect: 'write',
   idempotent: true,
 

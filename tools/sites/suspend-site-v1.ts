@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/suspend-site-v1',
   title: 'Suspend one site',
-  about: 'Leaves a site out of syncs and updates until unsuspend-site-v1.',
+  about: 'Excludes a site from syncs and updates until unsuspend-site-v1.',
   effect: 'write',
   idempotent: true,
 

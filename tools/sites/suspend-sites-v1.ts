@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/suspend-sites-v1',
   title: 'Suspend several sites',
-  about: 'Leaves sites out of syncs and updates.',
+  about: 'Excludes sites from syncs and updates.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   idempotent: true,

@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/sync-sites-v1',
   title: 'Synchronise sites',
-  about: 'Empty site list = ALL sites but suspended ones. Fetches fresh data from sites.',
+  about: 'Empty site list = ALL sites except suspended ones. Fetches fresh data from sites.',
   instructions: 'Over 200 sites: a job.',
   effect: 'write',
   idempotent: true,

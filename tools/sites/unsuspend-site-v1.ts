@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/unsuspend-site-v1',
   title: 'Lift a site suspension',
-  about: 'Lifts a suspension; reconnects where it must.',
+  about: 'Lifts a suspension; reconnects if needed.',
   effect: 'write',
   idempotent: true,
 

@@ -6,12 +6,12 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/add-tag-v1',
   title: 'Create a tag',
-  about: 'Creates a tag; update-site-v1 puts it on sites.',
+  about: 'Creates a tag; update-site-v1 assigns it to sites.',
   effect: 'write',
   idempotent: false,
   input: () =>
     z.object({
-      name: tagNameInput().describe('Unique in any case, not blank.'),
+      name: tagNameInput().describe('Unique regardless of case, not blank.'),
       color: tagColorInput().optional().describe('#RRGGBB'),
     }),
   output: () => tag().omit({ updated_at: true }),

@@ -7,16 +7,16 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-tag-v1',
   title: 'Delete a tag',
-  about: 'Deletes a tag; its sites stay.',
+  about: 'Deletes a tag but keeps its sites.',
   effect: 'destroy',
   idempotent: true,
   input: () => z.object({ tag_id: tagRef(), ...confirmation() }),
   output: () =>
     z.object({
       deleted: z.boolean().optional().describe('True when the tag is gone; absent on a preview.'),
-      dry_run: z.boolean().optional().describe('True on a preview.'),
+      dry_run: z.boolean().optional().describe('True for a preview.'),
       ...tagHead(),
-      sites_affected: z.number().int().optional().describe('On a preview: sites that would lose the tag.'),
+      sites_affected: z.number().int().optional().describe('Preview only: sites that would lose the tag.'),
     }),
   preview: ({ tag_id }, ctx) => previewDeleteTag(ctx, tag_id),
   handle: ({ tag_id }, ctx) => deleteTag(ctx, tag_id),

@@ -7,7 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-tag-clients-v1',
   title: "List a tag's clients",
-  about: 'Lists the clients that own a site with the tag, and how many such sites.',
+  about: 'Lists clients that own sites with the tag, and how many.',
   run: 'POST',
   effect: 'read',
   input: () => z.object({ tag_id: tagRef(), ...paging(20, 100) }),

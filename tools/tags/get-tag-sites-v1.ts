@@ -10,7 +10,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/get-tag-sites-v1',
   title: "List a tag's sites",
-  about: 'Lists the sites that carry a tag with status, in URL order.',
+  about: 'Lists the sites with a tag and their status, in URL order.',
   run: 'POST',
   effect: 'read',
   input: () => z.object({ tag_id: tagRef(), ...paging(20, 100), include: include() }),

@@ -6,7 +6,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/update-tag-v1',
   title: 'Change a tag',
-  about: 'Renames or recolors a tag; fields left out stay.',
+  about: 'Renames or recolors a tag; omitted fields stay.',
   effect: 'write',
   idempotent: true,
   input: () =>

@@ -11,7 +11,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/add-time-task-v1',
   title: 'Add a task',
-  about: 'Adds a task to the time tracker, with time worked already or with its timer running.',
+  about: 'Adds a task to the time tracker, with time already worked or a running timer.',
   effect: 'write',
   idempotent: false,
 

@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/delete-time-task-v1',
   title: 'Delete a task',
-  about: 'Deletes a task with its time.',
+  about: 'Deletes a task and its time.',
   effect: 'destroy',
   idempotent: false,
 
@@ -20,7 +20,7 @@ export default defineOperation({
       id: z.number().int(),
       title: z.string(),
       duration_seconds: z.number().int(),
-      dry_run: z.boolean().optional().describe('True on a preview.'),
+      dry_run: z.boolean().optional().describe('True for a preview.'),
     }),
 
   async preview({ task_id }, ctx) {

@@ -8,8 +8,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-time-buckets-v1',
-  title: 'List buckets of hours',
-  about: 'Lists hours that clients bought, with what is used and left of the present period.',
+  title: 'List hour buckets',
+  about: 'Lists hours that clients bought, with what is used and left in the current period.',
   run: 'GET',
   effect: 'read',
 

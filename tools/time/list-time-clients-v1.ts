@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-time-clients-v1',
   title: 'List time by client',
-  about: 'Lists clients with what was worked for them, billed and unbilled.',
+  about: 'Lists clients with the time worked for them, billed and unbilled.',
   run: 'GET',
   effect: 'read',
 

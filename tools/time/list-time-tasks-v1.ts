@@ -12,7 +12,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/list-time-tasks-v1',
   title: 'List tasks with their time',
-  about: 'Lists tasks of the time tracker, newest first, with the sums over all that match.',
+  about: 'Lists time tracker tasks, newest first, with totals over all matches.',
   run: 'GET',
   effect: 'read',
 
@@ -23,7 +23,7 @@ export default defineOperation({
       status: list(z.enum(TASK_STATUSES)).default([]).describe('Any of them.'),
       payment_status: list(z.enum(PAYMENT_STATUSES)).default([]).describe('Any of them.'),
       start_date: calendarDate().optional().describe('With time since this day; needs end_date.'),
-      end_date: calendarDate().optional().describe('Last day, included.'),
+      end_date: calendarDate().optional().describe('Last day, inclusive.'),
       search: searchText().describe('Part of title or description.'),
       ...paging(20, 100),
     }),
@@ -31,7 +31,7 @@ export default defineOperation({
   output: () =>
     z.object({
       tasks: z.array(timeTask()),
-      summary: timeSums().describe('Of all that match.'),
+      summary: timeSums().describe('Over all matches.'),
       ...paged(),
     }),
 

@@ -9,7 +9,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/update-time-task-v1',
   title: 'Change a task',
-  about: 'Changes the given fields of a task. Of a completed one only texts, price and payment status.',
+  about: 'Changes the given fields of a task. Once completed: only texts, price and payment status.',
   effect: 'write',
   idempotent: true,
   replaces: true,

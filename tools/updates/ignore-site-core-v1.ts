@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/ignore-site-core-v1',
   title: 'Ignore or restore core updates',
-  about: 'Ignores or restores the core updates of a site.',
-  instructions: 'update-site-core-v1 applies them all the same.',
+  about: "Ignores or restores a site's core updates.",
+  instructions: 'update-site-core-v1 applies them anyway.',
   effect: 'write',
   idempotent: true,
 

@@ -9,7 +9,7 @@ export default defineOperation({
   id: 'svc/ignore-site-plugins-v1',
   title: 'Ignore or restore plugin updates',
   about: 'Ignores or restores plugin updates on a site, for every version.',
-  instructions: 'Left out of lists and updates.',
+  instructions: 'Excluded from lists and updates.',
   effect: 'write',
   idempotent: true,
 
@@ -20,7 +20,7 @@ export default defineOperation({
       success: z.boolean(),
       site_id: z.number().int(),
       action: z.enum(['add', 'remove']),
-      plugins_ignored: z.array(z.string()).describe('The list of the site afterwards.'),
+      plugins_ignored: z.array(z.string()).describe("The site's list afterwards."),
     }),
 
   async handle({ site_id_or_domain, action, slugs }, ctx) {

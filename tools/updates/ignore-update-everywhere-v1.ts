@@ -7,8 +7,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/ignore-update-everywhere-v1',
   title: 'Ignore an update on every site',
-  about:
-    'Ignores or restores one update on every site, also those added later: for good, until a time, or one version.',
+  about: 'Ignores or restores one update on every site, including future ones: for good, until a time, or one version.',
   effect: 'write',
   idempotent: true,
 
@@ -17,7 +16,7 @@ export default defineOperation({
       action: z.enum(['ignore', 'unignore']).describe('What to do.'),
       type: z.enum(['core', 'plugin', 'theme']).describe('What the item is.'),
       slug: z.string().trim().min(1).max(255).describe('Slug or name.'),
-      version: version().describe('Only this one; the next shows again.'),
+      version: version().describe('Only this version; the next shows again.'),
       until: z.string().trim().max(40).optional().describe('ISO 8601; then it shows again.'),
     }),
 
@@ -29,7 +28,7 @@ export default defineOperation({
       slug: z.string(),
       version: z.string().nullable().describe('null = every version.'),
       until: timestamp().nullable(),
-      offers_ignored: z.number().int().describe('Offers of it that are ignored now.'),
+      offers_ignored: z.number().int().describe('Offers of it now ignored.'),
     }),
 
   handle: (change, ctx) => setIgnoredEverywhere(ctx, change),

@@ -26,7 +26,7 @@ export default defineOperation({
       summary: updateSummary(),
       ...pageNumbers(),
       total: z.number().int(),
-      errors: z.array(updateError()).describe('Identifiers that named no site.'),
+      errors: z.array(updateError()).describe('Identifiers that match no site.'),
     }),
 
   handle: ({ site_ids_or_domains, types, page, per_page, ...filters }, ctx) =>

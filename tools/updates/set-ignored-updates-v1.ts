@@ -8,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 export default defineOperation({
   id: 'svc/set-ignored-updates-v1',
   title: 'Ignore or restore one update',
-  about: "Puts a core, plugin or theme on a site's ignore list for every version, or takes it off.",
+  about: "Adds a core, plugin or theme to a site's ignore list for every version, or removes it.",
   instructions: 'The slug need not be installed.',
   effect: 'write',
   idempotent: true,

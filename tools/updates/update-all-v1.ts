@@ -10,7 +10,7 @@ export default defineOperation({
   id: 'svc/update-all-v1',
   title: 'Apply every available update',
   about:
-    'Empty site list = ALL sites but suspended ones. Applies every update on offer, core included, and verifies each.',
+    'Empty site list = ALL sites except suspended ones. Applies every update on offer, core included, and verifies each.',
   instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
   effect: 'write',
   idempotent: false,
