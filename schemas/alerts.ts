@@ -33,34 +33,34 @@ export const ALERT_KINDS = {
   'certificate.expiring': { about: 'A certificate expires soon.', facts: z.object(certificate) },
   'certificate.expired': { about: 'A certificate has expired.', facts: z.object(certificate) },
   'certificate.invalid': { about: 'A certificate is not valid.', facts: z.object(certificate) },
-  'domain.expiring': { about: 'The registration of a domain ends soon.', facts: z.object(registration) },
-  'domain.expired': { about: 'The registration of a domain has ended.', facts: z.object(registration) },
+  'domain.expiring': { about: 'A domain registration expires soon.', facts: z.object(registration) },
+  'domain.expired': { about: 'A domain registration has expired.', facts: z.object(registration) },
   'domain.not_found': {
     about: 'The registry no longer knows a domain.',
     facts: z.object({ ...domain, problem: z.string() }),
   },
   'site.unhealthy': {
-    about: 'The health score of a site is under the threshold.',
+    about: "A site's health score is below the threshold.",
     facts: z.object({ health_score: z.number().int().nullable(), threshold: z.number().int().optional() }),
   },
   'site.http_check_failed': {
-    about: 'The front page of a site, or its child plugin, answered unexpectedly after an update.',
+    about: "A site's front page or child plugin gave an unexpected answer after an update.",
     facts: z.object({
-      http_status: z.number().int().describe('Of the answer of `part`; 0 = no answer.'),
+      http_status: z.number().int().describe('Status that `part` answered with; 0 = no answer.'),
       part: z.enum(['front_page', 'child_plugin']),
       items: z.string().describe('What was installed.'),
     }),
   },
   'vulnerability.found': {
-    about: 'A vulnerability became known of what a connected site has installed.',
+    about: 'A vulnerability became known in something a connected site has installed.',
     facts: z.object({
       url: z.string(),
       name: z.string(),
       type: z.enum(['plugin', 'theme', 'core']),
       slug: z.string(),
       item: z.string().describe('Name of the plugin or theme.'),
-      version: z.string().describe('The installed one.'),
-      count: z.number().int().describe('How many became known of it; the rest is of the worst.'),
+      version: z.string().describe('The installed version.'),
+      count: z.number().int().describe('How many became known for it; the other fields describe the worst one.'),
       severity: z.string().nullable().describe('null = not rated.'),
       cve: z.string().nullable(),
       reference: z.string().nullable().describe('Where the entry is published.'),
@@ -71,16 +71,19 @@ export const ALERT_KINDS = {
     about: 'Many vulnerabilities became known at once, or the feed was read for the first time.',
     facts: z.object({
       vulnerabilities: z.number().int(),
-      critical: z.number().int().describe('How many of them are rated critical.'),
-      items: z.number().int().describe('Plugins, themes and cores, counted on each site.'),
+      critical: z.number().int().describe('How many of these are rated critical.'),
+      items: z.number().int().describe('Plugins, themes and cores, counted per site.'),
       sites: z.number().int(),
     }),
   },
   'backup.failed': {
-    about: 'The daily backup of the database could not be made.',
+    about: 'The daily database backup failed.',
     facts: z.object({
       reason: z.string().describe('Why, in one sentence.'),
-      last_backup: z.string().nullable().describe('ISO 8601, of the newest good one; null = there is none.'),
+      last_backup: z
+        .string()
+        .nullable()
+        .describe('When the newest good backup was made, ISO 8601; null = there is none.'),
     }),
   },
 } as const;
@@ -103,7 +106,7 @@ export function webhookBody(kind: AlertKindName) {
       test: z.boolean().describe('Sent on request, with made-up facts.'),
       text: z.string().describe('What happened, in one sentence.'),
       site: siteShape().nullable().describe('null for a domain with several sites, and for a deleted site.'),
-      link: z.string().nullable().describe('Where it is shown, when the service has a public address.'),
+      link: z.string().nullable().describe('Where to see it, if the service has a public address.'),
       facts: ALERT_KINDS[kind].facts.partial(),
     }),
   });

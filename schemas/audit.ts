@@ -9,7 +9,7 @@ export const AUDIT_SCHEDULES = ['none', 'daily', 'weekly', 'monthly'] as const;
 export const AUDIT_ENGINES = ['auto', 'lighthouse', 'pagespeed'] as const;
 export type AuditStrategyChoice = (typeof AUDIT_STRATEGIES)[number];
 
-export const auditStrategy = once(() => z.enum(AUDIT_STRATEGIES).describe('Screen that is measured for.'));
+export const auditStrategy = once(() => z.enum(AUDIT_STRATEGIES).describe('Screen to measure for.'));
 
 /** Settings of the module; omitted = unchanged, null = default. */
 export const auditSettings = once(() => ({
@@ -26,11 +26,11 @@ export const auditSettings = once(() => ({
     .nullable()
     .describe('Language of titles and descriptions.'),
   strategy: auditStrategy().nullable(),
-  schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('How often every site is audited by itself.'),
+  schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('How often every site is audited automatically.'),
   threshold: int(0, 100).nullable().describe('A performance score below this raises an alert; 0 = never.'),
 }));
 
 export const auditChoice = once(() => ({
-  strategy: auditStrategy().nullable().describe('null = as the module’s setting says.'),
-  schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('null = as the module’s setting says.'),
+  strategy: auditStrategy().nullable().describe('null = the module’s setting applies.'),
+  schedule: z.enum(AUDIT_SCHEDULES).nullable().describe('null = the module’s setting applies.'),
 }));

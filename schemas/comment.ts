@@ -19,7 +19,7 @@ export const commentStatusFilter = once(() =>
 );
 
 export const commentAction = once(() =>
-  z.enum(COMMENT_ACTIONS).describe('delete is for good, and only from the trash or from spam.'),
+  z.enum(COMMENT_ACTIONS).describe('delete is permanent, and only possible from the trash or spam.'),
 );
 
 export const comment = once(() =>

@@ -69,7 +69,7 @@ export function token(max: number) {
     .string()
     .trim()
     .max(max)
-    .refine((text) => !ANY_CONTROL.test(text), 'must not hold control characters');
+    .refine((text) => !ANY_CONTROL.test(text), 'must not contain control characters');
 }
 
 export const id = () => int(1);
@@ -119,7 +119,7 @@ export const slugError = once(() => z.object({ slug: z.string(), code: z.string(
 
 /** Fields of every output of a queued call (operations §6). All absent if the work was done at once. */
 export const queuedFields = once(() => ({
-  queued: z.boolean().describe('True when the work goes on in the background.'),
+  queued: z.boolean().describe('True when the work continues in the background.'),
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: z.number().int().optional(),
@@ -129,13 +129,13 @@ export const queuedFields = once(() => ({
 /** The job on which a timed-out call continues; absent if everything was done. */
 export const continuedFields = once(() => ({ job_id: z.string().optional(), status_url: z.string().optional() }));
 /** The flag of a call on many sites that previews its effects. */
-export const dryRun = once(() => bool().default(false).describe('Previews only.'));
+export const dryRun = once(() => bool().default(false).describe('Preview only.'));
 
 /**
  * The two flags of a destructive call. Optional in the schema so that a missing confirm gets its own code
  * (operations §1.9).
  */
 export const confirmation = once(() => ({
-  confirm: bool().optional().describe('Goes ahead.'),
+  confirm: bool().optional().describe('Proceed.'),
   dry_run: dryRun(),
 }));

@@ -16,7 +16,7 @@ export const contentFilters = once(() => ({
   tags: list(z.string().trim().min(1).max(255)).default([]).describe('Sites with any of these: names or ids.'),
   client_ids: idList().describe('Sites of any of these.'),
   start_date: calendarDate().optional().describe('First day, YYYY-MM-DD; needs end_date.'),
-  end_date: calendarDate().optional().describe('Last day, included.'),
+  end_date: calendarDate().optional().describe('Last day, inclusive.'),
 }));
 
 const site = once(() => ({ site_id: int(), url: z.string() }));
@@ -65,11 +65,11 @@ export const postWrite = once(() => {
     post_content: change.post_content.describe('HTML; the site filters it.'),
     post_excerpt: change.post_excerpt.describe('Short text.'),
     post_status: change.post_status.describe('State.'),
-    post_name: change.post_name.describe('Last part of the address.'),
+    post_name: change.post_name.describe('Last part of the URL.'),
     post_date: change.post_date.describe("YYYY-MM-DD HH:MM:SS in the site's time zone."),
     post_category: change.post_category.describe('Names; missing ones are created.'),
     post_tags: change.post_tags.describe('Names; missing ones are created.'),
-    comment_status: change.comment_status.describe('Whether people may comment.'),
+    comment_status: change.comment_status.describe('Whether visitors may comment.'),
     post_featured_image: change.post_featured_image.describe('URL; the site downloads it.'),
   };
 });
@@ -81,7 +81,7 @@ export const postCreate = once(() => {
     ...postWrite(),
     post_title: fields.post_title.describe('Title.'),
     post_content: fields.post_content.describe('HTML; the site filters it.'),
-    post_status: fields.post_status.default('draft').describe('draft is shown to no visitor.'),
-    post_type: fields.post_type.describe('post, page, or a type of the site.'),
+    post_status: fields.post_status.default('draft').describe('Visitors do not see a draft.'),
+    post_type: fields.post_type.describe('post, page or a custom type.'),
   };
 });

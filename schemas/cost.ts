@@ -52,10 +52,10 @@ function plain(value: number): string {
 
 /** An existing calendar date. */
 export const calendarDate = once(() =>
-  z.string().trim().refine(isCalendarDate, 'must be an existing date in the form YYYY-MM-DD'),
+  z.string().trim().refine(isCalendarDate, 'must be a real date in the form YYYY-MM-DD'),
 );
 
-const targets = (what: string) => list(id()).optional().describe(`Ids of covered ${what}; replaces the present ones.`);
+const targets = (what: string) => list(id()).optional().describe(`Ids of covered ${what}; replaces the current ones.`);
 
 const costFields = once(() => ({
   name: plainText(255).describe('What is paid for.'),

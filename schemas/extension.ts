@@ -22,7 +22,7 @@ export const slug = once(() =>
   z
     .string()
     .max(512)
-    .refine((text) => !text.includes('\0'), 'must not hold control characters'),
+    .refine((text) => !text.includes('\0'), 'must not contain control characters'),
 );
 
 export const slugs = once(() => list(slug()).describe('Exact slugs.'));
@@ -53,7 +53,7 @@ export const abandonedExtensions = once(() =>
       }),
     ),
     total: z.number().int(),
-    checked_at: z.string().nullable().describe('The oldest look; null while a site was not looked at.'),
-    sites_not_checked: z.number().int().describe('Of these nothing is known yet.'),
+    checked_at: z.string().nullable().describe('The oldest check; null while a site is unchecked.'),
+    sites_not_checked: z.number().int().describe('Sites about which nothing is known yet.'),
   }),
 );

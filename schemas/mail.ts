@@ -26,26 +26,26 @@ export const MAIL_KINDS = {
   },
   uptime: {
     label: 'Uptime',
-    description: 'A monitor went down, or came up again.',
+    description: 'A monitored site went down, or came back up.',
     heading: 'Uptime',
     subject: '[site.name]: uptime',
   },
   site_health: {
     label: 'Site health',
-    description: 'The health score of a site fell under the threshold.',
+    description: "A site's health score fell below the threshold.",
     heading: 'Site health',
     subject: '[site.name]: site health',
   },
   deactivated_license_alert: {
     label: 'Deactivated licence',
     description:
-      'The licence of an extension was deactivated. This service has no licensed extensions: it is never sent.',
+      'The licence of an extension was deactivated. This service has no licensed extensions, so it is never sent.',
     heading: 'Deactivated licence',
     subject: 'A licence was deactivated',
   },
   http_check: {
     label: 'Check after updates',
-    description: 'A site answered with an unexpected status after an update.',
+    description: 'A site answered with an unexpected HTTP status after an update.',
     heading: 'Check after updates',
     subject: '[site.name]: unexpected answer after an update',
     afterUpdates: true,
@@ -59,22 +59,22 @@ export const MAIL_KINDS = {
   },
   domain_expiry: {
     label: 'Domains',
-    description: 'The registration of a domain is about to expire, has ended, or is gone.',
+    description: 'A domain registration is about to expire, has expired, or is gone.',
     heading: 'Domains',
     subject: '[site.name]: domain',
     module: 'domain-monitor',
   },
   vulnerability: {
     label: 'Vulnerabilities',
-    description: 'A vulnerability became known of what a site has installed. Only with a vulnerability feed.',
+    description: 'A vulnerability became known in something a site has installed. Needs a vulnerability feed.',
     heading: 'Known vulnerability',
     subject: '[site.name]: vulnerability',
   },
   backup: {
     label: 'Backups',
-    description: 'The daily backup of the database could not be made. Only where a folder for backups is set.',
+    description: 'The daily database backup failed. Sent only if a backup folder is set.',
     heading: 'Backup failed',
-    subject: 'The database could not be backed up',
+    subject: 'The database backup failed',
   },
 } as const satisfies Record<string, MailKind>;
 
@@ -103,11 +103,9 @@ const cleared = <T extends z.ZodTypeAny>(schema: T) =>
 /** Parameters of an edit: omitted = unchanged, null or "" = default. */
 export const mailChange = once(() => ({
   disable: cleared(onOff()).describe('1 = this mail is not sent.'),
-  heading: cleared(line()).describe('First line of the mail; may hold tokens such as [site.name].'),
-  subject: cleared(line()).describe('Subject; may hold tokens such as [site.name].'),
-  recipients: cleared(recipients()).describe(
-    'Addresses, separated by commas; at most 20. Without any nothing is sent.',
-  ),
+  heading: cleared(line()).describe('First line of the mail; may contain tokens such as [site.name].'),
+  subject: cleared(line()).describe('Subject; may contain tokens such as [site.name].'),
+  recipients: cleared(recipients()).describe('Up to 20 addresses, separated by commas. Without any, nothing is sent.'),
 }));
 
 export const mailSetting = once(() =>

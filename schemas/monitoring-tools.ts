@@ -16,7 +16,7 @@ export const incidentEntry = once(() =>
     id: int(),
     ...site(),
     started_at: timestamp(),
-    ended_at: timestamp().nullable().describe('null = it lasts.'),
+    ended_at: timestamp().nullable().describe('null = ongoing.'),
     minutes: int(),
     http_code: int().nullable(),
     message: z.string(),

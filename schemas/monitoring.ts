@@ -98,7 +98,7 @@ export const statusCodes = once(
             z
               .number()
               .int()
-              .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status that can be expected'),
+              .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status code'),
           )
           .min(1)
           .max(MAX_CODES),
@@ -136,12 +136,12 @@ function healthThreshold(): z.ZodType<80 | 100, z.ZodTypeDef, unknown> {
 }
 
 export const MONITORING = {
-  svc_uptime_monitoring_active: field(onOff, 0, 'Watch sites that have no setting of their own.'),
+  svc_uptime_monitoring_active: field(onOff, 0, 'Monitor sites that have no setting of their own.'),
   svc_uptime_monitoring_interval: field(interval, 60, 'Minutes between checks, or a label such as 15m or 2h.'),
   svc_uptime_monitoring_type: field(
     () => z.enum(MONITOR_TYPES),
     'http',
-    'What is looked at: the status, only the headers, or a word in the page.',
+    'What is checked: the status, only the headers, or a word in the page.',
   ),
   svc_uptime_monitoring_method: field(
     () => z.enum(MONITOR_METHODS),
@@ -155,7 +155,7 @@ export const MONITORING = {
     1,
     'Failed checks, a minute apart, before a site counts as down: 0 to 10; true = 1.',
   ),
-  svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'The word of the keyword type.'),
-  svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not report bad site health.'),
+  svc_uptime_monitoring_keyword: field(monitorKeyword, '', 'Word to find with the keyword type.'),
+  svc_disable_sites_health_monitoring: field(onOff, 1, 'Do not report poor site health.'),
   svc_sitehealth_threshold: field(healthThreshold, 80, 'Health score below which a site is reported.'),
 } satisfies Fields;

@@ -27,7 +27,7 @@ export const postItem = once(() =>
     status: z.string(),
     post_type: z.string(),
     comment_count: z.number().int(),
-    author: z.string().describe('Nice name of the author on the site.'),
+    author: z.string().describe("Author's nicename on the site."),
     dts: z.number().int().nullable().describe('Date of the post in unix seconds; null for a draft without a date.'),
     post_date: timestamp().nullable(),
     post_category: z.array(z.string()),
@@ -107,7 +107,7 @@ const localTime = once(() =>
     .refine((text) => {
       const at = Date.parse(`${text.replace(' ', 'T')}Z`);
       return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 19) === text.replace(' ', 'T');
-    }, 'is not a time of the calendar'),
+    }, 'is not a real date and time'),
 );
 
 const imageUrl = once(() =>
@@ -135,13 +135,13 @@ const postFields = once(() =>
     comment_status: z.enum(['open', 'closed']),
     ping_status: z.enum(['open', 'closed']),
     post_date: localTime().describe("YYYY-MM-DD HH:MM:SS in the site's time zone."),
-    post_date_gmt: localTime().describe('The same in UTC; either is derived from the other.'),
+    post_date_gmt: localTime().describe('The same in UTC; each is derived from the other.'),
     is_sticky: onOff(),
     post_tags: names().describe('Names; missing ones are created.'),
     post_category: names().describe('Names; missing ones are created.'),
     post_custom: z
       .record(z.string().max(255), z.union([scalar(), bounded(z.array(scalar()).max(100))]))
-      .describe('Custom fields: name to value. Of a list the site keeps the last member.'),
+      .describe('Custom fields: name to value. From a list, the site keeps the last member.'),
     post_featured_image: imageUrl().describe('The site downloads it.'),
     featured_image_data: z
       .object({ title: z.string(), alt: z.string(), caption: z.string(), description: z.string() })

@@ -14,7 +14,7 @@ export const itemType = once(() => z.enum(['plugin', 'theme']));
 export const siteGuard = once(() =>
   z.object({
     site_id: z.number().int(),
-    installed: z.boolean().nullable().describe('null = never looked.'),
+    installed: z.boolean().nullable().describe('null = never checked.'),
     version: z.string().nullable(),
     can_protect: z.boolean().nullable(),
     problems: z.array(z.string()),
@@ -124,7 +124,7 @@ export const removedGuard = once(() => z.object({ site_id: z.number().int(), rem
 export const adminLogin = once(() =>
   z.object({
     url: z.string().describe('Open it in a browser: the first person to open it is logged in. A secret.'),
-    expires_at: timestamp().describe('A minute later, or once it was opened, it is worth nothing.'),
-    user: z.string().describe('The administrator of the site whom it logs in.'),
+    expires_at: timestamp().describe('It is useless after this time, or once opened.'),
+    user: z.string().describe('The site administrator it logs in as.'),
   }),
 );

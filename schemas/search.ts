@@ -58,7 +58,7 @@ export const offerFilters = once(() => ({
   exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
   tag_ids: idList().describe('Sites with any of these tags.'),
   client_ids: idList().describe('Sites of any of these clients.'),
-  level: levels().describe('How far it goes.'),
+  level: levels().describe('Size of the step.'),
 }));
 
 export const searchAnswer = once(() =>
@@ -72,10 +72,10 @@ export const searchAnswer = once(() =>
       .array(z.object({ value: z.string().nullable(), count: z.number().int(), id: z.number().int().optional() }))
       .optional()
       .describe('count = sites.'),
-    total: z.number().int().describe('Rows; with group_by sites.'),
+    total: z.number().int().describe('Rows; with group_by: sites.'),
     sites: z.number().int().describe('Sites that match.'),
     total_groups: z.number().int().optional(),
-    unknown: z.number().int().optional().describe('Sites left out: a value that was asked about is not known.'),
+    unknown: z.number().int().optional().describe('Sites left out because a value asked about is unknown.'),
     note: z.string().optional(),
     ...pageNumbers(),
   }),

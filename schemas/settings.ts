@@ -38,11 +38,11 @@ export const GENERAL = {
     "Start of the daily sync in the dashboard's time zone; empty spreads it over the day.",
   ),
   frequency_daily_update: field(() => whole(1, 12), 2, 'Syncs a day.'),
-  date_format: field(() => line(50).min(1), 'F j, Y', 'How dates are written in reports, in PHP letters.'),
+  date_format: field(() => line(50).min(1), 'F j, Y', 'Date format in reports, as PHP writes it.'),
   time_format: field(
     () => line(50).min(1).regex(/^\D*$/, 'must not contain digits'),
     'g:i a',
-    'How times are written in reports, in PHP letters.',
+    'Time format in reports, as PHP writes it.',
   ),
   timezone_string: field(
     () => line(64),
@@ -65,12 +65,12 @@ export const GENERAL = {
   trans_automatic_daily_update: field(onOff, 0, 'Update translations automatically.', { idle: UPDATES }),
   automatic_daily_update: field(onOff, 0, 'Update WordPress automatically.', { idle: UPDATES }),
   frequency_auto_update: field(() => z.enum(['daily', 'weekly', 'monthly']), 'daily', 'How often.', { idle: UPDATES }),
-  time_auto_update: field(clock, '00:00', 'When in the day.', { idle: UPDATES }),
-  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Which day of the week; 0 = Sunday.', { idle: UPDATES }),
-  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Which day of the month; short months use their last.', {
+  time_auto_update: field(clock, '00:00', 'Time of day.', { idle: UPDATES }),
+  dayinweek_auto_update: field(() => whole(0, 6), 0, 'Day of the week; 0 = Sunday.', { idle: UPDATES }),
+  dayinmonth_auto_update: field(() => whole(1, 31), 1, 'Day of the month; short months use their last.', {
     idle: UPDATES,
   }),
-  delay_autoupdate: field(() => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days that an update is waited with.', {
+  delay_autoupdate: field(() => among(0, 1, 2, 3, 4, 5, 6, 7, 14, 30), 1, 'Days to wait before installing an update.', {
     idle: UPDATES,
   }),
   show_language_updates: field(onOff, 1, 'Show translations in GET /updates. Also without, they are updated.'),
@@ -92,21 +92,21 @@ export const GENERAL = {
   numberdays_outdate_plugin_theme: field(
     () => whole(1, 3650),
     730,
-    'A plugin or theme without a release for so many days is abandoned.',
+    'Days without a release after which a plugin or theme counts as abandoned.',
   ),
-  svc_primary_backup: field(() => z.enum(['', 'module-api-backups']), '', 'Where backups are made; empty = native.', {
+  svc_primary_backup: field(() => z.enum(['', 'module-api-backups']), '', 'Backup method; empty = native.', {
     idle: BACKUPS,
   }),
   svc_enable_legacy_backup_feature: field(onOff, 0, 'Must be 1 with native backups and 0 with module-api-backups.', {
     idle: BACKUPS,
   }),
-  svc_backups_on_server: field(() => whole(0, 1000), 1, 'Archives kept on the server.', { idle: BACKUPS }),
-  svc_backup_on_external_sources: field(() => whole(0, 1000), 1, 'Archives kept outside.', { idle: BACKUPS }),
-  svc_archive_format: field(() => z.enum(['zip', 'tar.gz', 'tar.bz2', 'tar']), 'tar.gz', 'Form of archives.', {
+  svc_backups_on_server: field(() => whole(0, 1000), 1, 'Archives to keep on the server.', { idle: BACKUPS }),
+  svc_backup_on_external_sources: field(() => whole(0, 1000), 1, 'Archives to keep off the server.', { idle: BACKUPS }),
+  svc_archive_format: field(() => z.enum(['zip', 'tar.gz', 'tar.bz2', 'tar']), 'tar.gz', 'Archive format.', {
     idle: BACKUPS,
   }),
-  svc_notification_on_backup_fail: field(onOff, 1, 'Tell when a backup failed.', { idle: BACKUPS }),
-  svc_notification_on_backup_start: field(onOff, 1, 'Tell when a backup starts.', { idle: BACKUPS }),
+  svc_notification_on_backup_fail: field(onOff, 1, 'Report when a backup fails.', { idle: BACKUPS }),
+  svc_notification_on_backup_start: field(onOff, 1, 'Report when a backup starts.', { idle: BACKUPS }),
   svc_chunked_backup_tasks: field(onOff, 1, 'Make backups in steps.', { idle: BACKUPS }),
 } satisfies Fields;
 
@@ -140,46 +140,42 @@ export const ADVANCED = {
   svc_maximum_requests: field(
     () => whole(1, 200),
     ({ concurrency }) => Math.min(concurrency, 200),
-    'Calls to sites at once.',
+    'Concurrent calls to sites.',
   ),
-  svc_minimum_delay: field(() => whole(0, 5000), 0, 'Least milliseconds between any two calls.'),
+  svc_minimum_delay: field(() => whole(0, 5000), 0, 'Minimum milliseconds between any two calls.'),
   svc_maximum_ip_requests: field(
     () => whole(1, 10),
     ({ per_host }) => Math.min(per_host, 10),
-    'Calls to one address at once.',
+    'Concurrent calls to one IP address.',
   ),
-  svc_minimum_ip_delay: field(() => whole(0, 5000), 0, 'Least milliseconds between two calls to one address.'),
+  svc_minimum_ip_delay: field(() => whole(0, 5000), 0, 'Minimum milliseconds between two calls to one IP address.'),
   svc_chunksitesnumber: field(
     () => whole(1, 30),
     10,
-    'Sites per step of a read of posts or comments over many sites; only while there is a pause.',
+    'Sites per step when reading posts or comments from many sites; used only with a pause.',
   ),
-  svc_chunksleepinterval: field(() => whole(0, 20), 0, 'Seconds of pause between those steps; 0 = no steps.'),
-  svc_maximum_sync_requests: field(() => whole(1, 200), 50, 'Syncs at once.'),
-  svc_maximum_install_update_requests: field(() => whole(1, 50), 10, 'Updates, activations and deletions at once.'),
-  svc_maximum_uptime_monitoring_requests: field(() => whole(1, 500), 50, 'Uptime checks at once.'),
+  svc_chunksleepinterval: field(() => whole(0, 20), 0, 'Pause between those steps in seconds; 0 = no steps.'),
+  svc_maximum_sync_requests: field(() => whole(1, 200), 50, 'Concurrent syncs.'),
+  svc_maximum_install_update_requests: field(() => whole(1, 50), 10, 'Concurrent updates, activations and deletions.'),
+  svc_maximum_uptime_monitoring_requests: field(() => whole(1, 500), 50, 'Concurrent uptime checks.'),
   svc_optimize: field(onOff, 1, 'Optimise for shared hosting.', {
-    idle: 'Not acted on: only what is stored is asked for, and every query is bounded, whatever the hosting.',
+    idle: 'No effect: queries read only what is stored and are always bounded, whatever the hosting.',
   }),
   svc_wp_cron: field(
     onOff,
     1,
-    'Let the built-in schedule run: syncs, checks of monitors, certificates and domains, audits, reports of health, the digest. 0 stops all of it; calls and queued jobs go on.',
+    'Run the built-in schedule: syncs, checks of monitors, certificates and domains, audits, health reports, the digest. 0 stops all of it; calls and queued jobs continue.',
   ),
   svc_ssl_verify_certificate: field(onOff, 1, 'Check TLS certificates of sites; 0 overrides the setting of each site.'),
   svc_verify_connection_method: field(() => among(1, 2), 1, '1 = native cryptography, 2 = a fallback in plain code.', {
     idle: 'Always 1: native cryptography is part of the runtime.',
   }),
   svc_force_use_ipv4: field(onOff, 0, 'Reach sites over IPv4 only.'),
-  svc_connect_signature_algo: field(
-    () => z.enum(['SHA256', 'SHA384', 'SHA512']),
-    'SHA256',
-    'Hash that calls are signed with.',
-  ),
+  svc_connect_signature_algo: field(() => z.enum(['SHA256', 'SHA384', 'SHA512']), 'SHA256', 'Hash used to sign calls.'),
   sync_data: field(
     () => map(SYNC_PARTS),
     Object.fromEntries(SYNC_PARTS.map((part) => [part, UNUSED_PARTS.has(part) ? 0 : 1])),
-    'Parts of a sync. A part that is off keeps what was stored last. Only the parts sent change.',
+    'Parts of a sync. A part that is off keeps its last stored data. Only the parts sent change.',
   ),
   svc_abilities_batch_threshold: field(
     () => whole(0, 1_000_000),
@@ -201,8 +197,8 @@ export const TOOLS = {
 } satisfies Fields;
 
 export const INSIGHTS = {
-  enable_insights_logging: field(onOff, 1, 'Count actions on the dashboard.', {
-    idle: 'Not acted on: nothing is counted and nothing leaves this service.',
+  enable_insights_logging: field(onOff, 1, 'Collect usage statistics.', {
+    idle: 'No effect: nothing is counted and nothing leaves this service.',
   }),
 } satisfies Fields;
 
@@ -211,10 +207,10 @@ export const COST_TRACKER = {
   currency_position: field(
     () => z.enum(['left', 'right', 'left_space', 'right_space']),
     'left',
-    'Where the currency stands.',
+    'Position of the currency.',
     { idle: SCREEN },
   ),
-  thousand_separator: field(() => z.string().length(1), ',', 'One character, other than the decimal one.', {
+  thousand_separator: field(() => z.string().length(1), ',', 'One character, different from the decimal separator.', {
     idle: SCREEN,
   }),
   decimal_separator: field(() => z.string().length(1), '.', 'One character.', { idle: SCREEN }),

@@ -51,7 +51,7 @@ export const lastCheck = once(() =>
       http_status: z.number().int().nullable(),
       checked_at: z.string().nullable().describe('null = never.'),
     })
-    .describe('Newest visit of the front page.'),
+    .describe('Latest visit to the front page.'),
 );
 
 /** What lists say of a site beside its status; the newest visit only where it did not reach the site. */

@@ -66,15 +66,15 @@ export const timeBucket = once(() =>
 export const taskWrite = once(() => ({
   // As `taskFields.title`, but without a pipe, which no published schema shows.
   title: plainText(255)
-    .refine((text) => text !== '', 'must hold at least one visible character')
+    .refine((text) => text !== '', 'must contain at least one visible character')
     .describe('What is done.'),
   description: taskFields().description.describe('Free text.'),
-  client_id: taskFields().client_id.describe('Left out: the client of the first site.'),
+  client_id: taskFields().client_id.describe("Default: the first site's client."),
   site_ids: taskFields().site_ids.describe('Ids of sites; replaces.'),
-  bucket_id: taskFields().bucket_id.describe('Bucket of hours that it comes out of.'),
-  hourly_price: taskFields().hourly_price.describe('Decimal; else of the bucket or the settings.'),
+  bucket_id: taskFields().bucket_id.describe('Hour bucket it is taken from.'),
+  hourly_price: taskFields().hourly_price.describe("Decimal; default: the bucket's or the settings'."),
   payment_status: taskFields().payment_status.describe('Whether it is billed and paid.'),
-  duration_seconds: taskFields().duration_seconds.describe('Time worked already; replaces.'),
+  duration_seconds: taskFields().duration_seconds.describe('Time already worked; replaces.'),
 }));
 
 export const clientId = () => int(1).optional().describe('Only of this client.');

@@ -35,34 +35,34 @@ const optionalId = once(() => z.preprocess((value) => (value === '' ? null : val
 
 const optionalPrice = once(() => z.preprocess((value) => (value === '' ? null : value), price().nullable()));
 
-const title = once(() => plainText(255).pipe(z.string().min(1, 'must hold at least one visible character')));
+const title = once(() => plainText(255).pipe(z.string().min(1, 'must contain at least one visible character')));
 const ids = (of: string) =>
   z
     .preprocess((value) => (value === null ? [] : listMembers(value)), bounded(z.array(int(1)).max(1000)))
     .transform((list) => [...new Set(list)])
-    .describe(`Ids of ${of}, as a list or comma-separated; replaces the present ones.`);
+    .describe(`Ids of ${of}, as a list or comma-separated; replaces the current ones.`);
 
 export const taskFields = once(() => ({
   title: title().describe('What is done.'),
   description: plainText(65_535).nullable().describe('Free text.'),
-  client_id: optionalId().describe('Client the time is for; left out, the client of the first named site.'),
+  client_id: optionalId().describe('Client the time is for; default: the client of the first site.'),
   site_ids: ids('sites'),
-  bucket_id: optionalId().describe('Bucket of hours that the time comes out of; it must serve the client.'),
-  timer_mode: z.enum(TIMER_MODES).describe('count_down shows what the bucket has left, and needs a bucket.'),
-  hourly_price: optionalPrice().describe('Decimal; left out, that of the bucket, then of the settings.'),
+  bucket_id: optionalId().describe('Hour bucket that the time is taken from; it must cover the client.'),
+  timer_mode: z.enum(TIMER_MODES).describe('count_down shows the time left in the bucket, and needs one.'),
+  hourly_price: optionalPrice().describe('Decimal; default: from the bucket, then from the settings.'),
   payment_status: z.enum(PAYMENT_STATUSES),
-  duration_seconds: int(0, MAX_SECONDS).describe('Time worked already, logged by hand: replaces the time on the task.'),
+  duration_seconds: int(0, MAX_SECONDS).describe("Time already worked, entered by hand; replaces the task's time."),
 }));
 
 export const bucketFields = once(() => ({
   title: title().describe('Name of the bucket.'),
   description: plainText(65_535).nullable().describe('Free text.'),
-  client_ids: ids('clients it serves; none = every client'),
+  client_ids: ids('clients it covers; none = every client'),
   hours: price()
     .refine((text) => Number(text) > 0, 'must be more than 0')
     .describe('Hours of one period, decimal.'),
-  recurrence: z.enum(RECURRENCES).describe('How often the hours start again from zero.'),
-  hourly_price: optionalPrice().describe('Decimal; price of the hours of its tasks. 0 = as the settings say.'),
+  recurrence: z.enum(RECURRENCES).describe('How often the hours reset.'),
+  hourly_price: optionalPrice().describe('Decimal; hourly price of its tasks. 0 = from the settings.'),
   starts_on: calendarDate().describe('First day of the first period, YYYY-MM-DD.'),
 }));
 

@@ -32,7 +32,7 @@ export const updateEntry = once(() =>
     name: z.string(),
     current_version: z.string(),
     new_version: z.string(),
-    fixes: z.array(z.string()).optional().describe('Known vulnerabilities that it fixes.'),
+    fixes: z.array(z.string()).optional().describe('Known vulnerabilities it fixes.'),
   }),
 );
 

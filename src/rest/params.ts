@@ -44,7 +44,7 @@ export function text(max: number, min = 0) {
       .string()
       .min(min)
       .max(max)
-      .refine((value) => !CONTROL.test(value), 'must not hold control characters'),
+      .refine((value) => !CONTROL.test(value), 'must not contain control characters'),
   );
 }
 

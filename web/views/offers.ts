@@ -10,7 +10,7 @@ export interface Offer {
   current: string;
   next: string;
   level: 'major' | 'minor' | 'patch' | null;
-  /** Known vulnerabilities that it fixes. */
+  /** Known vulnerabilities it fixes. */
   fixes: readonly string[];
 }
 

@@ -20,7 +20,7 @@ const clearable = (max: number, what: string) =>
 
 /** All optional; absent fields keep their values. */
 export const editSiteFields = once(() => ({
-  name: siteName().pipe(z.string().min(1, 'must hold at least one visible character')).optional(),
+  name: siteName().pipe(z.string().min(1, 'must contain at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
   url: text(2048, 1).optional().describe('New address. Taken when the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
