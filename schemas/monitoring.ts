@@ -98,7 +98,7 @@ export const statusCodes = once(
             z
               .number()
               .int()
-              .refine((code) => STATUS_CODES.has(code), 'is not an HTTP status code'),
+              .refine((code) => STATUS_CODES.has(code), 'is not a supported HTTP status code'),
           )
           .min(1)
           .max(MAX_CODES),

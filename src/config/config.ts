@@ -202,7 +202,7 @@ const VARIABLES: readonly Variable[] = [
     'safe_updates',
     'guarded',
     oneOf(SAFE_UPDATES),
-    '`guarded`: on sites with a guard every update is checked, and rolled back if it breaks the site. `off`: updates as if there were no guard, and no version is held back.',
+    '`guarded`: on sites with a guard every update is checked, and rolled back if it breaks the site. `off`: updates as if there were no guard, and no version is quarantined.',
   ),
   variable(
     'rest_rate_limit',
@@ -376,7 +376,7 @@ function rawText(row: Variable, env: Environment): string | ConfigProblem {
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown error';
     return {
       name,
-      message: `${JSON.stringify(file)} cannot be read (${code}). Name a file that this process may read.`,
+      message: `${JSON.stringify(file)} cannot be read (${code}). Name a file this process can read.`,
     };
   }
   // Treated as "not set", an empty secret would silently leave access open or closed.

@@ -78,20 +78,20 @@ export function asServiceError(error: unknown): ServiceError {
 /** Message and advice for a storage failure, by the driver's kind. */
 const STORAGE: ReadonlyMap<unknown, readonly [message: string, advice: string]> = new Map([
   ['busy', ['The database is busy.', 'Try again in a few seconds.']],
-  ['unavailable', ['The database does not answer at the moment.', 'Try again in a few seconds.']],
-  ['full', ['The disk of the database is full: nothing can be stored.', 'Free space there; no restart is needed.']],
+  ['unavailable', ['The database is not responding.', 'Try again in a few seconds.']],
+  ['full', ['The database’s disk is full, so nothing can be saved.', 'Free some space; no restart is needed.']],
   [
     'readonly',
-    ['The database can only be read, so nothing was stored.', 'Make its file and folder writable for the service.'],
+    ['The database is read-only, so nothing was saved.', 'Make its file and folder writable for the service.'],
   ],
   [
     'disk',
     [
-      'The disk of the database refuses to be written or read.',
-      'Look whether it is mounted read-only, or failing; no restart is needed once it is well.',
+      'The database’s disk cannot be read or written.',
+      'Check whether it is mounted read-only or failing; once that is fixed, no restart is needed.',
     ],
   ],
-  ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" brings a backup back.']],
+  ['corrupt', ['The database is damaged.', 'Run "sitefleet check"; "sitefleet restore" restores a backup.']],
 ]);
 
 /** A typed storage failure that is not the caller's mistake, as `svc_storage_unavailable`; null for anything else. */
@@ -114,8 +114,8 @@ export function storageFailure(error: unknown): ServiceError | null {
 export function withoutStorageDetail(error: unknown): unknown {
   const known = asServiceError(error);
   if (known.code !== 'svc_storage_unavailable') return error;
-  const advice = 'Try again in a minute; then tell the operator.';
-  return new ServiceError(known.code, 'The database does not answer at the moment.', {
+  const advice = 'Try again in a minute. If it still fails, tell the operator.';
+  return new ServiceError(known.code, 'The database is not responding.', {
     advice,
     cause: known.cause ?? known,
   });

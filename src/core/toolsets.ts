@@ -16,7 +16,7 @@ const FACTS = {
   sites: {
     folder: 'sites',
     label: 'Sites',
-    description: 'Connect, read, check and change the sites of the fleet.',
+    description: 'Connect, read, check and change sites.',
     max_tokens: 4800,
   },
   updates: {
@@ -28,14 +28,14 @@ const FACTS = {
   clients: {
     folder: 'clients',
     label: 'Clients',
-    description: 'Keep the clients that sites belong to.',
+    description: 'Manage the clients that sites belong to.',
     max_tokens: 2000,
   },
   tags: { folder: 'tags', label: 'Tags', description: 'Group sites by tag.', max_tokens: 1150 },
   batch: {
     folder: 'jobs',
     label: 'Batch jobs',
-    description: 'Follow work that goes on in the background.',
+    description: 'Follow work in the background.',
     max_tokens: 250,
   },
   safety: {
@@ -47,7 +47,7 @@ const FACTS = {
   fleet: {
     folder: 'fleet',
     label: 'Fleet',
-    description: 'Further actions on several sites at once.',
+    description: 'More actions on several sites at once.',
     max_tokens: 450,
   },
   insight: {
@@ -66,7 +66,7 @@ const FACTS = {
   reports: {
     folder: 'reports',
     label: 'Reports',
-    description: 'Reports on sites for the clients they belong to.',
+    description: 'Reports on sites for their clients.',
     max_tokens: 520,
     optional: true,
   },
@@ -87,7 +87,7 @@ const FACTS = {
   time: {
     folder: 'time',
     label: 'Time',
-    description: 'Time worked for clients, timers and buckets of hours.',
+    description: 'Time worked for clients, timers and hour buckets.',
     max_tokens: 1800,
     optional: true,
   },

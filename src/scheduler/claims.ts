@@ -96,7 +96,7 @@ export class Claims {
    */
   async giveBackAll(): Promise<void> {
     await this.giveBack([...this.#held], 0).catch((error: unknown) =>
-      this.#ctx.log.warn({ err: error }, 'claimed monitors could not be given back'),
+      this.#ctx.log.warn({ err: error }, 'claimed monitors could not be released'),
     );
   }
 

@@ -31,7 +31,7 @@ export function createClockStepMonitor(context: () => Ctx): ClockStepMonitor {
     const forward = steps.forward - (known?.forward ?? 0);
     const back = steps.back - (known?.back ?? 0);
     if (forward + back > 0)
-      log.warn({ forward_ms: Math.round(forward), back_ms: Math.round(back) }, 'the clock of this machine was stepped');
+      log.warn({ forward_ms: Math.round(forward), back_ms: Math.round(back) }, "this machine's clock was changed");
     await store.clockSteps.settle(clock.now(), { forward: Math.round(forward), back: Math.round(back) });
     known = steps;
   };

@@ -26,7 +26,7 @@ const SITES_PER_STEP = 1_000;
 
 /** Checks the certificates that are due, or this process's share of them. */
 export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promise<string> {
-  if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is off';
+  if (!ctx.config.modules.includes('ssl-monitor')) return 'the module is disabled';
   await members.join();
   const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   let checked = 0;
@@ -54,7 +54,7 @@ export async function runCertificates(ctx: Ctx, members: Members = ALONE): Promi
 
 /** Determines the domains of new sites and looks up those that are due. */
 export async function runDomains(ctx: Ctx): Promise<string> {
-  if (!ctx.config.modules.includes('domain-monitor')) return 'the module is off';
+  if (!ctx.config.modules.includes('domain-monitor')) return 'the module is disabled';
   const { domains } = ctx.store;
   const endsAt = ctx.clock.elapsed() + LONGEST_RUN_MS;
   for (;;) {

@@ -59,7 +59,7 @@ export function createJobRunner(
       const ctx = parts.ctx();
       // A killed process left its jobs leased: no need to wait for the leases to lapse.
       releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.location))
-        .catch((error: unknown) => ctx.log.warn({ err: error }, 'held jobs of dead processes were not released'))
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'jobs claimed by dead processes could not be released'))
         .finally(fill);
     },
     kick: fill,

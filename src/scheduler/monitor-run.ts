@@ -60,8 +60,8 @@ export class MonitorRun {
 
   summary(): string {
     const { checked, alerts, postponed, late } = this.#done;
-    const waiting = this.#offline ? `, ${postponed} put off: our own network is down` : '';
-    return `${checked} checked, ${alerts} alerts${late > 0 ? `, ${late} came too late` : ''}${waiting}`;
+    const waiting = this.#offline ? `, ${postponed} postponed: our own network is down` : '';
+    return `${checked} checked, ${alerts} alerts${late > 0 ? `, ${late} late` : ''}${waiting}`;
   }
 
   /** @param down this machine was offline at the last check: checks whether it still is before taking anything on */

@@ -17,7 +17,7 @@ export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promis
   const global = await monitoringDefaults(ctx);
   const replanned = await replanIfChanged(ctx, global, planned);
   if ((due || replanned) && members.slots(global.concurrency) === 0)
-    return 'nothing: the places are taken by other processes';
+    return 'nothing: other processes hold all slots';
   const run = new MonitorRun(ctx, global, members);
   if (due || replanned) await run.work(down);
   return run.summary();
@@ -56,5 +56,5 @@ export async function pruneMonitoring(ctx: Ctx): Promise<string> {
     if (forgotten === 0) break;
   }
   total += await ctx.store.monitorNetwork.forgetOld(now);
-  return `${total} rows forgotten`;
+  return `${total} rows deleted`;
 }

@@ -22,7 +22,7 @@ export interface Schedule {
 }
 
 async function runUnlessOff(task: ScheduledTask, ctx: Ctx, members: Members): Promise<string> {
-  if (task.ofItsOwn === true && !(await isScheduleOn(ctx))) return 'switched off by svc_wp_cron';
+  if (task.ofItsOwn === true && !(await isScheduleOn(ctx))) return 'disabled by svc_wp_cron';
   return task.run(ctx, members);
 }
 
@@ -94,7 +94,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
         const timer = startTimer(task.pattern, parts.ctx().clock, async () => {
           if (task.shared !== true && !(await isOurs())) return;
           const work = run(task).catch((error: unknown) =>
-            parts.ctx().log.warn({ err: error, entry: task.name }, 'a scheduled run could not be noted'),
+            parts.ctx().log.warn({ err: error, entry: task.name }, 'a scheduled run could not be recorded'),
           );
           running.add(work);
           await work.finally(() => running.delete(work));

@@ -37,7 +37,7 @@ export interface ScheduledTask {
 export const timetable: readonly ScheduledTask[] = [
   {
     name: 'reap-jobs',
-    about: 'Ends jobs past their time limit and forgets old ones.',
+    about: 'Ends jobs past their time limit and deletes old ones.',
     pattern: '*/30 * * * * *',
     async run(ctx) {
       const { timed_out, expired } = await reapJobs(ctx);
@@ -46,19 +46,19 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'tool-jobs',
-    about: 'Goes on with tools jobs that a stopped process left.',
+    about: 'Resumes tools jobs left by a stopped process.',
     pattern: '15,45 * * * * *',
     run: runToolJobs,
   },
   {
     name: 'safe-updates',
-    about: 'Settles safe updates that a stopped process left open.',
+    about: 'Finishes safe updates left open by a stopped process.',
     pattern: '5,20,35,50 * * * * *',
     run: settleInterrupted,
   },
   {
     name: 'daily-sync',
-    about: 'Syncs every site as often a day as the settings say.',
+    about: 'Syncs every site as often as set in the settings.',
     pattern: '0 */5 * * * *',
     ofItsOwn: true,
     shared: true,
@@ -66,33 +66,33 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'abandoned-refresh',
-    about: 'Looks up abandoned plugins and themes: new sites first, each site every two days.',
+    about: 'Checks for abandoned plugins and themes: new sites first, then each site every two days.',
     pattern: '30 */10 * * * *',
     ofItsOwn: true,
     run: refreshAbandoned,
   },
   {
     name: 'site-health',
-    about: 'Tells which sites report bad health.',
+    about: 'Reports unhealthy sites.',
     pattern: '0 15 6 * * *',
     ofItsOwn: true,
     run: reportHealth,
   },
   {
     name: 'audits',
-    about: 'Works off the queue of performance audits, one at a time.',
+    about: 'Runs queued performance audits, one at a time.',
     pattern: '*/20 * * * * *',
     run: runAudits,
   },
   {
     name: 'mail',
-    about: 'Writes about new alerts, and sends what waits in the outbox.',
+    about: 'Writes mails about new alerts and sends what is in the outbox.',
     pattern: '10,30,50 * * * * *',
     run: sendMail,
   },
   {
     name: 'alert-deliveries',
-    about: 'Tells webhooks and chats of new alerts, and tries again what was not taken.',
+    about: 'Sends new alerts to webhooks and chats, and retries failed deliveries.',
     pattern: '5,15,25,35,45,55 * * * * *',
     run: deliverAlerts,
   },
@@ -105,7 +105,7 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'monitors',
-    about: 'Checks the sites whose turn it is.',
+    about: 'Checks the monitors that are due.',
     pattern: '*/10 * * * * *',
     ofItsOwn: true,
     shared: true,
@@ -113,7 +113,7 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'certificates',
-    about: 'Looks at the certificates of the sites, each once a day.',
+    about: 'Checks each site’s certificate once a day.',
     pattern: '20 */5 * * * *',
     ofItsOwn: true,
     shared: true,
@@ -121,50 +121,50 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'domains',
-    about: 'Asks the registries when the domains end: weekly, and daily near the end.',
+    about: 'Looks up when domains expire: weekly, and daily near the expiry date.',
     pattern: '40 */5 * * * *',
     ofItsOwn: true,
     run: runDomains,
   },
   {
     name: 'prune-monitoring',
-    about: 'Forgets beats, figures, incidents and alerts whose time is over.',
+    about: 'Deletes heartbeats, statistics, incidents and alerts past their retention time.',
     pattern: '50 17 * * * *',
     run: pruneMonitoring,
   },
   {
     name: 'ignored-updates',
-    about: 'Offers updates again that were ignored until now.',
+    about: 'Offers updates again once the time they were ignored for has passed.',
     pattern: '25 * * * * *',
     run: expireIgnored,
   },
   {
     name: 'backup',
-    about: 'Copies the database into SITEFLEET_BACKUP_DIR, once a day.',
+    about: 'Backs up the database to SITEFLEET_BACKUP_DIR once a day.',
     pattern: '0 25 * * * *',
     run: backUpByClock,
   },
   {
     name: 'vulnerabilities',
-    about: 'Reads the vulnerability feed once a day, and holds new versions against it.',
+    about: 'Reads the vulnerability feed once a day, and checks new versions against it.',
     pattern: '45 * * * * *',
     run: async (ctx) => (await refreshVulnerabilities(ctx)).message,
   },
   {
     name: 'statistics',
-    about: 'Counts for the planner of the database, when the fleet has doubled.',
+    about: 'Updates the database’s query statistics when the fleet has doubled.',
     pattern: '55 */10 * * * *',
     run: async (ctx) => ((await ctx.store.statistics.refresh()) ? 'taken' : 'nothing to do'),
   },
   {
     name: 'forget-old',
-    about: 'Forgets old audits, mails and history.',
+    about: 'Deletes old audits, mails and history.',
     pattern: '0 40 3 * * *',
     run: deleteExpired,
   },
   {
     name: 'import-keys',
-    about: 'Throws away the keys of imports whose time is over.',
+    about: 'Deletes expired import keys.',
     pattern: '0 50 3 * * *',
     run: async (ctx) => {
       await dropImportKeys(ctx);

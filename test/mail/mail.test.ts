@@ -354,8 +354,8 @@ describe('sending', () => {
   test('without a mail server nothing is queued and nothing is sent', async () => {
     const quiet = await testApp({ sites: 1 });
     await quiet.service.store.alerts.add([alert('monitor.down', {}, { site_id: null, at: 0 })]);
-    expect(await sendMail(ctx(quiet))).toBe('no mail server is set');
-    expect(await dailyDigest(ctx(quiet))).toBe('no mail server is set');
+    expect(await sendMail(ctx(quiet))).toBe('no mail server is configured');
+    expect(await dailyDigest(ctx(quiet))).toBe('no mail server is configured');
     expect(await quiet.db.all('SELECT * FROM mail')).toEqual([]);
   });
 });

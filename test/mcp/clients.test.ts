@@ -333,7 +333,7 @@ describe('storage that fails', () => {
         );
       for (const text of said.slice(2))
         expect(text).toBe(
-          'svc_storage_unavailable: The database does not answer at the moment.\nNext step: Try again in a minute; then tell the operator.',
+          'svc_storage_unavailable: The database is not responding.\nNext step: Try again in a minute. If it still fails, tell the operator.',
         );
     } finally {
       db.read = read;

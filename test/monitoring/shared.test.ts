@@ -240,7 +240,7 @@ describe('a claim', () => {
     await second.run();
     expect(second.asked).toHaveLength(1);
     slow.give(answers(500));
-    expect(await running).toBe('0 checked, 0 alerts, 1 came too late');
+    expect(await running).toBe('0 checked, 0 alerts, 1 late');
     expect(await beats()).toEqual([[ids[0], 1]]);
   });
 });
@@ -257,7 +257,7 @@ describe('a process that was paused', () => {
     clock.move(LEASE + 1);
     await second.run();
     slow.give(answers(500));
-    expect(await running).toBe('0 checked, 0 alerts, 1 came too late');
+    expect(await running).toBe('0 checked, 0 alerts, 1 late');
     expect(await beats()).toEqual([[ids[0], 1]]);
     expect(await alerts()).toEqual([]);
   });
@@ -326,7 +326,7 @@ describe('a process that was paused', () => {
     await expect.poll(() => first.asked.length).toBe(2);
     clock.move(LEASE + 1);
     slow.give(answers(200));
-    expect(await running).toBe('8 checked, 0 alerts, 2 came too late');
+    expect(await running).toBe('8 checked, 0 alerts, 2 late');
     // The two late ones were checked again, the others once.
     expect(first.asked).toHaveLength(10);
     expect(new Set(first.asked).size).toBe(8);
@@ -389,7 +389,7 @@ describe('a check by hand', () => {
     const seen = await checkMonitor(second.app.ctx(), ids[0] ?? 0);
     expect(seen).toMatchObject({ uptime_status: 'up', status: 'up' });
     slow.give(answers(500));
-    expect(await running).toBe('0 checked, 0 alerts, 1 came too late');
+    expect(await running).toBe('0 checked, 0 alerts, 1 late');
     expect(await beats()).toEqual([[ids[0], 1]]);
   });
 
@@ -434,7 +434,7 @@ describe('the limit of checks at once', () => {
   it('is respected by a process without a place: it checks and claims nothing', async () => {
     const [first] = await start(3);
     Object.assign(first.members, { slots: () => 0 } satisfies Partial<Members>);
-    expect(await first.run()).toBe('nothing: the places are taken by other processes');
+    expect(await first.run()).toBe('nothing: other processes hold all slots');
     expect(first.asked).toEqual([]);
     expect(await turnOf(ids[0] ?? 0)).toBe(0);
   });
@@ -465,7 +465,7 @@ describe('a cut of the network', () => {
     first.online = false;
     first.reply = () => silence();
     const outcome = await first.run();
-    expect(outcome).toMatch(/^0 checked, 0 alerts, \d+ put off: our own network is down$/);
+    expect(outcome).toMatch(/^0 checked, 0 alerts, \d+ postponed: our own network is down$/);
     // The monitors it had claimed are due again for the others.
     await second.run();
     expect(await beats()).toHaveLength(known + 40);

@@ -259,7 +259,7 @@ describe('PUT /comments/{site}/bulk-action', () => {
   });
 });
 
-it('is refused while the module is off', async () => {
+it('is refused while the module is disabled', async () => {
   const off = await restApp({ sites: 1, config: { modules: [] } });
   const { status, body } = await off.rest('GET /comments');
   expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', 'comments']);

@@ -223,6 +223,6 @@ describe('a module that is off', () => {
       const { status, body } = await small.rest(call);
       expect([status, body.code, body.data.module]).toEqual([501, 'svc_module_not_available', module]);
     }
-    expect(await runCertificates(small.ctx())).toBe('the module is off');
+    expect(await runCertificates(small.ctx())).toBe('the module is disabled');
   });
 });

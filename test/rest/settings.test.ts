@@ -301,7 +301,7 @@ describe('settings act', () => {
     await edit('monitoring', { svc_uptime_monitoring_active: 1 });
     app.clock.move(3 * 86_400_000);
     app.fleet.resetStats();
-    const off = [...(await outcomes())].filter(([, outcome]) => outcome === 'switched off by svc_wp_cron');
+    const off = [...(await outcomes())].filter(([, outcome]) => outcome === 'disabled by svc_wp_cron');
     expect(off.map(([name]) => name).sort()).toEqual([
       'abandoned-refresh',
       'certificates',

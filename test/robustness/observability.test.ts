@@ -170,7 +170,7 @@ describe('readiness', () => {
     expect(reply.headers.get('retry-after')).toBe('5');
     expect(await reply.json()).toEqual({
       status: 'not ready',
-      reasons: ['Writing to the database failed: The database can only be read, so nothing was stored.'],
+      reasons: ['Writing to the database failed: The database is read-only, so nothing was saved.'],
     });
     await app.db.all('PRAGMA query_only=OFF');
     expect((await get('/readyz')).status).toBe(200);

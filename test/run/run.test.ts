@@ -510,11 +510,11 @@ describe('the shell', () => {
   it('answers health to anyone, and readiness with its reasons', async () => {
     expect((await call('/healthz', { as: null })).body).toEqual({ status: 'ok' });
     expect((await call('/readyz', { as: null })).status).toBe(200);
-    const waiting = await startSurfaces({ notReady: ['The database does not answer.'] });
+    const waiting = await startSurfaces({ notReady: ['The database is not responding.'] });
     const response = await waiting.http.request('/readyz');
     expect([response.status, await response.json()]).toEqual([
       503,
-      { status: 'not ready', reasons: ['The database does not answer.'] },
+      { status: 'not ready', reasons: ['The database is not responding.'] },
     ]);
   });
 

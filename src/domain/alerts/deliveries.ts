@@ -149,7 +149,7 @@ async function noteFailure(
   const facts = { recipient_id: recipient.id, type: recipient.type, host: recipient.host, reason: message };
   if (gone) {
     await ctx.store.alertDeliveries.giveUp(recipient.id, message, now);
-    ctx.log.error(facts, 'a recipient of alerts is gone and was switched off');
+    ctx.log.error(facts, 'an alert recipient no longer exists and was disabled');
     return;
   }
   const tried = batch.map(({ id, attempts }) => {
@@ -158,7 +158,7 @@ async function noteFailure(
   });
   await ctx.store.alertDeliveries.notSent(tried, recipient.id, message, now);
   const dead = tried.filter(({ nextTryAt }) => nextTryAt === null).length;
-  if (dead > 0) ctx.log.error({ ...facts, alerts: dead }, 'alerts could not be delivered and were given up');
+  if (dead > 0) ctx.log.error({ ...facts, alerts: dead }, 'alerts could not be delivered and will not be tried again');
   else ctx.log.warn({ ...facts, alerts: tried.length }, 'alerts could not be delivered and will be tried again');
 }
 
@@ -197,11 +197,11 @@ export async function resendDelivery(ctx: Ctx, id: number): Promise<void> {
   if (done === undefined)
     throw new ServiceError('svc_alert_delivery_not_found', `There is no delivery ${id}.`, {
       field: 'delivery_id',
-      advice: 'GET /v2/alerts/deliveries?status=dead lists those that were given up.',
+      advice: 'GET /v2/alerts/deliveries?status=dead lists the ones no longer tried.',
     });
   if (!done)
-    throw new ServiceError('svc_rest_conflict', `Delivery ${id} is under way.`, {
+    throw new ServiceError('svc_rest_conflict', `Delivery ${id} is in progress.`, {
       field: 'delivery_id',
-      advice: 'It is tried by itself; its next_try says when.',
+      advice: 'It is retried automatically; next_try says when.',
     });
 }

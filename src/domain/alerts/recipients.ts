@@ -57,7 +57,7 @@ export async function listRecipients(ctx: Ctx, page: number, perPage: number) {
 export async function addRecipient(ctx: Ctx, type: RecipientType, change: RecipientChange & { name: string }) {
   if ((await ctx.store.alertRecipients.count()) >= MOST_RECIPIENTS)
     throw new ServiceError('svc_rest_conflict', `There are ${MOST_RECIPIENTS} recipients already.`, {
-      advice: 'Delete one that is no longer needed, or let a service pass alerts on.',
+      advice: 'Delete one that is no longer needed, or have another service forward alerts.',
     });
   const target = await checkedTarget(ctx, type, targetOf(type, change));
   await checkSites(ctx, change.sites);
@@ -132,8 +132,8 @@ function checkQuietHours({ quiet_from, quiet_to }: Pick<RecipientFields, 'quiet_
   if ((quiet_from === null) === (quiet_to === null) && (quiet_from === null || quiet_from !== quiet_to)) return;
   throw wrong(
     quiet_from === null ? 'quiet_from' : 'quiet_to',
-    'Quiet hours have a beginning and an end, which differ.',
-    'Send quiet_from and quiet_to as HH:MM, or both as null for none.',
+    'Quiet hours need a start and an end that differ.',
+    'Send quiet_from and quiet_to as HH:MM, or null for both to have none.',
   );
 }
 
@@ -149,7 +149,7 @@ async function checkSites(
   const sites = named ?? before;
   requireAccess(ctx, sites, 'sites');
   if (sites.length === 0 && ctx.actor.denied_sites.length > 0)
-    throw wrong('sites', 'This login may not use all sites.', 'Name the sites whose alerts the recipient gets.');
+    throw wrong('sites', 'This login has no access to all sites.', 'Name the sites whose alerts the recipient should get.');
   const missing = named === undefined ? [] : await ctx.store.alertRecipients.missingSites(named);
   if (missing.length > 0)
     throw wrong('sites', `No site has the id ${missing.slice(0, 10).join(', ')}.`, 'Find ids with GET /v2/sites.');
@@ -187,11 +187,11 @@ const TAKES: Readonly<Record<RecipientType, readonly string[]>> = {
 async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget): Promise<AlertTarget> {
   const url = parseUrl(target.url);
   if (url === null || !/^https?:$/.test(url.protocol))
-    throw wrong('url', 'url is not a web address.', 'Send the full address, beginning with https://.');
+    throw wrong('url', 'url is not a web address.', 'Send the full URL, starting with https://.');
   if (url.username !== '' || url.password !== '')
-    throw wrong('url', 'url must not hold a login.', 'Leave user and password out of the address.');
+    throw wrong('url', 'url must not contain a login.', 'Remove user and password from the URL.');
   if (type === 'ntfy' && url.pathname.replace(/\/+$/, '') === '')
-    throw wrong('url', 'url has no topic.', 'Send the address with its topic: https://ntfy.sh/my-topic.');
+    throw wrong('url', 'url has no topic.', 'Send the URL with its topic, such as https://ntfy.sh/my-topic.');
   const refusal = await ctx.webhooks.refusal(url.href);
   if (refusal !== null) throw wrong('url', refusal, 'Use a public address, or set SITEFLEET_ALLOW_PRIVATE_SITES=1.');
   return { ...target, url: url.href };

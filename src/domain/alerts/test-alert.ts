@@ -48,7 +48,7 @@ export async function audienceOf(ctx: Pick<Ctx, 'store' | 'config' | 'mailer'>) 
 
 function silence(mail: boolean): string {
   const first = mail
-    ? 'name recipients in the e-mail settings'
-    : 'set SITEFLEET_SMTP_URL and name recipients in the e-mail settings';
-  return `No one would receive an alert: ${first}, or add a webhook or chat with POST /v2/alerts/recipients/add. "sitefleet alert test" tries it.`;
+    ? 'add recipients in the e-mail settings'
+    : 'set SITEFLEET_SMTP_URL and add recipients in the e-mail settings';
+  return `No one would receive an alert: ${first}, or add a webhook or chat with POST /v2/alerts/recipients/add. Then try it with "sitefleet alert test".`;
 }

@@ -90,7 +90,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'monitor.up':
       return `${what} is up again.`;
     case 'monitor.flapping':
-      return `${what} keeps changing between up and down. You hear of it again when it is steady.`;
+      return `${what} keeps changing between up and down. You will be notified again once it is stable.`;
     case 'certificate.expiring':
       return `The certificate of ${what} expires ${inDays(facts.days_left)}, on ${say('valid_to').slice(0, 10)}.`;
     case 'certificate.expired':
@@ -102,7 +102,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'domain.expired':
       return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.not_found':
-      return `${what} is no longer registered: its registry was asked twice and does not know it any more.`;
+      return `${what} is no longer registered: its registry was asked twice and no longer knows it.`;
     case 'site.unhealthy':
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
@@ -213,7 +213,7 @@ function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[]
   const left = alerts.length - rows.length;
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [`${alerts.length} alerts came together.`],
+    lines: [`${alerts.length} new alerts.`],
     links: pageLinks(page),
     tone: alerts.every(({ kind }) => kind === 'monitor.up') ? 'good' : 'bad',
     tables: [

@@ -16,12 +16,12 @@ const TYPES = ['WordPress', 'plugin', 'theme', 'translation'];
 
 /** Adds today's digest to the outbox, once; called every hour. */
 export async function dailyDigest(ctx: Ctx): Promise<string> {
-  if (!ctx.mailer.configured) return 'no mail server is set';
+  if (!ctx.mailer.configured) return 'no mail server is configured';
   const now = ctx.clock.now();
   const { zone, page } = await mailLook(ctx);
   if (wallOf(now, zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
-  if (head === null) return 'no one receives it';
+  if (head === null) return 'it has no recipients';
   // The period begins where the last digest ended: digests are not always a day apart.
   const last = await ctx.store.mail.newest('daily_digest');
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;

@@ -26,7 +26,7 @@ export function createMailListener(context: () => Ctx): MailListener {
           const alert = await alertOf(ctx, event);
           if (alert !== null) await ctx.store.alerts.add([alert]);
         } catch (error) {
-          ctx.log.error({ err: error, event: event.name, site_id: event.site_id }, 'an alert could not be stored');
+          ctx.log.error({ err: error, event: event.name, site_id: event.site_id }, 'an alert could not be saved');
         }
       });
     },

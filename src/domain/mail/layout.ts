@@ -39,7 +39,7 @@ export interface MailTable {
   more?: string;
 }
 
-const FOOTER = 'Sent by Sitefleet. Which mails are sent, and to whom, stands in the e-mail settings.';
+const FOOTER = 'Sent by Sitefleet. You can change which mails are sent, and to whom, in the e-mail settings.';
 const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
 
 /** Replaces tokens of headings and subjects, in square brackets. Unknown ones stay as they are. */

@@ -24,7 +24,7 @@ const ENOUGH = 3;
 
 /** Turns waiting alerts into mails and sends what is due. */
 export async function sendMail(ctx: Ctx): Promise<string> {
-  if (!ctx.mailer.configured) return 'no mail server is set';
+  if (!ctx.mailer.configured) return 'no mail server is configured';
   await queueAlerts(ctx);
   let sent = 0;
   let failed = 0;
@@ -60,7 +60,7 @@ async function sendOne(ctx: Ctx, mail: MailRow): Promise<boolean> {
     const next = wait === undefined ? null : ctx.clock.now() + wait;
     await ctx.store.mail.notSent(mail.id, error.message, next);
     const facts = { mail_id: mail.id, type: mail.type, attempts: mail.attempts, reason: error.message };
-    if (next === null) ctx.log.error(facts, 'a mail was given up');
+    if (next === null) ctx.log.error(facts, 'a mail could not be sent and will not be tried again');
     else ctx.log.warn(facts, 'a mail could not be sent and will be tried again');
     return false;
   }

@@ -22,16 +22,16 @@ export async function previewMail(ctx: Ctx, name: string) {
   if (setting === undefined) {
     throw new ServiceError('invalid_mail_type', `There is no mail of the type ${JSON.stringify(name.slice(0, 60))}.`, {
       field: 'mail_type',
-      advice: `GET /v2/settings/emails lists the types. Kinds of alerts are ${SAMPLE_KINDS.join(', ')}.`,
+      advice: `GET /v2/settings/emails lists the types. Alert kinds are ${SAMPLE_KINDS.join(', ')}.`,
     });
   }
   const recipients = setting.recipients === '' ? [] : setting.recipients.split(',');
   const head = { subject: setting.subject, heading: setting.heading, recipients };
   const mail = await sampleMail(ctx, setting.type as MailType, name, head);
   const reason = !ctx.mailer.configured
-    ? 'No mail server is set: SITEFLEET_SMTP_URL.'
+    ? 'No mail server is configured: set SITEFLEET_SMTP_URL.'
     : setting.disable === 1
-      ? 'This mail is switched off.'
+      ? 'This mail is disabled.'
       : recipients.length === 0
         ? 'It has no recipients.'
         : '';

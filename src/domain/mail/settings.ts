@@ -81,7 +81,7 @@ export async function editMail(ctx: Ctx, type: string, change: MailChange): Prom
   if (added.length > 0 && ctx.actor.denied_sites.length > 0)
     throw new ServiceError(
       'svc_access_denied',
-      'This login may not use all sites, which these mails cover. Nothing changed.',
+      'These mails cover all sites, but this login has no access to all of them. Nothing changed.',
       {
         field: 'recipients',
         advice: 'Ask an administrator to add recipients.',
