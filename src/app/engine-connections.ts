@@ -48,7 +48,7 @@ export async function openChild(
     // The call itself succeeded: if this cannot be stored, the next sync repairs it.
     onAnswer: (siteId) =>
       store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {
-        log.warn({ site_id: siteId, err }, 'that a site answers again could not be stored');
+        log.warn({ site_id: siteId, err }, "a site's recovery could not be stored");
       }),
   });
   if (sharedKey === undefined) return child;

@@ -211,7 +211,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const judgeInstalled = async () => {
     if (vulnerabilities.source === null || closing.signal.aborted) return;
     await judgeVersions(ownCtx(), JUDGED_AT_ONCE).catch((error: unknown) => {
-      if (!closing.signal.aborted) log.warn({ err: error }, 'new versions are judged later');
+      if (!closing.signal.aborted) log.warn({ err: error }, 'new versions will be checked later');
     });
   };
 
@@ -282,7 +282,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     });
   };
   runOn('tool_job.queued', runToolJobs, 'a tools job failed and will be tried again');
-  runOn('update.interrupted', settleInterrupted, 'interrupted updates are settled later');
+  runOn('update.interrupted', settleInterrupted, 'interrupted updates will be finished later');
   const looks = startAbandonedChecks(events, clock, () => schedule.runNow('abandoned-refresh'));
   tasks.start = async (_payload, context) => {
     base = context.base_url;

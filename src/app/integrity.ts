@@ -48,7 +48,7 @@ export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
         return;
       }
       const { table, problem } = message;
-      found.push(table === null ? 'the file as a whole' : `table ${table}`);
+      found.push(table === null ? 'the whole file' : `table ${table}`);
       if (!damaged.includes(found.at(-1) ?? '')) log.error({ table, problem }, 'the database file is damaged');
       // Recorded at once, however the check ends.
       damaged = [...new Set([...damaged, ...found])];
@@ -68,7 +68,7 @@ export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
       damaged.length === 0
         ? null
         : `The database file is damaged and cannot be read: ${damaged.slice(0, 10).join(', ')}. ` +
-          'Run "sitefleet check"; then stop the service and bring a backup back with "sitefleet restore".',
+          'Run "sitefleet check"; then stop the service and restore a backup with "sitefleet restore".',
     checkSoon() {
       if (performance.now() - ended > SOON_MS) round();
     },

@@ -64,7 +64,7 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
 async function requireReachable(url: string, allowPrivate: PrivateReach): Promise<void> {
   await new Names({ allowPrivate }).resolve(hostOf(new URL(url))).catch((error: unknown) => {
     if (error instanceof StepFailure && error.kind === 'blocked_address') throw new AuditFailure(error.message, null);
-    throw new AuditFailure('The host of the site is not known.', RETRY_MS, error);
+    throw new AuditFailure("The site's host is unknown.", RETRY_MS, error);
   });
 }
 
@@ -132,6 +132,6 @@ function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown;
   } catch (error) {
-    throw new AuditFailure('The measurement brought a result that cannot be read.', RETRY_MS, error);
+    throw new AuditFailure('The measurement gave an unreadable result.', RETRY_MS, error);
   }
 }

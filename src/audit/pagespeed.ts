@@ -11,7 +11,7 @@ const MAX_ANSWER = 64 * 1024 * 1024;
 const CATEGORIES = ['performance', 'accessibility', 'best-practices', 'seo'];
 
 export async function runPagespeed(endpoint: string, request: AuditRequest): Promise<AuditOutcome> {
-  if (request.key === null) throw new AuditFailure('No key of PageSpeed Insights is set.', null);
+  if (request.key === null) throw new AuditFailure('No PageSpeed Insights key is set.', null);
   const url = new URL(endpoint);
   url.searchParams.set('url', request.url);
   url.searchParams.set('strategy', request.strategy);
@@ -63,7 +63,7 @@ function refusal(status: number, body: unknown): AuditFailure {
     return new AuditFailure('PageSpeed Insights does not accept the key.', null);
   if (status === 403)
     return new AuditFailure(
-      'PageSpeed Insights refused the key: it may be restricted, or the interface not enabled for it.',
+      'PageSpeed Insights refused the key: it may be restricted, or the API not enabled for it.',
       null,
     );
   if (status >= 500 && !reasons.includes('lighthouseError'))

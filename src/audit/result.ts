@@ -32,7 +32,7 @@ export function outcomeOf(result: unknown, engine: AuditEngine): AuditOutcome {
   const audits = objectOf(objectOf(result)?.audits);
   const categories = objectOf(objectOf(result)?.categories);
   if (audits === undefined || categories === undefined)
-    throw new AuditFailure('The measurement brought no result.', RETRY_MS);
+    throw new AuditFailure('The measurement gave no result.', RETRY_MS);
   const error = objectOf(objectOf(result)?.runtimeError);
   const code = text(error?.code, 60);
   if (code !== '' && code !== 'NO_ERROR')
@@ -48,7 +48,7 @@ export function outcomeOf(result: unknown, engine: AuditEngine): AuditOutcome {
     response_code: responseCode(audits),
   };
   if (outcome.performance === null && outcome.seo === null && outcome.accessibility === null)
-    throw new AuditFailure('The measurement brought no score.', RETRY_MS);
+    throw new AuditFailure('The measurement gave no score.', RETRY_MS);
   return outcome;
 }
 

@@ -181,7 +181,9 @@ export function createAuth(parts: AuthParts): Auth {
     // was set back.
     const age = at - (login.last_access ?? 0);
     if (last === undefined && age >= 0 && age < TOUCH_EVERY_MS) return;
-    parts.touchKey(id, at).catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'key use not noted'));
+    parts
+      .touchKey(id, at)
+      .catch((error: unknown) => parts.log.warn({ err: error, key_id: id }, 'the use of a key could not be recorded'));
   }
 
   /** Synchronous if the header is known, as it nearly always is. */

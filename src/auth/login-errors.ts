@@ -18,7 +18,7 @@ export function wrongLogin(): ServiceError {
 
 export function tokenNeeded(): ServiceError {
   return new ServiceError('svc_rest_authentication_error', 'An API key is needed.', {
-    advice: 'Send the header "Authorization: Bearer <token>". "sitefleet key add" makes a token.',
+    advice: 'Send the header "Authorization: Bearer <token>". "sitefleet key add" creates one.',
   });
 }
 
@@ -30,10 +30,14 @@ export function tokenIncomplete(): ServiceError {
 
 /** For an access token of an authorization server where only API keys are accepted. */
 export function accessTokenMisplaced(): ServiceError {
-  return new ServiceError('svc_rest_authentication_error', 'This is an access token, and API keys are wanted here.', {
-    advice:
-      'Send an API key: "sitefleet key add" makes one. Access tokens are for /mcp, where SITEFLEET_OAUTH_ISSUER is set.',
-  });
+  return new ServiceError(
+    'svc_rest_authentication_error',
+    'This is an access token, but an API key is required here.',
+    {
+      advice:
+        'Send an API key: "sitefleet key add" creates one. Access tokens are for /mcp, where SITEFLEET_OAUTH_ISSUER is set.',
+    },
+  );
 }
 
 export function wrongToken(): ServiceError {
@@ -43,8 +47,8 @@ export function wrongToken(): ServiceError {
 }
 
 export function disabledKey(): ServiceError {
-  return new ServiceError('svc_rest_authentication_disabled_key', 'This API key is switched off.', {
-    advice: 'Switch it on, or use another key.',
+  return new ServiceError('svc_rest_authentication_disabled_key', 'This API key is disabled.', {
+    advice: 'Enable it, or use another key.',
   });
 }
 
@@ -63,7 +67,7 @@ export function tooManyRequests(waitMs: number): ServiceError {
 }
 
 export function waitingLogins(): ServiceError {
-  return new ServiceError('svc_rest_too_many_requests', 'Too many logins are being checked at this moment.', {
+  return new ServiceError('svc_rest_too_many_requests', 'Too many logins are being checked right now.', {
     advice: 'Try again in 2 s.',
     data: { retry_after: 2 },
   });
@@ -71,9 +75,9 @@ export function waitingLogins(): ServiceError {
 
 /** For a link that was used, has expired, or never existed. */
 export function deadLink(): ServiceError {
-  return new ServiceError('svc_permission_denied', 'This login link was used before, or has expired.', {
+  return new ServiceError('svc_permission_denied', 'This login link was already used or has expired.', {
     status: 401,
-    advice: '"sitefleet login-link" makes another one.',
+    advice: '"sitefleet login-link" creates a new one.',
   });
 }
 
@@ -81,13 +85,13 @@ export function deadLink(): ServiceError {
 export function wrongPassword(): ServiceError {
   return new ServiceError('svc_permission_denied', 'The current password is wrong. Nothing changed.', {
     field: 'current_password',
-    advice: 'Whoever may change users can give you another one.',
+    advice: 'Someone who manages users can set a new one.',
   });
 }
 
 /** For a password that was replaced by another call, or a user who was disabled, while this call was running. */
 export function changedMeanwhile(): ServiceError {
-  return new ServiceError('svc_rest_conflict', 'The login was changed by another call meanwhile.', {
+  return new ServiceError('svc_rest_conflict', 'The login was changed by another call in the meantime.', {
     advice: 'Log in again.',
   });
 }
@@ -98,16 +102,15 @@ export function sessionEnded(): ServiceError {
 
 /** For a password or a cookie sent over an unencrypted connection. */
 export function plainLogin(): ServiceError {
-  return new ServiceError('svc_rest_authentication_bad_request', 'A browser logs in over HTTPS only.', {
+  return new ServiceError('svc_rest_authentication_bad_request', 'Browsers can log in only over HTTPS.', {
     advice: 'Use https://, or a loopback address. Behind a TLS proxy set SITEFLEET_TRUST_PROXY=1.',
   });
 }
 
 /** For a change sent with the cookie alone, as a page of another origin could do. */
 export function forgeable(what: 'Origin' | 'X-Sitefleet-CSRF'): ServiceError {
-  const fault =
-    what === 'Origin' ? 'its Origin is not that of this server' : 'its X-Sitefleet-CSRF is not that of the session';
+  const fault = what === 'Origin' ? 'its Origin is not this server' : 'its X-Sitefleet-CSRF does not match the session';
   return new ServiceError('svc_csrf_refused', `This change came with a session cookie, but ${fault}.`, {
-    advice: 'Reload the page. A program sends an API key instead of a cookie.',
+    advice: 'Reload the page. Programs should send an API key instead of a cookie.',
   });
 }

@@ -169,7 +169,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
       const done = await change({ step: 'rotate', id, from: hashToken(from), to: hashToken(to), rotated_at, now });
       return done ? to : undefined;
     } catch (error) {
-      log.warn({ err: error }, 'the cookie of a session is replaced later');
+      log.warn({ err: error }, "a session's cookie will be replaced later");
       return undefined;
     }
   }
@@ -179,7 +179,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     if (!first && Math.abs(now - session.used_at) < NOTE_EVERY_MS) return;
     const previous_until = first ? now + GRACE_MS : null;
     change({ step: 'use', id: session.id, now, previous_until }).catch((error: unknown) =>
-      log.warn({ err: error }, 'the use of a session is not noted'),
+      log.warn({ err: error }, 'the use of a session could not be recorded'),
     );
   }
 

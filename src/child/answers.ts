@@ -107,7 +107,7 @@ export function upgradesOf(answer: unknown, slugs: readonly string[]): ChildActi
 const CORE_WORDS: Readonly<Record<string, string>> = {
   WPERROR: 'WordPress reported an error while it updated itself.',
   NORESPONSE: 'The site found no update to install: its update check came back empty.',
-  LOCALIZATION: 'There is no build of the new version for the language of the site.',
+  LOCALIZATION: "There is no build of the new version for the site's language.",
 };
 
 /** Answer of `upgrade` (child protocol §6.8). SUCCESS without a version = nothing to do. */

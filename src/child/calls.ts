@@ -37,7 +37,7 @@ function changesNothing(fn: string, params: ChildParams): boolean {
 
 function requireWritable(site: ChildAddress & { reads_only?: boolean | undefined }): void {
   if (site.reads_only !== true) return;
-  throw new ChildFailure('reads_only', 'The site is on trial beside another dashboard, so it is only read here.', {
+  throw new ChildFailure('reads_only', 'The site is on trial beside another dashboard and is read-only here.', {
     advice: 'End the trial with "sitefleet import finish", or make the change in the other dashboard.',
   });
 }
@@ -228,9 +228,7 @@ async function bySlug(
   const sendable = unique.filter((slug) => slug !== '' && !slug.includes(separator));
   const verdicts = unique
     .filter((slug) => !sendable.includes(slug))
-    .map((slug) =>
-      unsent(slug, `A slug that is empty or contains "${separator}" cannot be named to the child plugin.`),
-    );
+    .map((slug) => unsent(slug, `A slug that is empty or contains "${separator}" cannot be sent to the child plugin.`));
   if (sendable.length === 0) return { verdicts, snapshot: null };
   const answer = await send(sendable);
   return { ...answer, verdicts: [...answer.verdicts, ...verdicts] };

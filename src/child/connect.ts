@@ -101,7 +101,7 @@ function settle(
   });
   socket.on('error', (error) => finish(error));
   socket.once('close', () =>
-    finish(new ChildFailure('unreachable', `${host} closed the connection while it was opened.`)),
+    finish(new ChildFailure('unreachable', `${host} closed the connection while it was being opened.`)),
   );
 }
 

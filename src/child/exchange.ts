@@ -275,7 +275,7 @@ function first(header: string | string[] | undefined): string {
 function tooLarge(request: WireRequest, httpStatus: number): ChildFailure {
   return new ChildFailure('too_large', `${request.url.host} sent more than ${request.maxBytes} bytes.`, {
     httpStatus,
-    advice: 'Ask for less, or look on the site for what makes its answer so large.',
+    advice: 'Ask for less, or check on the site what makes its answer so large.',
     mayHaveRun: true,
   });
 }

@@ -44,7 +44,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
       "Renew or correct the site's certificate, or, if you accept the risk, add the site with ssl_verify: false, which switches certificate verification off for it.",
     );
   }
-  if (ENDED.has(code)) return make('cancelled', 'The call was ended: the service is stopping.', '');
+  if (ENDED.has(code)) return make('cancelled', 'The call was ended because the service is stopping.', '');
   if (code === 'ECONNREFUSED')
     return make('unreachable', `${host} refuses connections.`, 'Check that the web server is running.');
   if (code === 'UND_ERR_HEADERS_OVERFLOW') return make('too_large', `${host} sent too many HTTP headers.`, '');
@@ -82,9 +82,9 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
     return make(
       'http_auth',
       loginSent
-        ? 'The site refuses the HTTP user name and password that were sent.'
+        ? 'The site refused the HTTP user name and password.'
         : 'The site asks for an HTTP user name and password.',
-      'Send the HTTP Basic login that protects the site as http_user and http_pass: with update-site-v1, or with add-site-v1 while it is not added yet.',
+      "Send the site's HTTP Basic login as http_user and http_pass: with update-site-v1, or with add-site-v1 for a new site.",
       false,
     );
   }
@@ -106,7 +106,7 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
   ) {
     return make(
       'maintenance',
-      "The site shows WordPress' maintenance page. If it stays, an update was cut off: delete the file .maintenance in the folder of WordPress, or wait, as WordPress itself ignores it after 10 minutes.",
+      "The site shows WordPress' maintenance page. If it stays, an update was interrupted: delete the file .maintenance in the WordPress folder, or wait, as WordPress itself ignores it after 10 minutes.",
       'Try again in a minute.',
       false,
     );
@@ -116,12 +116,12 @@ export function unframedFailure(answer: AnswerFacts, called: URL, loginSent = fa
       status === 503
         ? 'The site may be in maintenance or overloaded: try again later.'
         : "Look for a PHP fatal error in the site's log.";
-    return make('unframed', `The site failed with HTTP ${status} and no answer of the child plugin.`, advice, true);
+    return make('unframed', `The site failed with HTTP ${status} and no answer from the child plugin.`, advice, true);
   }
   return make(
     'unframed',
-    `The site answered HTTP ${status} without an answer of the child plugin.`,
-    'A firewall, cache, maintenance or login page may stand in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
+    `The site answered HTTP ${status} without an answer from the child plugin.`,
+    'A firewall, cache, maintenance or login page may be in front of it: allow requests to wp-admin/admin-ajax.php from this service.',
     true,
   );
 }
@@ -180,9 +180,9 @@ export function answerFailure(answer: unknown, fn: string): ChildFailure | null 
       advice: 'Reconnect the site. If that fails, clear the connection in the child plugin and add the site again.',
     });
   }
-  return new ChildFailure('child_error', siteSays(error) || 'The child plugin reports an error without a text.', {
+  return new ChildFailure('child_error', siteSays(error) || 'The child plugin reported an error without a message.', {
     childCode: code,
-    advice: code === '' ? 'Look at the log of the site itself; if it no longer knows our key, reconnect it.' : '',
+    advice: code === '' ? "Check the site's own log; if it no longer knows our key, reconnect it." : '',
     mayHaveRun: true,
   });
 }

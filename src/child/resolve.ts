@@ -107,7 +107,7 @@ export class Resolver {
 
 function unknownHost(host: string, what: string, cause?: unknown): ChildFailure {
   return new ChildFailure('unreachable', `The host name ${host} ${what}.`, {
-    advice: 'Check the spelling of the site URL and the DNS records of the domain.',
+    advice: "Check the spelling of the site URL and the domain's DNS records.",
     cause,
   });
 }

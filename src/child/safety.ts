@@ -19,7 +19,7 @@ export function siteUrl(text: string): URL {
   const url = parseUrl(text);
   if (url === null) throw badUrl('The site URL cannot be read.');
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw badUrl('The site URL must begin with http:// or https://.');
+    throw badUrl('The site URL must start with http:// or https://.');
   // Credentials are passed in http_user and http_pass, never in the URL, where logs would show them.
   const path = url.pathname.endsWith('/') ? url.pathname : `${url.pathname}/`;
   return new URL(path, url.origin);
@@ -32,6 +32,6 @@ export function hostOf(url: URL): string {
 
 function badUrl(message: string): ChildFailure {
   return new ChildFailure('unreachable', message, {
-    advice: 'Correct the URL of the site, for example https://example.com/.',
+    advice: "Correct the site's URL, for example https://example.com/.",
   });
 }

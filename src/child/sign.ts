@@ -93,7 +93,7 @@ function parse(pem: string): KeyObject {
 
 function unusable(): ChildFailure {
   return new ChildFailure('refused', 'The stored key of this site is not a readable RSA private key.', {
-    advice: 'Reconnect the site: that makes a new key.',
+    advice: 'Reconnect the site: this creates a new key.',
   });
 }
 

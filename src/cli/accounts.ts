@@ -41,9 +41,7 @@ export async function changeUser(
     throw new CommandError('Say what to change: --right, --on or --off.');
   const change = { right, active };
   const { data } = await withUsers(config, (ctx) => users.changeUser(ctx, name, change));
-  say(
-    `${data.name} ${data.active ? `may ${data.right === 'write' ? 'change things' : 'only look'}` : 'is switched off'}.`,
-  );
+  say(`${data.name} ${data.active ? `may ${data.right === 'write' ? 'make changes' : 'only look'}` : 'is disabled'}.`);
 }
 
 export async function changePassword(
@@ -70,7 +68,7 @@ function showPassword(
   if (options.json === true) printJson(options.passwordStdin === true ? rest : facts);
   else if (options.passwordStdin === true) say(`Stored ${facts.user}.`);
   else {
-    say(`The password of ${facts.user}, shown only now:`);
+    say(`The password of ${facts.user}, shown only once:`);
     print(password);
   }
 }
@@ -126,7 +124,7 @@ export async function addKey(
   );
   if (options.json === true) printJson({ id: key.id, scope: key.scope, description: key.description, token });
   else {
-    say(`Key ${key.id} (${key.scope}), shown only now:`);
+    say(`Key ${key.id} (${key.scope}), shown only once:`);
     print(token);
   }
 }

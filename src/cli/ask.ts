@@ -28,7 +28,7 @@ export async function askSecret(question: string, signal?: AbortSignal): Promise
 /** A secret from a file, `-` for standard input; a single trailing line break is not part of it. */
 export async function secretFrom(file: string): Promise<string> {
   const secret = (file === '-' ? await text(process.stdin) : readTextFile(file)).replace(/\r?\n$/, '');
-  if (secret === '') throw new CommandError(`${file === '-' ? 'The standard input' : file} holds no password.`);
+  if (secret === '') throw new CommandError(`${file === '-' ? 'The standard input' : file} contains no password.`);
   return secret;
 }
 

@@ -25,7 +25,7 @@ function briefText({ as_of, since, sites, needs_attention, updates_on_offer, don
   const lines = [
     `${as_of}  ${sites.total} sites: ${sites.connected} connected, ${sites.disconnected} disconnected, ${sites.suspended} suspended`,
     '',
-    ...(needs_attention.length === 0 ? ['Nothing is known that needs a person.'] : []),
+    ...(needs_attention.length === 0 ? ['Nothing is known to need attention.'] : []),
     ...needs_attention.flatMap(({ matter, count, first }) => [
       `${count} ${matter}`,
       ...first.map((text) => `    ${text}`),
@@ -34,7 +34,7 @@ function briefText({ as_of, since, sites, needs_attention, updates_on_offer, don
     '',
     `Updates on offer: ${core} core, ${plugins} plugins, ${themes} themes, ${translations} translations`,
     `Done since ${since}: ${done.length === 0 ? 'nothing' : done.map(({ what, count, sites: on }) => `${what} ${count} times on ${on} sites`).join(', ')}`,
-    ...(not_known.length === 0 ? [] : [`Not known: ${not_known.join(', ')}`]),
+    ...(not_known.length === 0 ? [] : [`Unknown: ${not_known.join(', ')}`]),
   ];
   return lines.map((line) => line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')).join('\n');
 }

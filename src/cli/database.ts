@@ -35,12 +35,12 @@ export async function backupTo(config: Config, named: string | undefined, option
   if (options.json === true) printJson({ file: resolve(file), key_ids: ids });
   else {
     const which = ids.length === 0 ? '' : ` ${ids.join(', ')}`;
-    say(`Copied the database to ${resolve(file)}. Keep the secret key${which} too, in another place.`);
+    say(`Backed up the database to ${resolve(file)}. Keep the secret key${which} too, in a different place.`);
   }
   const lost = keys.filter(({ unreadable }) => unreadable > 0).map(({ id }) => id ?? 'of an unknown name');
   if (lost.length > 0)
     say(
-      `Some of its secrets were sealed with the key ${lost.join(', ')}, which is not there: "sitefleet check" names them.`,
+      `Some of its secrets were encrypted with the key ${lost.join(', ')}, which is missing: "sitefleet check" lists them.`,
     );
 }
 
@@ -56,6 +56,6 @@ export async function check(config: Config, options: JsonFlag): Promise<void> {
 export function mustExist(config: Config): void {
   const file = databaseFile(config.db);
   if (file !== null && !existsSync(file)) {
-    throw new CommandError(`There is no database at ${file}. "serve" makes one; SITEFLEET_DB names another.`);
+    throw new CommandError(`There is no database at ${file}. "serve" creates one; SITEFLEET_DB can name another.`);
   }
 }

@@ -97,7 +97,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
     import('../http/server.js'),
   ]);
   const credentials = await firstStartOf(config, systemClock.now(), LINK_MS);
-  if (credentials === undefined) throw new CommandError('The demo found a used database where it made a new folder.');
+  if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');
   const fleet: Fleet = await startFleet({ sites });
   undo(() => fleet.close());
   const inbox: Inbox = await startInbox();
@@ -211,8 +211,8 @@ User      ${credentials.user}
 Password  ${credentials.password}
 API key   ${credentials.api_key}
 Log in    ${all.login_link} (works once)
-Alerts    ${inbox.url} (those that were sent)
-Watched   every 5 minutes; for your own sites, the page asks at the first start
+Alerts    ${inbox.url} (alerts that were sent)
+Monitored every 5 minutes; for your own sites, the page asks on the first start
 
 Try:
   curl -u '${credentials.user}:${credentials.password}' '${all.abilities}/svc/list-sites-v1/run?input[per_page]=5' -g
@@ -237,9 +237,9 @@ function safeUpdateHint(
     -d '{"input":{"site_id_or_domain":${id},"specific_items":["${broken_update.slug}"]}}' \\
     '${abilities}/svc/safe-update-site-v1/run'`;
   const other =
-    same_update === null ? '' : `\nThe same update on another site is then held back:\n${call(same_update)}\n`;
+    same_update === null ? '' : `\nThe same update is then quarantined for other sites:\n${call(same_update)}\n`;
   return `
-An update that breaks site ${broken_update.site_id}, and is put back (some 10 seconds):
+An update that breaks site ${broken_update.site_id}, and is rolled back (takes about 10 seconds):
 ${call(broken_update.site_id)}
 ${other}`;
 }

@@ -95,7 +95,7 @@ function keyOf(config: Config, { secrets }: Awaited<ReturnType<typeof inspect>>)
     return {
       what: 'Key',
       status: (secrets?.sealed ?? 0) > 0 ? 'fail' : 'warn',
-      detail: `no secret key is there: ${config.secret_key_file ?? 'SITEFLEET_SECRET_KEY'}`,
+      detail: `the secret key is missing: ${config.secret_key_file ?? 'SITEFLEET_SECRET_KEY'}`,
     };
   const lost = secrets?.unreadable ?? 0;
   if (lost > 0)
@@ -119,7 +119,7 @@ async function scheduleOf(store: Store): Promise<Finding> {
     ? {
         what: 'Schedule',
         status: 'warn',
-        detail: 'no process runs it now: start "sitefleet serve" or "sitefleet work"',
+        detail: 'no process is running it: start "sitefleet serve" or "sitefleet work"',
       }
     : { what: 'Schedule', status: 'ok', detail: `run by ${owner}` };
 }
@@ -131,8 +131,8 @@ function backupsOf(config: Config, now: number): Finding {
     const backups = openBackups(config);
     if (backups === null)
       return databaseFile(config.db) === null
-        ? { what, status: 'ok', detail: 'the libSQL server is backed up by its own means, if at all' }
-        : { what, status: 'warn', detail: 'no folder is set (SITEFLEET_BACKUP_DIR): none is made by the clock' };
+        ? { what, status: 'ok', detail: 'the libSQL server needs backups of its own' }
+        : { what, status: 'warn', detail: 'no folder is set (SITEFLEET_BACKUP_DIR), so none are scheduled' };
     const last = backups.list().at(-1);
     if (last === undefined) return { what, status: 'warn', detail: `none yet in ${backups.folder}` };
     const hours = Math.floor((now - last.at) / 3_600_000);
@@ -145,12 +145,16 @@ function backupsOf(config: Config, now: number): Finding {
 
 async function mailOf(config: Config): Promise<Finding> {
   if (config.smtp_url === null)
-    return { what: 'Mail', status: 'warn', detail: 'no mail server is set (SITEFLEET_SMTP_URL): no mail is sent' };
+    return {
+      what: 'Mail',
+      status: 'warn',
+      detail: 'no mail server is configured (SITEFLEET_SMTP_URL), so no mail is sent',
+    };
   const mailer = createMailer({ url: config.smtp_url, from: config.mail_from });
   const { host } = new URL(config.smtp_url);
   try {
     await mailer.verify();
-    return { what: 'Mail', status: 'ok', detail: `${host} takes the login` };
+    return { what: 'Mail', status: 'ok', detail: `${host} accepts the login` };
   } catch (error) {
     return { what: 'Mail', status: 'fail', detail: `${host}: ${messageOf(error)}` };
   } finally {
@@ -188,7 +192,7 @@ async function sitesOf(
   if (site === undefined)
     return [
       wanted === undefined
-        ? { what: 'Site', status: 'warn', detail: 'there is none yet: "sitefleet call add-site --help"' }
+        ? { what: 'Site', status: 'warn', detail: 'none yet: see "sitefleet call add-site --help"' }
         : { what: 'Site', status: 'fail', detail: `no site matches ${wanted}` },
     ];
   const names = new Names({ allowPrivate: config.allow_private_sites });
@@ -219,10 +223,10 @@ async function sitesOf(
 /** Compares this machine's clock with that of a site, by the `Date` header, which has whole seconds. */
 function clockOf(header: string | undefined, asked: number, answered: number, url: string): Finding {
   const theirs = Date.parse(header ?? '');
-  if (Number.isNaN(theirs)) return { what: 'Clock', status: 'warn', detail: `${url} does not say what time it is` };
+  if (Number.isNaN(theirs)) return { what: 'Clock', status: 'warn', detail: `${url} does not report its time` };
   const apart = theirs < asked - 1000 ? asked - theirs : theirs > answered ? theirs - answered : 0;
   const seconds = Math.round(apart / 1000);
   return apart > CLOCK_TOLERANCE_MS
-    ? { what: 'Clock', status: 'warn', detail: `${seconds} s apart from that of ${url}: one of the two is wrong` }
-    : { what: 'Clock', status: 'ok', detail: `agrees with that of ${url}` };
+    ? { what: 'Clock', status: 'warn', detail: `${seconds} s apart from ${url}: one of the two is wrong` }
+    : { what: 'Clock', status: 'ok', detail: `agrees with ${url}` };
 }

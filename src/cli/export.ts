@@ -45,7 +45,7 @@ export async function exportFleet(config: Config, file: string | undefined, flag
       rmSync(partial, { force: true });
     }
     say(
-      `Wrote ${file}.${to === null ? '' : ' It holds the keys of all sites, sealed: sitefleet import brings it into another Sitefleet.'}`,
+      `Wrote ${file}.${to === null ? '' : ' It contains the encrypted keys of all sites; import it into another Sitefleet with "sitefleet import".'}`,
     );
   });
 }
@@ -67,10 +67,10 @@ async function recipientOf({ to, passphraseFile }: ExportFlags): Promise<Recipie
 async function typedTwice(): Promise<string> {
   if (!canAsk()) {
     throw new CommandError(
-      'Say for whom the keys are sealed: --to KEY.pem (made by "sitefleet import key" on the other side) or --passphrase-file FILE, - for stdin.',
+      'Choose how to encrypt the keys: --to KEY.pem (from "sitefleet import key" on the other side) or --passphrase-file FILE, - for stdin.',
     );
   }
   const passphrase = await askSecret('Passphrase for the file: ');
-  if ((await askSecret('Once more: ')) !== passphrase) throw new CommandError('The two are different.');
+  if ((await askSecret('Once more: ')) !== passphrase) throw new CommandError('The two entries differ.');
   return passphrase;
 }

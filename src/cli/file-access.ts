@@ -7,10 +7,10 @@ import type { Config } from '../config/types.js';
 import { ServiceError } from '../core/errors.js';
 
 const REASONS: Readonly<Record<string, string>> = {
-  EACCES: 'this user may not write there',
-  EPERM: 'this user may not write there',
+  EACCES: 'this user cannot write there',
+  EPERM: 'this user cannot write there',
   EROFS: 'the disk is mounted read-only',
-  ENOTDIR: 'a part of the path is no folder',
+  ENOTDIR: 'a part of the path is not a folder',
   EISDIR: 'that is a folder',
 };
 
@@ -44,7 +44,7 @@ function check(path: string, what: string, setting: string, needed: number): voi
     throw new ServiceError(
       'svc_storage_unavailable',
       `The ${what} cannot be kept in ${file}: ${REASONS[code] ?? `the system says ${code || String(error)}`}.`,
-      { advice: `Let this user write there, or name another file with ${setting}.`, cause: error },
+      { advice: `Allow this user to write there, or name another file with ${setting}.`, cause: error },
     );
   }
 }

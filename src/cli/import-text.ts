@@ -7,12 +7,12 @@ import type { ImportReport } from '../domain/import/run.js';
 /** Maximum lines shown per list; `--json` has all. */
 const SHOWN = 50;
 
-export const TRIAL_ADVICE = `While on trial, sites are only read from here, and the other dashboard goes on as before; its syncs do no harm.
-Do not use "renew connection", "reconnect" or "disconnect" there for these sites: that makes new keys and closes this door.
-When you have decided: sitefleet import finish. To give up the trial, remove the sites here; they are not told.`;
+export const TRIAL_ADVICE = `While on trial, sites are only read here, and the other dashboard works as before; its syncs do no harm.
+Do not use "renew connection", "reconnect" or "disconnect" there for these sites: that creates new keys and ends the access from here.
+Once you have decided: sitefleet import finish. To give up the trial, remove the sites here; they are not notified.`;
 
-const TAKEN_ADVICE = `Both dashboards hold the same keys now. Let only one of them update: switch the other off, or stop its automatic updates.
-Its syncs do no harm; "renew connection" or "disconnect" over there would close this door.`;
+const TAKEN_ADVICE = `Both dashboards now have the same keys. Let only one of them update: turn the other off, or stop its automatic updates.
+Its syncs do no harm; "renew connection" or "disconnect" there would end the access from here.`;
 
 /** The lists, the totals, and what to do next. */
 export function importText(report: ImportReport | RowsReport): string {
@@ -48,10 +48,10 @@ function linksText({ tags, clients, costs, ignored_everywhere, dry_run }: Import
 function nextSteps(report: ImportReport | RowsReport, fleet: ImportReport | undefined): string[] {
   if (report.dry_run) return ['Nothing was changed, and no site was contacted.'];
   const steps: string[] = [];
-  if (report.pending.length > 0) steps.push('The run was ended early: run it again, it goes on where it stopped.');
+  if (report.pending.length > 0) steps.push('The run ended early: run it again to continue where it stopped.');
   if (report.unreachable.some(({ site_id }) => site_id !== null)) {
     steps.push(
-      'Unreachable sites are stored and shown as disconnected; each sync tries them again, and so does importing the file once more.',
+      'Unreachable sites are stored and shown as disconnected; each sync tries them again, and so does importing the file again.',
     );
   }
   if (fleet !== undefined && report.imported.length > 0) steps.push(fleet.parallel ? TRIAL_ADVICE : TAKEN_ADVICE);

@@ -32,15 +32,15 @@ export async function printExporter(config: Config): Promise<void> {
   const { id, public_key, expires_at } = await withLocalService(config, makeImportKey);
   const expires = day(expires_at);
   process.stdout.write(mainwpExporter({ id, public_key, expires }));
-  say(`Run this program where the MainWP Dashboard is, before ${expires}:
+  say(`Run this program on the server of the MainWP Dashboard before ${expires}:
 
   wp eval-file export.php > fleet.json      in the folder of its WordPress, or without WP-CLI:
   php export.php > fleet.json               or without a shell: see docs/import.md
 
 Then bring the file here:
 
-  sitefleet import fleet.json --dry-run     shows what would come
-  sitefleet import fleet.json               takes the sites over
+  sitefleet import fleet.json --dry-run     shows what would be imported
+  sitefleet import fleet.json               imports the sites
   sitefleet import fleet.json --parallel    on trial, beside the other dashboard`);
 }
 
@@ -58,7 +58,7 @@ function day(ms: number): string {
 /** Imports a fleet file or a CSV list. Exit code 1 if rows or records were wrong, or the run was ended early. */
 export async function importFrom(config: Config, file: string, flags: ImportFlags): Promise<void> {
   if (file === '-' && [flags.passwordFile, flags.passphraseFile].includes('-'))
-    throw new CommandError('The standard input can hold the file or the password, not both.');
+    throw new CommandError('Standard input can be the file or the password, not both.');
   const content = file === '-' ? await text(process.stdin) : readTextFile(file);
   const bar = lazyBar();
   const report = await withLocalService(
@@ -94,7 +94,7 @@ async function keyOf(ctx: Ctx, file: SealedFile, flags: ImportFlags): Promise<Ke
   if (flags.passphraseFile !== undefined) return passphraseKey(await secretFrom(flags.passphraseFile), file.scrypt);
   if (!canAsk())
     throw new CommandError(
-      'The file is sealed by a passphrase: give it in a file, --passphrase-file FILE, or - for stdin.',
+      'The file is encrypted with a passphrase: give it with --passphrase-file FILE, or - for stdin.',
     );
   return passphraseKey(await askSecret('Passphrase of the file: ', ctx.signal), file.scrypt);
 }
@@ -102,7 +102,7 @@ async function keyOf(ctx: Ctx, file: SealedFile, flags: ImportFlags): Promise<Ke
 async function takeRows(ctx: Ctx, content: string, flags: ImportFlags): Promise<RowsReport> {
   if (flags.parallel === true) {
     throw new CommandError(
-      '--parallel needs the keys of the other dashboard, which a list does not hold: connecting by password takes a site over. Use "sitefleet import mainwp".',
+      '--parallel needs the keys of the other dashboard, which a list does not contain: connecting by password takes a site over. Use "sitefleet import mainwp".',
     );
   }
   const common = flags.passwordFile === undefined ? undefined : await secretFrom(flags.passwordFile);
@@ -130,6 +130,6 @@ export async function finishImport(config: Config, options: JsonFlag & { dryRun?
   if (options.dryRun === true) say(TRIAL_ADVICE);
   else
     say(
-      `The trial of ${listed.length} sites is over: they can be changed from here. Switch the other dashboard off, so that not both update.`,
+      `The trial of ${listed.length} sites is over: they can be changed from here. Turn the other dashboard off, so that only one of them updates.`,
     );
 }

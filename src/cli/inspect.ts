@@ -74,7 +74,7 @@ async function pragma(db: Db, name: string): Promise<Row[] | 'unknown'> {
   }
 }
 
-const UNKNOWN = 'not known: the storage server did not check it';
+const UNKNOWN = 'unknown: the storage server did not check it';
 
 function foreignKeysText({ integrity, foreign_keys }: Report): string {
   if (foreign_keys === null) return integrity === null ? UNKNOWN : 'cannot be read';
@@ -90,8 +90,8 @@ export function reportText(report: Report): string {
     `Integrity     ${integrity === null ? UNKNOWN : sound(integrity) ? 'sound' : integrity.slice(0, 5).join('; ')}`,
     `Foreign keys  ${foreignKeysText(report)}`,
     `Secrets       ${secrets === null ? 'cannot be read' : secretsText(secrets)}`,
-    report.ok ? 'All is well.' : 'Something is wrong.',
-    ...(sound(integrity) ? [] : ['Stop the service and bring a backup back: sitefleet restore FILE']),
+    report.ok ? 'No problems found.' : 'Something is wrong.',
+    ...(sound(integrity) ? [] : ['Stop the service and restore a backup: sitefleet restore FILE']),
   ].join('\n');
 }
 
@@ -100,7 +100,7 @@ function secretsText({ sealed, unreadable, keys, places }: SealedReport): string
   const lost = keys.filter((key) => key.unreadable > 0);
   return [
     `${sealed} sealed, ${unreadable} cannot be opened:`,
-    ...lost.map((key) => `              ${key.unreadable} sealed with the key ${key.id ?? 'of an unknown name'}`),
+    ...lost.map((key) => `              ${key.unreadable} encrypted with the key ${key.id ?? 'of an unknown name'}`),
     `              ${places.join(', ')}${unreadable > places.length ? ', …' : ''}`,
   ].join('\n');
 }

@@ -44,8 +44,7 @@ export async function watchJob(config: Config, id: string, options: JsonFlag): P
   await withDatabase(config, async ({ db }) => {
     const jobs = createJobs(db);
     const first = await jobs.find(id);
-    if (first === undefined)
-      throw new CommandError(`There is no job ${id}. "sitefleet jobs list" shows the ones that are kept.`);
+    if (first === undefined) throw new CommandError(`There is no job ${id}. "sitefleet jobs list" shows recent ones.`);
     const bar = progressBar(first.type, first.total);
     let shown = 0;
     let job: JobProgress = first;
@@ -127,5 +126,5 @@ export async function listSchedule(config: Config, options: JsonFlag): Promise<v
         : processes.map((part) => ['', '', part.last_run, part.outcome, '', `in ${part.process}`])),
     ]),
   );
-  say(owner === null ? 'No process runs the schedule now: start "sitefleet serve".' : `Run by ${owner}.`);
+  say(owner === null ? 'No process is running the schedule: start "sitefleet serve".' : `Run by ${owner}.`);
 }

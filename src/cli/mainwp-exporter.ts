@@ -209,7 +209,7 @@ class Sitefleet_Exporter {
 		}
 	}
 
-	/** The key as the dashboard signs with it: decrypted by itself, or as it stands in databases of before it encrypted keys. */
+	/** The key the dashboard signs with: decrypted by its own code, or as stored by versions that did not encrypt keys. */
 	private function private_key( $stored, $id ) {
 		$stored = base64_decode( $stored, true );
 		if ( ! $stored ) {
@@ -242,7 +242,7 @@ class Sitefleet_Exporter {
 		return "\x60$name\x60";
 	}
 
-	/** All rows of a table, with those of the fields that this version of the dashboard has; none when it has no such table. */
+	/** All rows of a table, with the fields that this version of the dashboard has; none if there is no such table. */
 	private function rows( $name, $fields, $id ) {
 		$after = -1;
 		do {
@@ -350,7 +350,7 @@ class Sitefleet_Exporter {
 			);
 			$count    = $exporter->run();
 		} catch ( Throwable $problem ) {
-			fwrite( STDERR, 'Not exported: ' . $problem->getMessage() . "\nThe file is not complete and will not be taken.\n" );
+			fwrite( STDERR, 'Not exported: ' . $problem->getMessage() . "\nThe file is incomplete and will be refused.\n" );
 			exit( 1 );
 		}
 		fwrite( STDERR, "$count sites. Take the file to Sitefleet: sitefleet import fleet.json --dry-run\n" );
@@ -370,10 +370,10 @@ class Sitefleet_Exporter {
 		}
 		if ( 'POST' !== $_SERVER['REQUEST_METHOD'] ) {
 			$field = wp_nonce_field( 'sitefleet-export', '_wpnonce', false, false );
-			wp_die( '<p>Writes the connections of all sites, sealed for the Sitefleet that made this page. Nothing is changed here. This page deletes itself afterwards.</p><form method="post">' . $field . '<button class="button">Download fleet.json</button></form>', 'Sitefleet export', array( 'response' => 200 ) );
+			wp_die( '<p>Exports the connections of all sites, encrypted for the Sitefleet that created this page. Nothing is changed here. This page deletes itself afterwards.</p><form method="post">' . $field . '<button class="button">Download fleet.json</button></form>', 'Sitefleet export', array( 'response' => 200 ) );
 		}
 		if ( ! isset( $_POST['_wpnonce'] ) || ! wp_verify_nonce( sanitize_text_field( wp_unslash( $_POST['_wpnonce'] ) ), 'sitefleet-export' ) ) {
-			wp_die( 'The page is too old. Open it once more.', 'Sitefleet export', array( 'response' => 403 ) );
+			wp_die( 'This page has expired. Open it again.', 'Sitefleet export', array( 'response' => 403 ) );
 		}
 		while ( ob_get_level() > 0 ) {
 			ob_end_clean();
@@ -399,7 +399,7 @@ class Sitefleet_Exporter {
 if ( ! defined( 'ABSPATH' ) ) {
 	$sitefleet_from = 'cli' === PHP_SAPI ? ( isset( $argv[1] ) ? $argv[1] : getcwd() ) : __DIR__;
 	if ( 'cli' === PHP_SAPI ) {
-		// What plugins print while WordPress starts must not stand in the file.
+		// What plugins print while WordPress starts must not end up in the file.
 		ini_set( 'display_errors', 'stderr' );
 		ob_start();
 	}
@@ -408,7 +408,7 @@ if ( ! defined( 'ABSPATH' ) ) {
 	}
 	if ( ! is_file( $sitefleet_from . '/wp-load.php' ) ) {
 		if ( 'cli' === PHP_SAPI ) {
-			fwrite( STDERR, "There is no WordPress here. Say where it is: php export.php /path/to/wordpress > fleet.json\n" );
+			fwrite( STDERR, "There is no WordPress here. Give its path: php export.php /path/to/wordpress > fleet.json\n" );
 		}
 		exit( 1 );
 	}

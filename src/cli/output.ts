@@ -71,7 +71,7 @@ export function isoTime(ms: number | null): string | null {
 
 /** A few lines for a person; with the stack only for internal errors. */
 export function problemText(error: unknown): string {
-  if (error instanceof ConfigError) return `The configuration cannot be used:\n${error.message}`;
+  if (error instanceof ConfigError) return `The configuration is invalid:\n${error.message}`;
   if (!(error instanceof Error)) return String(error);
   if (error instanceof TypeError || error instanceof ReferenceError) return error.stack ?? error.message;
   const advice = 'advice' in error && typeof error.advice === 'string' ? `\n${error.advice}` : '';

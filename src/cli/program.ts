@@ -273,7 +273,7 @@ vulnerabilities
 program
   .command('login-link')
   .description('print a link that logs a person in once, within 15 minutes')
-  .option('--user <name>', 'default: the first user with the right to change things')
+  .option('--user <name>', 'default: the first user with the right to make changes')
   .option('--json', 'print JSON')
   .action(async (options: JsonFlag & { user?: string }) =>
     (await import('./login-link.js')).showLoginLink(readConfig(), options),
@@ -293,8 +293,8 @@ user
   .description('change the rights of a user; ends open sessions and login links')
   .argument('<name>')
   .addOption(new Option('--right <right>', 'write may also read').choices(['read', 'write']))
-  .option('--off', 'switch the user off')
-  .option('--on', 'switch the user on again')
+  .option('--off', 'disable the user')
+  .option('--on', 'enable the user again')
   .action(async (name: string, options) => (await import('./accounts.js')).changeUser(readConfig(), name, options));
 user
   .command('password')

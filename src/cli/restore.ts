@@ -34,7 +34,7 @@ import { type JsonFlag, printJson, say } from './output.js';
 export async function restore(config: Config, backup: string, options: JsonFlag & { force?: boolean }): Promise<void> {
   const target = databaseFile(config.db);
   if (target === null) {
-    throw new CommandError('Only a database in a file can be restored here; a server has its own way.');
+    throw new CommandError('Only a database file can be restored here; a server has its own way.');
   }
   const source = resolve(backup);
   if (!existsSync(source)) throw new CommandError(`There is no backup at ${source}.`);
@@ -56,10 +56,10 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
-    if (kept !== null) say(`What was there before is kept as ${kept}.`);
+    if (kept !== null) say(`The previous database is kept as ${kept}.`);
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
-        `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were sealed with ${keyNames(report.secrets)}, which is not there. "sitefleet check" names them.`,
+        `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
       );
   }
 }
@@ -97,12 +97,12 @@ function refuse(found: Report, config: Config): void {
     const wrong = [...(found.integrity ?? []).filter((line) => line !== 'ok').slice(0, 3), ...dangling];
     throw new CommandError(`The backup is damaged, nothing was changed: ${wrong.join('; ')}.`);
   }
-  if (found.schema.step === 0) throw new CommandError('The file is no backup of Sitefleet; nothing was changed.');
+  if (found.schema.step === 0) throw new CommandError('The file is not a Sitefleet backup; nothing was changed.');
   const difference = differenceText(found.schema);
   if (difference !== null)
     throw new CommandError(
-      `The schema of the backup is not the one that Sitefleet makes, nothing was changed: ${difference}. ` +
-        'Take another backup, or find out who changed this one.',
+      `The backup's schema is not one that Sitefleet creates; nothing was changed: ${difference}. ` +
+        'Use another backup, or find out who changed this one.',
     );
   const { secrets } = found;
   if (secrets !== null && secrets.sealed > 0 && secrets.unreadable === secrets.sealed) throw wrongKey(secrets, config);

@@ -34,7 +34,7 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
     const forgotten = options.lostKey === true ? await forgetUnreadable(db, present) : 0;
     await refuseUnreadable(db, present, config);
     if (present === undefined && options.lostKey !== true)
-      throw new CommandError('There is no secret key yet. "serve" makes one on its first start.');
+      throw new CommandError('There is no secret key yet. "serve" creates one on its first start.');
     const next = keys.next();
     const vault = createVault([next, ...keys.present]);
     try {
@@ -50,8 +50,8 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
   const { next, forgotten, resealed } = done;
   if (options.json === true) printJson({ key_id: next.id, resealed, forgotten });
   else {
-    if (forgotten > 0) say(`Removed ${forgotten} records that no key opens. Their sites must be added again.`);
-    say(`Sealed ${resealed} records with the new key ${next.id}. Back the key up, apart from the database.`);
+    if (forgotten > 0) say(`Removed ${forgotten} records that no key can decrypt. Their sites must be added again.`);
+    say(`Encrypted ${resealed} records with the new key ${next.id}. Back up the key separately from the database.`);
   }
 }
 
@@ -59,7 +59,7 @@ async function refuseWhileServed(db: Db, { force }: RotateOptions): Promise<void
   const running = await servedBy(db);
   if (running === null || force === true) return;
   throw new CommandError(
-    `A server is running (${running}); it would no longer open its secrets. Stop it first, or use --force and restart it.`,
+    `A server is running (${running}); it could no longer read its secrets. Stop it first, or use --force and restart it.`,
   );
 }
 
@@ -69,8 +69,8 @@ async function refuseUnreadable(db: Db, vault: Vault | undefined, config: Config
   if (found.unreadable === 0) return;
   if (found.unreadable === found.sealed) throw wrongKey(found, config);
   throw new CommandError(
-    `${found.unreadable} of ${found.sealed} stored secrets were sealed with ${keyNames(found)}, which is not there: ` +
-      `${found.places.slice(0, 5).join(', ')}. Nothing was changed. --lost-key gives them up.`,
+    `${found.unreadable} of ${found.sealed} stored secrets were encrypted with ${keyNames(found)}, which is missing: ` +
+      `${found.places.slice(0, 5).join(', ')}. Nothing was changed. --lost-key removes them.`,
   );
 }
 
@@ -95,7 +95,9 @@ function keysFor(config: Config, { oldKey, lostKey }: RotateOptions): Keys {
   if (config.secret_key !== null) {
     const next = named(loadKey(config.secret_key));
     if (oldKey === undefined && lostKey !== true) {
-      throw new CommandError('SITEFLEET_SECRET_KEY holds the new key; give the old one on stdin with --old-key-stdin.');
+      throw new CommandError(
+        'SITEFLEET_SECRET_KEY contains the new key; give the old one on stdin with --old-key-stdin.',
+      );
     }
     const old = oldKey === undefined ? [] : [named(loadKey(oldKey))];
     return { present: [next, ...old], next: () => next, undo: () => undefined, done: () => undefined };

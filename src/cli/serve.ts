@@ -22,7 +22,7 @@ export async function serve(config: Config, options: { json: boolean }): Promise
   const { createService } = await import('../app/service.js');
   const service = await createService({ config, log });
   const steps: (() => Promise<void>)[] = [() => service.stop()];
-  const release = service.holdReadiness('The first login is not made yet.');
+  const release = service.holdReadiness('The first login has not been created yet.');
   try {
     // Nothing is left for a request to load: the port is taken last.
     const app = await service.http();
@@ -77,7 +77,7 @@ function announce(url: string, credentials: Credentials | undefined, json: boole
   say(`  Operations  ${all.abilities}`);
   say(`  REST        ${all.v2}`);
   if (credentials === undefined) return;
-  say('First start. These are shown only now:');
+  say('First start. These are shown only once:');
   say(`  User        ${credentials.user}`);
   say(`  Password    ${credentials.password}`);
   say(`  API key     ${credentials.api_key}`);

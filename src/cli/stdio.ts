@@ -72,7 +72,7 @@ export async function stdio(config: Config, chosen: { toolsets?: string; readonl
 
   async function isNeeded(ready: Service): Promise<boolean> {
     return ready.isScheduleNeeded().catch((error: unknown) => {
-      log.warn({ err: error }, 'whether the schedule is to be run here could not be read');
+      log.warn({ err: error }, 'could not read whether the schedule should run here');
       return false;
     });
   }

@@ -14,7 +14,9 @@ import { stopAll, stopSignal, whenAborted } from './stop.js';
 
 export async function work(config: Config, options: { json: boolean }): Promise<void> {
   if (config.db === ':memory:') {
-    throw new CommandError('A database in memory is seen by its own process only: set SITEFLEET_DB to the shared one.');
+    throw new CommandError(
+      'A database in memory is visible only to its own process: set SITEFLEET_DB to the shared one.',
+    );
   }
   assertWritable(config);
   const stop = stopSignal();

@@ -200,7 +200,7 @@ class HeldLeases {
     const end = rows
       .release(lease.name, owner)
       // A lease that is not released lapses.
-      .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be given back'))
+      .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be released'))
       .finally(() => this.#ending.delete(lease.name));
     this.#ending.set(lease.name, end);
     return end;

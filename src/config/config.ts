@@ -413,8 +413,8 @@ export function describeConfig(): { name: string; default: string; meaning: stri
 
 function problemText(row: Variable, text: string, allowed: string): string {
   return row.secret
-    ? `has a value that cannot be used. Allowed: ${allowed}.`
-    : `${JSON.stringify(text)} cannot be used. Allowed: ${allowed}.`;
+    ? `has an invalid value. Allowed: ${allowed}.`
+    : `${JSON.stringify(text)} is not valid. Allowed: ${allowed}.`;
 }
 
 /** Variables set by others: test switches, and what Kubernetes injects for a service of the same name. */

@@ -284,7 +284,11 @@ const CODES = {
   disconnect_job_not_found: [404, 'There is no such job.', 'Start it again.'],
 
   // audits, time tracker
-  svc_perf_audit_not_configured: [409, 'No audit tool is set up.', 'The operator can install Lighthouse or set a PageSpeed key.'],
+  svc_perf_audit_not_configured: [
+    409,
+    'No audit tool is set up.',
+    'The operator can install Lighthouse or set a PageSpeed key.',
+  ],
   svc_time_tracker_task_not_found: [404, 'There is no task with this id.', LIST_FIRST],
   svc_time_tracker_bucket_not_found: [404, 'There is no time budget with this id.', LIST_FIRST],
   svc_time_tracker_bucket_client_mismatch: [400, 'The time budget belongs to another client.', LIST_FIRST],

@@ -51,7 +51,7 @@ export function jsonProblem(text: string): string | undefined {
       i = end;
     } else if (code === COLON) {
       members += 1;
-      if (members > MAX_MEMBERS) return `holds more than ${MAX_MEMBERS.toLocaleString('en')} named members`;
+      if (members > MAX_MEMBERS) return `has more than ${MAX_MEMBERS.toLocaleString('en')} named members`;
     } else if (isOpening(code)) {
       open.push(code === BRACE ? new Set() : null);
       if (open.length > MAX_DEPTH) return `is nested deeper than ${MAX_DEPTH} levels`;

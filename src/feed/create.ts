@@ -58,7 +58,7 @@ export function createVulnerabilityFeed(parts: FeedParts): VulnerabilityFeed {
 const noFeed: VulnerabilityFeed = {
   source: null,
   open: async () => {
-    throw new FeedFailure('No feed is set.');
+    throw new FeedFailure('No feed is configured.');
   },
   close: async () => undefined,
 };
@@ -99,15 +99,15 @@ async function ask(
 
 function adviceFor(status: number, key: string | null): string {
   if (status === 401 || status === 403)
-    return key === null ? ' It wants a key: SITEFLEET_VULNERABILITY_KEY.' : ' It does not take the key.';
-  if (status === 429) return ' It was asked too often.';
-  return status >= 300 && status < 400 ? ' Redirects are not followed: use the address it leads to.' : '';
+    return key === null ? ' It requires a key: SITEFLEET_VULNERABILITY_KEY.' : ' It does not accept the key.';
+  if (status === 429) return ' It received too many requests.';
+  return status >= 300 && status < 400 ? ' Redirects are not followed: use the URL it leads to.' : '';
 }
 
 /** A file is distinguished from its next copy by size and time. */
 async function openFile(path: string, known: FeedStamp | null, maxBytes: number | undefined): Promise<FeedCopy> {
   const facts = await stat(path).catch((cause: unknown) => {
-    throw new FeedFailure(`The file of the feed cannot be read${shownCode(cause)}.`, { cause });
+    throw new FeedFailure(`The feed file cannot be read${shownCode(cause)}.`, { cause });
   });
   if (!facts.isFile()) throw new FeedFailure('SITEFLEET_VULNERABILITY_FEED names no file.');
   const etag = `${facts.size}-${facts.mtimeMs}`;

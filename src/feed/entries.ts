@@ -32,14 +32,14 @@ export async function* entriesOf(source: Readable, maxBytes = MAX_BYTES): AsyncG
         sinceEntry = 0;
         yield batch;
         batch = [];
-      } else if (sinceEntry > MAX_ENTRY_BYTES) throw new FeedFailure('The feed holds an entry that is too large.');
+      } else if (sinceEntry > MAX_ENTRY_BYTES) throw new FeedFailure('The feed has an entry that is too large.');
     }
   } catch (error) {
     throw asFailure(error);
   } finally {
     source.destroy();
   }
-  if (!parser.isEnded) throw new FeedFailure('The feed breaks off before its end.');
+  if (!parser.isEnded) throw new FeedFailure('The feed is incomplete.');
 }
 
 /** Unchanged, or decompressed if it begins like gzip: both servers and files may be compressed. */
@@ -65,11 +65,12 @@ async function* unpacked(source: Readable): AsyncGenerator<Uint8Array> {
 function asFailure(error: unknown): FeedFailure {
   if (error instanceof FeedFailure) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  if (code.startsWith('Z_')) return new FeedFailure('The feed is packed, and cannot be unpacked.', { cause: error });
+  if (code.startsWith('Z_'))
+    return new FeedFailure('The feed is compressed and cannot be decompressed.', { cause: error });
   if (error instanceof TokenizerError || error instanceof TokenParserError)
     return new FeedFailure('The feed is not JSON.', { cause: error });
   if (error instanceof Error && /TimeoutError|AbortError/.test(error.name)) return late(error);
-  return new FeedFailure(`The feed could not be read to its end${shownCode(error)}.`, { cause: error });
+  return new FeedFailure(`The feed could not be read completely${shownCode(error)}.`, { cause: error });
 }
 
 export function late(error: unknown): FeedFailure {

@@ -164,7 +164,7 @@ export class GuardClient {
       }
     }
     const seen = statuses.length === 0 ? 'no time was left' : `HTTP ${statuses.join(', ')}`;
-    const why = 'It is not installed, does not know the key, or something in front of the site answers for it.';
+    const why = 'It is not installed, does not know the key, or something in front of the site answers in its place.';
     throw new GuardFailure('no_guard', `The guard does not answer (${seen}). ${why}`, statuses);
   }
 

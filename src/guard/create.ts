@@ -36,5 +36,5 @@ async function readPlugin(): Promise<{ version: string; php: string }> {
     const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php ?? '')?.[1];
     if (php !== null && version !== undefined) return { version, php };
   }
-  throw new Error('The file of the guard is missing from this installation.');
+  throw new Error("The guard's file is missing from this installation.");
 }

@@ -50,7 +50,7 @@ export function signedRequest(
 ) {
   const key = createPrivateKey(site.private_key);
   const body = JSON.stringify({ ...parameters, action });
-  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request has more than 64 KB.');
+  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request is larger than 64 KB.');
   const name = siteName(site.url);
   const time = Math.floor(now / 1000);
   const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);

@@ -131,16 +131,16 @@ export function createGate(rules: GateRules): Gate {
 }
 
 function unknownName(): ServiceError {
-  return new ServiceError('svc_forbidden_origin', 'The Host header names a place this server does not answer to.', {
+  return new ServiceError('svc_forbidden_origin', 'The Host header names a host this server does not answer for.', {
     advice:
-      'Call it by localhost, or set SITEFLEET_BASE_URL to the address you use. A proxy must pass the Host header on, or send X-Forwarded-Host with SITEFLEET_TRUST_PROXY=1.',
+      'Use localhost, or set SITEFLEET_BASE_URL to the address you use. A proxy must forward the Host header, or send X-Forwarded-Host with SITEFLEET_TRUST_PROXY=1.',
   });
 }
 
 /** The error for a request that a page of another origin may not send. */
 export function foreignPage(): ServiceError {
-  return new ServiceError('svc_forbidden_origin', 'A web page of another origin asks for this, which it may not.', {
+  return new ServiceError('svc_forbidden_origin', 'A web page of another origin may not send this request.', {
     advice:
-      'Call from a program, or from a page of this server; SITEFLEET_CORS_ORIGINS allows pages of other origins. Behind a proxy set SITEFLEET_BASE_URL to the address that the browser shows.',
+      "Call from a program, or from this server's own page; SITEFLEET_CORS_ORIGINS allows pages of other origins. Behind a proxy set SITEFLEET_BASE_URL to the address that the browser shows.",
   });
 }

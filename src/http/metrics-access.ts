@@ -19,12 +19,12 @@ export function requireMetricsAccess(token: string | null, request: MetricsReque
   if (token !== null) {
     const given = /^bearer\s+(.+)$/i.exec(request.authorization ?? '')?.[1] ?? '';
     if (sameText(given, token)) return;
-    throw new ServiceError('svc_rest_authentication_error', 'The metrics need their own token.', {
-      advice: 'Send the value of SITEFLEET_METRICS_TOKEN as bearer token.',
+    throw new ServiceError('svc_rest_authentication_error', 'The metrics require their own token.', {
+      advice: 'Send the value of SITEFLEET_METRICS_TOKEN as a bearer token.',
     });
   }
   if (isLoopbackAddress(request.peer) && isLoopbackName(request.host) && !request.forwarded) return;
-  throw new ServiceError('svc_permission_denied', 'Without a token the metrics are for this machine only.', {
-    advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as bearer token.',
+  throw new ServiceError('svc_permission_denied', 'Without a token, only this machine may read the metrics.', {
+    advice: 'Set SITEFLEET_METRICS_TOKEN, and send it as a bearer token.',
   });
 }

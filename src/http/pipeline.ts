@@ -99,8 +99,8 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
 }
 
 function ambiguous(): ServiceError {
-  return new ServiceError('rest_no_route', 'There is nothing at this address, which can be read in two ways.', {
-    advice: 'Send the path without segments of dots and its first segment unencoded, and Host as in the address.',
+  return new ServiceError('rest_no_route', 'Nothing exists at this path, which is ambiguous.', {
+    advice: 'Send the path without dot segments and with its first segment unencoded, and Host as in the URL.',
   });
 }
 
@@ -153,7 +153,7 @@ export function errorResponse(error: unknown): Response {
 function bodyLimits(max: number, refused: (error: ServiceError, path: string) => Response): MiddlewareHandler<HttpEnv> {
   const tooLarge = ({ req }: Context) => {
     const error = new ServiceError('svc_rest_request_entity_too_large', `The body is larger than ${max} bytes.`, {
-      advice: 'Split the call into smaller ones.',
+      advice: 'Split it into smaller calls.',
     });
     const response = refused(error, pathOf(req.url));
     // The rest of the body is not read, so the connection cannot be reused.

@@ -67,7 +67,7 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
     });
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
-  app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'There is nothing at this address.')));
+  app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'Nothing exists at this path.')));
   app.onError((error, c) => loggedErrorResponse(parts, error, c.env.info, c.req.url));
   return app;
 }

@@ -87,10 +87,10 @@ export function reachable(host: string): string {
 
 function listenError(error: NodeJS.ErrnoException, { host, port }: { host: string; port: number }): Error {
   const reasons: Record<string, string> = {
-    EADDRINUSE: 'another program listens there. Choose another port with --port or SITEFLEET_PORT',
+    EADDRINUSE: 'another program is listening there. Choose another port with --port or SITEFLEET_PORT',
     EACCES: 'this user may not listen there. Choose a port above 1023',
     EADDRNOTAVAIL: 'this machine does not have that address. Check --host or SITEFLEET_HOST',
-    ENOTFOUND: 'that host name is not known. Check --host or SITEFLEET_HOST',
+    ENOTFOUND: 'that host name is unknown. Check --host or SITEFLEET_HOST',
   };
   return new Error(`Cannot listen on ${host}:${port}: ${reasons[error.code ?? ''] ?? error.message}.`, {
     cause: error,

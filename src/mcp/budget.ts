@@ -103,9 +103,9 @@ function pageNote(
 ): string {
   const shown = `per_page was lowered from ${requested.per_page} to ${got.per_page}, so that the answer fits.`;
   const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
-  if (typeof output.next_cursor === 'string') return `${shown} Go on with its next_cursor.`;
+  if (typeof output.next_cursor === 'string') return `${shown} Continue with its next_cursor.`;
   if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
-  return `${shown} Go on with page: ${got.page + 1}, per_page: ${got.per_page}.`;
+  return `${shown} Continue with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }
 
 /** The largest list of an output. `errors` is not paged: a page sized by it could be larger than the requested one. */
@@ -160,14 +160,14 @@ function without(items: readonly unknown[], over: number): { kept: unknown[]; dr
 /** Advice on how to request less. Only optional inputs narrow a call: the required ones name its subject. */
 function howToGoOn(operation: GroupedOperation): string {
   if (operation.effect !== 'read')
-    return 'All of it was done; only the listing is cut. Read the present state with the list and get tools.';
+    return 'All of it was done; only the listing is cut. Read the current state with the list and get tools.';
   const schema = contractOf(operation).input_schema;
   const required = (schema.required ?? []) as string[];
   const optional = Object.keys(schema.properties as object).filter((name) => !required.includes(name));
   if (optional.length > 0) return `Ask for less at a time by ${optional.join(', ')}.`;
   return operation.group === 'sites' && required.length === 0
     ? `Use ${toolName('svc/list-sites-v1')}, which has pages.`
-    : 'The counts are of all.';
+    : 'The counts cover everything.';
 }
 
 /** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */

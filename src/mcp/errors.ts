@@ -15,21 +15,25 @@ export function unknownTool(name: string, closest: readonly string[]): ServiceEr
 
 /** The tool's toolset is switched off. Says why, so that the assistant can name the setting to change. */
 export function toolsetOff(name: string, toolset: Toolset): ServiceError {
-  return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a group that is switched off here.`, {
+  return new ServiceError('svc_permission_denied', `The tool ${name} belongs to a toolset that is disabled here.`, {
     advice: `The operator can add "${toolset}" to SITEFLEET_TOOLSETS.`,
   });
 }
 
 /** The toolset is shown only to connections that name it. */
 export function notNamed(name: string, toolset: Toolset): ServiceError {
-  return new ServiceError('svc_permission_denied', `The tool ${name} is shown only to connections that ask for it.`, {
-    advice: `Connect with toolsets=default,${toolset} in the address, or toolsets=lean for all of them through run-operation.`,
-  });
+  return new ServiceError(
+    'svc_permission_denied',
+    `The tool ${name} is available only to connections that ask for it.`,
+    {
+      advice: `Connect with toolsets=default,${toolset} in the address, or toolsets=lean for all of them through run-operation.`,
+    },
+  );
 }
 
 /** The operator switched this one tool off. */
 export function toolOff(name: string): ServiceError {
-  return new ServiceError('svc_permission_denied', `The tool ${name} is switched off here.`, {
+  return new ServiceError('svc_permission_denied', `The tool ${name} is disabled here.`, {
     advice: 'The operator can change SITEFLEET_TOOLS_ALLOW and SITEFLEET_TOOLS_BLOCK.',
   });
 }
@@ -39,9 +43,9 @@ export function notChosen(name: string, why: 'toolsets' | 'readonly'): ServiceEr
   const message =
     why === 'readonly'
       ? `The tool ${name} changes something, and this connection is read-only.`
-      : `The tool ${name} belongs to a group that this connection left out.`;
+      : `The tool ${name} belongs to a toolset that this connection did not choose.`;
   return new ServiceError('svc_permission_denied', message, {
-    advice: `It was chosen where the connection was set up, by "${why}" in its address or headers.`,
+    advice: `The connection was set up this way, by "${why}" in its URL or headers.`,
   });
 }
 
@@ -53,7 +57,7 @@ function unconfirmed(message: string, advice: string): ServiceError {
 }
 
 const PREVIEW_FIRST =
-  'Call with dry_run: true, show the user what would go, then repeat the same call with confirm: true and the confirmation_token of that answer.';
+  'Call with dry_run: true, show the user what would be deleted, then repeat the same call with confirm: true and the confirmation_token of that answer.';
 
 const PREVIEW_FLEET_FIRST =
   'Name the sites, or call with dry_run: true, show the user what would happen, then repeat the same call with the confirmation_token of that answer.';
@@ -61,9 +65,9 @@ const PREVIEW_FLEET_FIRST =
 /** @param destroys whether something would be deleted; otherwise several sites would be changed without being named */
 export function tokenNeeded(destroys: boolean): ServiceError {
   return destroys
-    ? unconfirmed('This server acts only on a confirmation_token from a preview.', PREVIEW_FIRST)
+    ? unconfirmed('This server requires a confirmation_token from a preview.', PREVIEW_FIRST)
     : unconfirmed(
-        'No site was named, which means several sites: this server then acts only on a confirmation_token from a preview.',
+        'No site was named, which means several sites: this server requires a confirmation_token from a preview.',
         PREVIEW_FLEET_FIRST,
       );
 }
@@ -71,7 +75,7 @@ export function tokenNeeded(destroys: boolean): ServiceError {
 /** Distinguishes only the reasons that help an honest caller. @param destroys as for `tokenNeeded` */
 export function tokenRefused(reason: 'used' | 'expired' | 'other', destroys: boolean): ServiceError {
   const messages = {
-    used: 'This confirmation was used already.',
+    used: 'This confirmation was already used.',
     expired: 'This confirmation has expired.',
     other: 'This confirmation is for another call: arguments, login or what would be affected have changed.',
   };
@@ -82,11 +86,11 @@ export function tokenRefused(reason: 'used' | 'expired' | 'other', destroys: boo
 export function notAgreed(outcome: 'decline' | 'cancel' | 'timeout'): ServiceError {
   const messages = {
     decline: 'The user declined.',
-    cancel: 'The user closed the question without an answer.',
+    cancel: 'The user dismissed the question.',
     timeout: 'The question was not answered in time.',
   };
   return unconfirmed(
     messages[outcome],
-    outcome === 'decline' ? 'Do not repeat the call unless the user asks for it.' : 'Ask the user how to go on.',
+    outcome === 'decline' ? 'Do not repeat the call unless the user asks for it.' : 'Ask the user how to continue.',
   );
 }

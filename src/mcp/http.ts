@@ -220,7 +220,7 @@ async function messagesOf(c: McpContext): Promise<unknown> {
   const json = readJson(text);
   if (json.problem !== undefined) return rpcError(400, -32700, `The body ${json.problem}.`);
   if (Array.isArray(json.value) && json.value.length > MAX_MESSAGES)
-    return rpcError(400, -32600, `The body holds more than ${MAX_MESSAGES} messages.`);
+    return rpcError(400, -32600, `The body has more than ${MAX_MESSAGES} messages.`);
   if (holdsLongLists(json.value)) return rpcError(400, -32600, `The body ${LISTS_TOO_LONG}.`);
   return json.value;
 }
@@ -228,7 +228,7 @@ async function messagesOf(c: McpContext): Promise<unknown> {
 async function openSession(sessions: Sessions, actor: Actor, facts: SessionFacts): Promise<Session | Response> {
   const session = await sessions.open(actor, facts);
   if (session !== undefined) return session;
-  return rpcError(503, -32000, 'All sessions are at work. Try again in a few seconds.', { 'Retry-After': '5' });
+  return rpcError(503, -32000, 'All sessions are busy. Try again in a few seconds.', { 'Retry-After': '5' });
 }
 
 async function findSession(c: McpContext, sessions: Sessions, actor: Actor): Promise<Session | Response> {

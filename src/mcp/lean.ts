@@ -79,12 +79,12 @@ function runTool(reads: boolean): Tool {
     name: RUN_OPERATION,
     title: 'Run an operation',
     description:
-      'Runs an operation found by search-operations. Those that destroy take dry_run or confirm in their input. Ask the user before you confirm.',
+      'Runs an operation found by search-operations. Destructive ones take dry_run or confirm in their input. Ask the user before you confirm.',
     inputSchema: {
       type: 'object',
       properties: {
         operation: { type: 'string', description: 'Its name.' },
-        input: { type: 'object', description: 'As its input_schema says.' },
+        input: { type: 'object', description: 'As described in its input_schema.' },
       },
       required: ['operation'],
     },
@@ -120,7 +120,7 @@ export function searchOperations(visible: readonly GroupedOperation[], toolOf: T
   if (typeof query !== 'string' || query.length > 500)
     throw invalidInput('query', 'query must be a text of at most 500 characters.', 'Send a few words.');
   if (!Number.isInteger(limit) || (limit as number) < 1 || (limit as number) > MOST_FOUND)
-    throw invalidInput('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Leave it out for the best few.');
+    throw invalidInput('limit', `limit must be 1 to ${MOST_FOUND}.`, 'Omit it for the best few.');
   const words = wordsOf(query);
   if (words.length === 0) {
     const operations = visible.map(({ id, title, effect }) => ({ operation: toolName(id), about: title, effect }));

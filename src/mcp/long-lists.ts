@@ -6,7 +6,7 @@
 const MAX_LISTED = 1000;
 
 /** The reason, to follow a subject such as "The body". */
-export const LISTS_TOO_LONG = `holds more than ${MAX_LISTED} members of lists outside of arguments`;
+export const LISTS_TOO_LONG = `has more than ${MAX_LISTED} members of lists outside of arguments`;
 
 /**
  * Whether a message or a batch holds more than `MAX_LISTED` list members. Tool arguments do not count: their operation

@@ -32,7 +32,7 @@ export function splitTextFrom(operation: GroupedOperation, args: JsonObject): { 
   throw invalidInput(
     'text_from',
     'text_from must be a whole number of characters.',
-    'Send the number that the truncated answer named, or leave it out.',
+    'Send the number that the truncated answer named, or omit it.',
   );
 }
 
@@ -73,12 +73,12 @@ export function textNote(operation: GroupedOperation, { cuts }: TextWindow, from
   const named = cuts.slice(0, NAMED_CUTS).map(({ name, shown, length }) => `${name} (up to ${shown} of ${length})`);
   const more = cuts.length > NAMED_CUTS ? ` and ${cuts.length - NAMED_CUTS} more` : '';
   const next = Math.min(...cuts.map(({ shown }) => shown));
-  return `${begin}Texts are cut: ${named.join(', ')}${more}. Never write a cut text back: the rest would be lost. ${howToReadOn(operation, next)}`;
+  return `${begin}Texts are cut: ${named.join(', ')}${more}. Never save a cut text: the rest would be lost. ${howToReadOn(operation, next)}`;
 }
 
 function howToReadOn(operation: GroupedOperation, next: number): string {
-  if (takesTextFrom(operation)) return `Go on with text_from: ${next}.`;
-  if (operation.group === 'clients') return `Read on with ${toolName('svc/get-client-v1')}, text_from: ${next}.`;
-  if (operation.group === 'sites') return `Read on with ${toolName('svc/get-site-v1')}, text_from: ${next}.`;
+  if (takesTextFrom(operation)) return `Continue with text_from: ${next}.`;
+  if (operation.group === 'clients') return `Continue with ${toolName('svc/get-client-v1')}, text_from: ${next}.`;
+  if (operation.group === 'sites') return `Continue with ${toolName('svc/get-site-v1')}, text_from: ${next}.`;
   return 'The whole text is in the answer of the run endpoint and of REST.';
 }

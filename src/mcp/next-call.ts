@@ -25,7 +25,7 @@ export function nextCall(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
   const { dry_run: _, ...given } = args;
   if (output.dry_run === true)
-    return call(answered, 'Next, once the user agreed', operation.id, agreed(given, answered));
+    return call(answered, 'Next, once the user has agreed', operation.id, agreed(given, answered));
   if (typeof output.job_id === 'string' && operation.id !== JOB_STATUS)
     return answered.offers(JOB_STATUS) ? call(answered, 'Next', JOB_STATUS, { job_id: output.job_id }) : undefined;
   const page = args.cursor === undefined ? nextPage(output) : nextByCursor(output);

@@ -48,13 +48,13 @@ const PROMPTS: readonly Definition[] = [
   {
     name: 'morning-brief',
     title: 'Morning brief',
-    description: 'What needs you now and what was done overnight, in a few lines.',
-    arguments: [{ name: 'since', description: 'ISO 8601 time; 24 hours ago when left out.', required: false }],
+    description: 'What needs your attention now and what was done overnight, in a few lines.',
+    arguments: [{ name: 'since', description: 'ISO 8601 time; default: 24 hours ago.', required: false }],
     requires: 'svc/get-fleet-brief-v1',
     text: (args) => `Brief me on the fleet.
 1. svc-get-fleet-brief-v1${args.since === '' ? '' : ` with since: ${args.since}`}.
-2. For what is urgent and not clear from the brief, make the call that its line names; at most two calls.
-3. Tell me in at most ten lines: what needs me now, worst first, with the site and since when; what was done; what is not known. For each, the one next step you propose.
+2. For what is urgent and not clear from the brief, make the call named in its line; at most two calls.
+3. Tell me in at most ten lines: what needs my attention now, worst first, with the site and since when; what was done; what is not known. For each, the one next step you propose.
 ${ASK_FIRST}`,
   },
   {
@@ -86,7 +86,7 @@ ${ASK_FIRST}`,
   {
     name: 'incident-review',
     title: 'Incident review',
-    description: 'Finds out what happened on a site that is down or behaves badly.',
+    description: 'Finds out what happened on a site that is down or misbehaving.',
     arguments: [
       site,
       { name: 'plugin', description: 'Slug of a suspected plugin.', required: false, completedBy: 'slug' },
@@ -105,7 +105,7 @@ ${ASK_FIRST} Above all do not deactivate or delete anything on suspicion.`,
     name: 'security-review',
     title: 'Security review',
     description: 'Security findings, outdated and abandoned extensions of a site, or of the whole fleet.',
-    arguments: [{ ...site, required: false, description: 'Site id or domain; all sites when left out.' }],
+    arguments: [{ ...site, required: false, description: 'Site id or domain; default: all sites.' }],
     requires: 'svc/get-site-security-v1',
     text: (args) => `Do a security review of ${args.site === '' ? 'the fleet' : `the site ${args.site}`}.
 1. ${args.site === '' ? 'svc-list-sites-v1, then svc-get-site-security-v1 for each connected site' : 'svc-get-site-security-v1'}: which findings are open?
@@ -117,7 +117,7 @@ ${ASK_FIRST}`,
   {
     name: 'site-onboarding',
     title: 'Onboard a new site',
-    description: 'Connects a site, puts it in order and looks it over.',
+    description: 'Connects a site, sorts it in and reviews it.',
     arguments: [
       { name: 'url', description: 'Full address of the site.', required: true },
       { ...client, required: false },
@@ -125,7 +125,7 @@ ${ASK_FIRST}`,
     requires: 'svc/add-site-v1',
     text: (args) => `Onboard the site ${args.url}.
 1. Ask me for the administrator's login name, and for the password or the security id of the child plugin if the site wants one. Never repeat a password back.
-2. svc-list-sites-v1 with search: is it connected already?
+2. svc-list-sites-v1 with search: is it already connected?
 3. svc-add-site-v1. If it fails, explain the next step that the error names, and stop.
 4. ${args.client === '' ? 'Ask me for the client and the tags, then' : `Assign it to the client ${args.client}, ask me for the tags, then`} svc-update-site-v1.
 5. svc-sync-sites-v1 for this site, then svc-get-site-security-v1 and svc-get-site-updates-v1.
@@ -134,8 +134,8 @@ ${ASK_FIRST}`,
   {
     name: 'monthly-report',
     title: 'Monthly client report',
-    description: 'Sums up a month of care for one client, in words for the client.',
-    arguments: [client, { name: 'month', description: 'YYYY-MM; the last full month when left out.', required: false }],
+    description: 'Sums up a month of maintenance for one client, written for the client.',
+    arguments: [client, { name: 'month', description: 'YYYY-MM; default: the last full month.', required: false }],
     requires: 'svc/get-client-v1',
     text: (
       args,
@@ -144,7 +144,7 @@ ${ASK_FIRST}`,
 2. svc-get-site-changes-v1 for each site, once with source: "dashboard" for what we did, once with source: "wpadmin" for what others changed on the site: what was updated, written, added or removed in that month?
 3. svc-get-site-updates-v1 and svc-get-site-security-v1 for each site: what is still open?
 4. svc-get-client-costs-v1 for the running costs, if there are any.
-5. Write one page for a reader without technical knowledge: what we did, how the sites stand, what we recommend. Only facts from these answers; say where something is not known.`,
+5. Write one page for a reader without technical knowledge: what we did, what state the sites are in, what we recommend. Only facts from these answers; say where something is not known.`,
   },
 ];
 

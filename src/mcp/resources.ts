@@ -19,7 +19,7 @@ export interface ResourceContent {
 /** Thrown when there is no resource at this address for this caller. */
 export class UnknownResource extends Error {
   constructor(readonly uri: string) {
-    super('There is no resource at this address.');
+    super('There is no resource with this URI.');
     this.name = 'UnknownResource';
   }
 }

@@ -45,7 +45,7 @@ const MAX_SUBSCRIPTIONS = 50;
 
 /** The result of the only elicitation is checked by `replyOf`; the SDK's default validator would build an Ajv per session. */
 const NO_VALIDATOR = {
-  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was asked for.' }),
+  getValidator: () => () => ({ valid: false as const, data: undefined, errorMessage: 'No answer was requested.' }),
 };
 
 /** Sets `closing` before the calls on a closing connection are aborted: they are not cancelled, only disconnected. */

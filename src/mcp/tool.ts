@@ -11,8 +11,8 @@ import type { NameTools } from './tool-names.js';
 /** The server instructions explain it once for all tools. */
 const TRUNCATED = { type: 'string' };
 const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
-const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true after the user agreed.' };
-const FLEET_TOKEN_OUT = { type: 'string', description: 'Send it after the user agreed.' };
+const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true once the user has agreed.' };
+const FLEET_TOKEN_OUT = { type: 'string', description: 'Send it once the user has agreed.' };
 
 /** @param policy guarded tools show the token when this confirmation policy uses one */
 export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameTools: NameTools): Tool {

@@ -203,9 +203,9 @@ function parseOutput(schema: AnyObject, value: unknown, id: string): Record<stri
 }
 
 function bothConfirmAndDryRun(): ServiceError {
-  return new ServiceError('svc_invalid_input', 'confirm and dry_run are both true, which contradict each other.', {
+  return new ServiceError('svc_invalid_input', 'confirm and dry_run cannot both be true.', {
     field: 'confirm',
-    advice: 'Send dry_run: true to preview, or confirm: true to go ahead, not both.',
+    advice: 'Send dry_run: true to preview, or confirm: true to proceed.',
   });
 }
 

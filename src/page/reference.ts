@@ -57,7 +57,7 @@ async function unpacked(file: string, cacheControl: string, accepted = ''): Prom
 
 function notBuilt(): Response {
   return new Response(
-    'The reference was not built with this copy of Sitefleet: run "npm run build". /v2/openapi.json has the rows below /v2 as data.\n',
+    'The reference was not built with this copy of Sitefleet: run "npm run build". /v2/openapi.json describes the routes below /v2 as data.\n',
     { headers: { ...PAGE_HEADERS, 'content-type': 'text/plain; charset=UTF-8' } },
   );
 }

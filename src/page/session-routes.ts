@@ -102,7 +102,7 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     ['/session/password', ['PUT']],
   ] as const)
     app.all(path, (c) => {
-      throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
+      throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not supported here.`, {
         advice: `Use ${allow.join(' or ')}.`,
         data: { allow },
       });
@@ -146,7 +146,7 @@ function fieldsOf(
     new ServiceError('rest_invalid_param', message, { field, advice });
   const unknown = Object.keys(body).find((name) => !wanted.includes(name));
   if (unknown !== undefined)
-    throw invalid(unknown.slice(0, 100), `${JSON.stringify(unknown.slice(0, 100))} is no field of this call.`);
+    throw invalid(unknown.slice(0, 100), `${JSON.stringify(unknown.slice(0, 100))} is not a field of this call.`);
   for (const name of wanted) {
     const value = body[name];
     if (typeof value !== 'string' || value === '' || value.length > MAX_FIELD)
@@ -156,7 +156,7 @@ function fieldsOf(
 }
 
 function foreignLogin(): ServiceError {
-  return new ServiceError('svc_csrf_refused', 'A page of another origin may not log in here.', {
-    advice: 'Open the page of this server.',
+  return new ServiceError('svc_csrf_refused', 'A page from another origin may not log in here.', {
+    advice: "Open this server's own page.",
   });
 }

@@ -49,7 +49,7 @@ export async function probeCertificate(
 function read(socket: TLSSocket, host: string): CertificateFacts {
   const peer = socket.getPeerCertificate(false);
   const raw = peer.raw as Buffer | undefined;
-  if (raw === undefined) throw new StepFailure('tls', `${host} shows no certificate.`);
+  if (raw === undefined) throw new StepFailure('tls', `${host} presents no certificate.`);
   const certificate = new X509Certificate(raw);
   const from = Date.parse(certificate.validFrom);
   const to = Date.parse(certificate.validTo);

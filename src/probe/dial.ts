@@ -74,7 +74,7 @@ export async function dial(names: Names, request: DialRequest): Promise<Dialled>
     signal.addEventListener('abort', onAbort, { once: true });
     socket.once('error', fail);
     socket.once('close', () =>
-      fail(new StepFailure('unreachable', `${host} closed the connection while it was opened.`)),
+      fail(new StepFailure('unreachable', `${host} closed the connection while it was being opened.`)),
     );
     socket.once('connect', () => {
       connected = performance.now();

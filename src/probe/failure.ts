@@ -36,7 +36,7 @@ export function failureOf(error: unknown, host: string): ProbeFailure {
     return { kind: 'tls', message: `The TLS connection to ${host} failed: ${tlsReason(code)}.` };
   }
   if (error instanceof Error && error.name === 'HTTPParserError')
-    return { kind: 'bad_answer', message: `${host} does not answer with proper HTTP.` };
+    return { kind: 'bad_answer', message: `${host} does not answer with valid HTTP.` };
   return { kind: 'unreachable', message: `${host} cannot be reached${code === '' ? '' : ` (${code})`}.` };
 }
 

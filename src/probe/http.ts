@@ -204,7 +204,7 @@ function redirection(answer: Exchange, probe: HttpProbe, from: URL): URL | null 
   try {
     next = new URL(location, from);
   } catch {
-    throw new StepFailure('bad_answer', `${from.host} redirects to an address that cannot be read.`);
+    throw new StepFailure('bad_answer', `${from.host} redirects to an unreadable URL.`);
   }
   if (next.protocol !== 'http:' && next.protocol !== 'https:')
     throw new StepFailure('bad_answer', `${from.host} redirects to something that is not a web address.`);

@@ -17,9 +17,9 @@ export function domainFacts(body: string, name: string): DomainFacts | string {
   }
   if (!isObject(root)) return 'sent an answer that is not a domain record';
   if (root.objectClassName !== undefined && root.objectClassName !== 'domain')
-    return 'sent a record that is not of a domain';
+    return 'sent a record that is not for a domain';
   const ldhName = line(root.ldhName, 253).toLowerCase().replace(/\.$/, '');
-  if (ldhName !== '' && ldhName !== name) return 'sent the record of another domain';
+  if (ldhName !== '' && ldhName !== name) return "sent another domain's record";
   const dates = eventDates(root.events);
   const statuses = list(root.status)
     .map((one) => line(one, 60))

@@ -5,7 +5,7 @@ import { Slots } from './slots.js';
 export class Paused extends Error {
   readonly retryAfterMs: number;
   constructor(server: string, retryAfterMs: number) {
-    super(`${server} limits how often it may be asked; the next try is in ${Math.ceil(retryAfterMs / 1000)} s.`);
+    super(`${server} limits how often it may be asked; the next attempt is in ${Math.ceil(retryAfterMs / 1000)} s.`);
     this.name = 'Paused';
     this.retryAfterMs = retryAfterMs;
   }

@@ -120,7 +120,7 @@ async function readAll(socket: Socket, query: string, signal: AbortSignal): Prom
     for await (const chunk of socket as AsyncIterable<Buffer>) {
       chunks.push(chunk);
       size += chunk.length;
-      if (size > MAX_BYTES) throw new StepFailure('bad_answer', 'The WHOIS server sends without end.');
+      if (size > MAX_BYTES) throw new StepFailure('bad_answer', 'The WHOIS server does not stop sending.');
     }
     return Buffer.concat(chunks).toString('utf8');
   } finally {

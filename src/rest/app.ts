@@ -99,9 +99,9 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
   async function stream(c: RestContext, headers: HeaderFields): Promise<Response> {
     const [extra] = queryOf(c.req.url).keys();
     if (extra !== undefined)
-      throw new ServiceError('rest_invalid_param', 'The stream of events takes no parameters.', {
+      throw new ServiceError('rest_invalid_param', 'The event stream takes no parameters.', {
         field: extra.slice(0, 100),
-        advice: 'Leave it out.',
+        advice: 'Remove it.',
       });
     const { info, outgoing } = c.env;
     const session = await sessionOf(c, parts.sessions, headers);
@@ -164,9 +164,9 @@ async function admit(
 ): Promise<Actor> {
   const leaked = query.size === 0 ? undefined : URL_CREDENTIALS.find((name) => query.has(name));
   if (leaked !== undefined) {
-    throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the address.`, {
+    throw new ServiceError('svc_rest_authentication_bad_request', `Credentials do not belong in the URL.`, {
       field: leaked,
-      advice: 'Send the header "Authorization: Bearer <token>", and treat the leaked key as known to others.',
+      advice: 'Send the header "Authorization: Bearer <token>", and treat the key as leaked.',
     });
   }
   const { info } = c.env;
@@ -207,13 +207,13 @@ function spend(limit: RateLimit, actor: Actor, headers: HeaderFields): void {
 function known(c: RestContext, found: Match): Extract<Match, { kind: 'row' }> {
   if (found.kind === 'row') return found;
   if (found.kind === 'method') {
-    throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not a method of this address.`, {
+    throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not supported here.`, {
       advice: `Use ${found.allow.join(' or ')}.`,
       data: { allow: allowOf(found.allow) },
     });
   }
-  throw new ServiceError('rest_no_route', 'There is nothing at this address.', {
-    advice: 'GET /v2/openapi.json lists every address.',
+  throw new ServiceError('rest_no_route', 'Nothing exists at this path.', {
+    advice: 'GET /v2/openapi.json lists every path.',
   });
 }
 

@@ -37,7 +37,7 @@ export function idempotencyKey(header: string): string {
   if (FORM.test(bare)) return bare;
   throw new ServiceError('rest_invalid_param', 'Idempotency-Key must be 1 to 255 visible ASCII characters.', {
     field: 'Idempotency-Key',
-    advice: 'Send a fresh UUID for each new call, and the same one when you repeat it.',
+    advice: 'Send a new UUID for each new call, and the same one when you repeat it.',
     data: { params: { 'Idempotency-Key': 'must be 1 to 255 visible ASCII characters' } },
   });
 }
@@ -99,7 +99,7 @@ function replay(stored: Stored): Performed {
 function keyReused(): ServiceError {
   return new ServiceError('svc_idempotency_key_reused', 'This Idempotency-Key was used for another call.', {
     field: 'Idempotency-Key',
-    advice: 'Send a fresh key: one key belongs to one method, address and body.',
+    advice: 'Send a new key: a key belongs to one method, path and body.',
   });
 }
 

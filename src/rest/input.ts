@@ -82,7 +82,7 @@ const EMPTY: Input = { fields: {}, repeated: [] };
 function formFields(form: URLSearchParams, where: 'query' | 'body', skipped: ReadonlySet<string>): Input {
   if (form.size === 0) return EMPTY;
   if (form.size > MAX_PAIRS) {
-    throw tooMuch(where, `must hold at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');
+    throw tooMuch(where, `must contain at most ${MAX_PAIRS} fields`, 'Send a long list as one field: include=1,2,3.');
   }
   const fields = new FieldCollection();
   const repeated = new Map<string, boolean>();
@@ -91,7 +91,11 @@ function formFields(form: URLSearchParams, where: 'query' | 'body', skipped: Rea
     // A malformed name is kept as it is: no row has it, so it is refused as unknown.
     const keys = keysOf(name) ?? [name];
     if (keys.length > MAX_NESTING + 1) {
-      throw tooMuch(where, `must hold no field nested deeper than ${MAX_NESTING} levels`, 'Send fewer brackets.');
+      throw tooMuch(
+        where,
+        `must contain no field nested deeper than ${MAX_NESTING} levels`,
+        'Nest fields less deeply.',
+      );
     }
     const before = keys.length === 1 ? fields.get(name) : undefined;
     if (typeof before === 'string') {

@@ -82,7 +82,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
     if (!streams.has(stream)) return;
     // The buffer is full: earlier data has not been read.
     if ((stream.controller.desiredSize ?? 0) <= 0) {
-      log.info({ principal: stream.principal }, 'a listener to events does not read: its connection is cut');
+      log.info({ principal: stream.principal }, 'an event listener does not read: its connection is closed');
       end(stream);
       stream.drop();
       return;
@@ -124,7 +124,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
       events = memory.news(changes, cursor);
       cursor = changes.cursor;
     } catch (error) {
-      log.debug({ err: error }, 'live events are read later');
+      log.debug({ err: error }, 'live events will be read later');
     }
     await Promise.all([...streams].map((stream) => serve(stream, events, before)));
   }
@@ -250,8 +250,8 @@ function cursorOf(id: string | undefined): LiveCursor | undefined {
 }
 
 function tooMany(): ServiceError {
-  return new ServiceError('svc_rest_too_many_requests', 'Too many streams of events are open.', {
-    advice: `Close other ones: a login may have ${MAX_OF_ONE} at a time.`,
+  return new ServiceError('svc_rest_too_many_requests', 'Too many event streams are open.', {
+    advice: `Close some: a login may have ${MAX_OF_ONE} at a time.`,
     data: { retry_after: 30 },
   });
 }

@@ -151,20 +151,20 @@ const DATA: ReadonlySet<string> = new Set(['default', 'enum', 'const', 'required
 
 /** Meaning of each error status, for all rows. */
 const REFUSALS: Readonly<Record<number, string>> = {
-  400: 'Something sent is missing, wrong or unknown. `data.params` has the reason for each parameter.',
-  401: 'No key, or one that is not accepted.',
-  403: 'The key lacks the right, or may not see the site.',
-  404: 'What the call names is not there.',
-  409: 'The present state does not allow it, or a call with the same Idempotency-Key is still running.',
+  400: 'A parameter is missing, wrong or unknown. `data.params` has the reason for each.',
+  401: 'The key is missing or not accepted.',
+  403: 'The key lacks the permission, or access to the site.',
+  404: 'What the call names does not exist.',
+  409: 'The current state does not allow it, or a call with the same Idempotency-Key is still running.',
   413: 'The call is too large.',
   415: 'The body is not JSON.',
-  422: 'The Idempotency-Key belongs to another call, or what is named cannot be worked with.',
-  429: 'Too many requests or failed logins. `Retry-After` says when to come back.',
-  500: 'Something unexpected went wrong here.',
-  501: 'The module is switched off.',
+  422: 'The Idempotency-Key belongs to another call, or the call cannot be processed.',
+  429: 'Too many requests or failed logins. `Retry-After` says when to try again.',
+  500: 'Something unexpected went wrong in Sitefleet.',
+  501: 'The module is disabled.',
   502: 'The site answered with an error.',
-  503: 'The site or the storage does not answer.',
-  504: 'The site is slow. The job in `data.job_id` does the rest; the same call finds it until it has ended.',
+  503: 'The site or the database does not answer.',
+  504: 'The site is slow. The job in `data.job_id` continues the work; until it ends, repeating the call returns the same job.',
 };
 
 const header = (description: string, schema: JsonSchema) => ({ description, schema });
@@ -192,7 +192,7 @@ export const PARAMETERS = {
     name: 'Idempotency-Key',
     in: 'header',
     required: false,
-    description: 'Names this call, so that a repeat within 24 hours gets the first answer and runs nothing.',
+    description: 'Identifies this call: a repeat within 24 hours gets the first answer and runs nothing.',
     schema: { type: 'string', minLength: 1, maxLength: 255 },
   },
   Fields: {
@@ -200,7 +200,7 @@ export const PARAMETERS = {
     in: 'query',
     required: false,
     description:
-      'Only these members of each item of `data`, comma-separated; a dot reaches into one: id,stats.health_score. Members that are described as required are then missing.',
+      'Return only these fields of each item of `data`, comma-separated; a dot selects within one: id,stats.health_score. Fields described as required are then missing.',
     schema: { type: 'array', items: { type: 'string' } },
     style: 'form',
     explode: false,
@@ -208,25 +208,25 @@ export const PARAMETERS = {
 };
 
 export const SECURITY_SCHEMES = {
-  key: { type: 'http', scheme: 'bearer', description: 'Token of an API key.' },
+  key: { type: 'http', scheme: 'bearer', description: "An API key's token." },
   login: { type: 'http', scheme: 'basic', description: 'User name and password.' },
 };
 
 /** Descriptions of the route groups; a group is the first segment of the path. */
 export const GROUPS: Readonly<Record<string, string>> = {
-  'rest-api': 'Keys of this interface.',
+  'rest-api': 'API keys.',
   sites: 'Sites, their plugins and themes.',
   comments: 'Comments on the sites.',
-  'ssl-monitor': 'Certificates of the sites.',
-  'domain-monitor': 'Registrations of the domains.',
+  'ssl-monitor': "The sites' certificates.",
+  'domain-monitor': 'Domain registrations.',
   'perf-audit': 'Performance audits.',
   'pro-reports': 'Figures and activity for reports.',
-  'time-tracker': 'Tasks, their timers, and buckets of hours.',
+  'time-tracker': 'Tasks, their timers, and hour buckets.',
   settings: 'Settings of the service, and tools.',
   monitors: 'Uptime monitors.',
   posts: 'Posts on the sites.',
-  updates: 'Updates on offer, applying and ignoring them.',
-  fleet: 'The whole fleet: what needs a person, sites by any filter, updates by item.',
+  updates: 'Listing, applying and ignoring updates.',
+  fleet: 'The whole fleet: what needs attention, sites by any filter, updates by item.',
   jobs: 'Progress of queued work.',
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',

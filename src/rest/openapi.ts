@@ -44,8 +44,8 @@ interface Parameter {
 const DESCRIPTION = `Manages a fleet of WordPress sites. Every call carries \`Authorization: Bearer <token>\`.
 
 Answers are \`{"success": 1, "message", "total", "data", …}\`; errors \`{"success": 0, "code", "message", "data": {"status", …}}\` with the same HTTP status. \
-Lists say their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
-Stored reads carry an \`ETag\`. With \`_fields=id,name\` in the query an answer has only these members of \`data\`. Parameters that a route does not have are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
+Lists give their size in \`total\`, \`X-Total\` and \`X-Total-Pages\`. Writes may carry an \`Idempotency-Key\`: a repeat within 24 hours gets the first answer. \
+Stored reads carry an \`ETag\`. With \`_fields=id,name\` in the query, an answer has only these fields of \`data\`. Unknown parameters are refused. Calls on very many sites answer \`"queued": true\` with a \`status_url\`. \
 \`GET /v2/events\` streams events as they happen (server-sent events): \`job\`, \`site\`, \`alert\`, \`updates\`.`;
 
 /** Builds the description; yields after each row to let other requests run. @param version of the program */
@@ -86,9 +86,9 @@ export async function openApi(routes: readonly Route[], version: string): Promis
 }
 
 const WEBHOOK_HEADERS = {
-  'webhook-id': 'The same for every try of one message.',
+  'webhook-id': 'The same for every attempt at one message.',
   'webhook-timestamp': 'When it was sent, in seconds since the epoch.',
-  'webhook-signature': '`v1,` and the signature as base64, by the secret of the recipient (Standard Webhooks).',
+  'webhook-signature': "`v1,` and the signature as base64, made with the recipient's secret (Standard Webhooks).",
 };
 
 function describedWebhooks(): OpenApi['webhooks'] {
@@ -112,9 +112,9 @@ function describedWebhooks(): OpenApi['webhooks'] {
           parameters,
           requestBody: { required: true, content: { 'application/json': { schema: jsonSchema(webhookBody(kind)) } } },
           responses: {
-            '2XX': { description: 'Taken.' },
-            '410': { description: 'Gone: the recipient is switched off.' },
-            default: { description: 'Not taken. It is tried again over three days.' },
+            '2XX': { description: 'Accepted.' },
+            '410': { description: 'Gone: the recipient is disabled.' },
+            default: { description: 'Not accepted. It is retried over three days.' },
           },
         },
       },
@@ -130,7 +130,7 @@ function describedParams({ described, naming }: Route): JsonSchema {
     const own = properties?.[name];
     if (own === undefined) continue;
     const { description } = own;
-    own.description = `${typeof description === 'string' ? `${description} ` : ''}Also taken as ${alias}.`;
+    own.description = `${typeof description === 'string' ? `${description} ` : ''}Also accepted as ${alias}.`;
   }
   return schema;
 }
@@ -209,7 +209,7 @@ function responses(route: Route, params: JsonSchema, schema: JsonSchema): Operat
       description: 'Done.',
       content: { 'application/json': { schema, ...example }, ...fileTypes(params) },
     },
-    ...(cacheable ? { '304': { description: 'Not changed since the ETag of If-None-Match.' } } : {}),
+    ...(cacheable ? { '304': { description: 'Not changed since the ETag in If-None-Match.' } } : {}),
     ...Object.fromEntries(
       refusalsOf(route).map((status) => [status, { $ref: `#/components/responses/Error${status}` }]),
     ),

@@ -102,7 +102,7 @@ export function day() {
   return z
     .string()
     .regex(/^\d{4}-\d{2}-\d{2}$/, 'must be a day as YYYY-MM-DD')
-    .refine(isCalendarDate, 'is not a day of the calendar');
+    .refine(isCalendarDate, 'is not a real date');
 }
 
 /** `page` and `per_page` (REST §3.1). */
@@ -123,7 +123,7 @@ export function openPaging(max: number) {
 
 /** Parameter of lists that also support paging by cursor. */
 export const byCursor = once(() => ({
-  cursor: cursorText().describe('next_cursor of the page before, instead of page. Any page costs the same.'),
+  cursor: cursorText().describe('next_cursor of the previous page, instead of page. Every page is equally fast.'),
 }));
 
 /** The requested page. Neither given: the first `whole` items. One given: `page` defaults to 1, `per_page` to 20. */

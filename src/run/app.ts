@@ -120,7 +120,7 @@ async function readInput(c: RunContext, operation: GroupedOperation): Promise<Re
   if (hasQueryInput(query)) {
     throw invalidInput(
       'input',
-      'A POST takes its input from the body, not from the address.',
+      'A POST takes its input from the body, not from the URL.',
       'Send the body {"input": {…}} as JSON.',
     );
   }

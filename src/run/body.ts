@@ -56,7 +56,7 @@ function unwrap(body: unknown): Record<string, unknown> {
   if (stray !== undefined) {
     throw invalidInput(
       'input',
-      `The body has the field ${JSON.stringify(stray.slice(0, 80))} outside of input, so it would not be seen.`,
+      `The body has the field ${JSON.stringify(stray.slice(0, 80))} outside input, so it would be ignored.`,
       'Wrap all fields: {"input": {…}}.',
     );
   }

@@ -75,7 +75,7 @@ function asForbidden(error: unknown): unknown {
 }
 
 function notAllowed(method: string): ServiceError {
-  return new ServiceError('rest_method_not_allowed', `${method} is not a method of this address.`, {
+  return new ServiceError('rest_method_not_allowed', `${method} is not supported here.`, {
     advice: 'Use GET.',
     data: { allow: READ_METHODS },
   });

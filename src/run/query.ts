@@ -26,7 +26,7 @@ export function refuseStrayParameters(query: URLSearchParams, form: (field: stri
   for (const name of query.keys()) {
     if (INPUT.test(name) || name.startsWith('_') || OF_WORDPRESS.has(name)) continue;
     const field = /^[^[\]]*/.exec(name)?.[0].slice(0, 80) ?? '';
-    throw invalidInput(field, `${field} stands outside of input, so it would not be seen.`, form(field));
+    throw invalidInput(field, `${field} is outside input, so it would be ignored.`, form(field));
   }
 }
 
@@ -45,7 +45,7 @@ export function queryInput(query: URLSearchParams, schema: JsonSchema): Record<s
   if (query.size > MAX_PAIRS) {
     throw invalidInput(
       'input',
-      `The address holds more than ${MAX_PAIRS} fields.`,
+      `The URL has more than ${MAX_PAIRS} fields.`,
       'Send the input as one field: input={…} as JSON.',
     );
   }
@@ -115,7 +115,7 @@ function addMember(members: FieldCollection, field: string, index: string, value
   if (index !== '' && !/^\d{1,6}$/.test(index)) {
     throw invalidInput(
       field,
-      `${field} holds nested fields, which a query string cannot carry.`,
+      `${field} has nested fields, which a query string cannot express.`,
       'Send a list as input[name][]=value.',
     );
   }

@@ -23,14 +23,14 @@ export function errorResponse(c: RunContext, error: unknown, challenge: boolean)
 
 /** The error for an unknown route. Also returned without a login: the paths of the API are not secret. */
 export function noRoute(): ServiceError {
-  return new ServiceError('rest_no_route', 'There is nothing at this address.', {
+  return new ServiceError('rest_no_route', 'Nothing exists at this path.', {
     advice: 'The list of operations is at /wp-json/wp-abilities/v1/abilities.',
   });
 }
 
 /** 405 with the allowed methods. */
 export function wrongMethod(sent: string, allowed: readonly string[]): ServiceError {
-  return new ServiceError('rest_ability_invalid_method', `${sent} is not a method of this address.`, {
+  return new ServiceError('rest_ability_invalid_method', `${sent} is not supported here.`, {
     advice: `Use ${allowed.join(' or ')}.`,
     data: { allow: allowed },
   });

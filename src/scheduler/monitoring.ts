@@ -16,8 +16,7 @@ export async function runDueMonitors(ctx: Ctx, members: Members = ALONE): Promis
   const { planned, due, down } = await ctx.store.monitors.outlook(ctx.clock.now(), members.host);
   const global = await monitoringDefaults(ctx);
   const replanned = await replanIfChanged(ctx, global, planned);
-  if ((due || replanned) && members.slots(global.concurrency) === 0)
-    return 'nothing: other processes hold all slots';
+  if ((due || replanned) && members.slots(global.concurrency) === 0) return 'nothing: other processes hold all slots';
   const run = new MonitorRun(ctx, global, members);
   if (due || replanned) await run.work(down);
   return run.summary();

@@ -111,7 +111,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
     },
     async runNow(name) {
       const task = tasks.find((candidate) => candidate.name === name);
-      if (task === undefined) throw new RangeError(`No scheduled entry is called ${name}.`);
+      if (task === undefined) throw new RangeError(`There is no scheduled task named ${name}.`);
       return run(task);
     },
   };

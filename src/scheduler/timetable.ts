@@ -41,7 +41,7 @@ export const timetable: readonly ScheduledTask[] = [
     pattern: '*/30 * * * * *',
     async run(ctx) {
       const { timed_out, expired } = await reapJobs(ctx);
-      return `${timed_out} timed out, ${expired} forgotten`;
+      return `${timed_out} timed out, ${expired} deleted`;
     },
   },
   {

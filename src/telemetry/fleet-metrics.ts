@@ -22,19 +22,17 @@ export function fleetFamilies(
       ...levels(updates),
     ),
     gauge('sitefleet_monitors', 'Monitors by state.', ...by('state', monitors)),
-    gauge('sitefleet_certificates', 'Certificates by the days that are left.', ...by('days_left', certificates)),
+    gauge('sitefleet_certificates', 'Certificates by days left.', ...by('days_left', certificates)),
     ...(first_expiry === null
       ? []
       : [
-          gauge(
-            'sitefleet_certificate_first_expiry_timestamp_seconds',
-            'When the first of the valid certificates ends.',
-            { value: first_expiry / 1000 },
-          ),
+          gauge('sitefleet_certificate_first_expiry_timestamp_seconds', 'When the first valid certificate expires.', {
+            value: first_expiry / 1000,
+          }),
         ]),
     gauge(
       'sitefleet_alert_deliveries',
-      'Alerts that wait for a recipient, and those that were given up.',
+      'Alerts waiting to be delivered, and those given up.',
       { labels: { state: 'open' }, value: deliveries.open },
       { labels: { state: 'dead' }, value: deliveries.dead },
     ),
@@ -43,7 +41,7 @@ export function fleetFamilies(
       : [
           gauge(
             'sitefleet_vulnerable_sites',
-            'Sites with a known vulnerability, by the worst of them.',
+            'Sites with a known vulnerability, by its highest severity.',
             ...SEVERITIES.map((severity, index) => ({
               labels: { severity },
               value: vulnerable.sites.find((row) => (row.severity ?? -1) === index - 1)?.n ?? 0,
@@ -51,7 +49,7 @@ export function fleetFamilies(
           ),
           gauge(
             'sitefleet_vulnerability_feed_checked_timestamp_seconds',
-            'When the feed of known vulnerabilities was last looked at with success.',
+            'When the vulnerability feed was last read successfully.',
             { value: vulnerable.checked_at / 1000 },
           ),
         ]),

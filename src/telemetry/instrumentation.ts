@@ -65,7 +65,7 @@ export function monitorDatabaseFile(path: string, log: Log): FileGuard & { reaso
     const problem = guard.problem();
     if ((problem !== null) === lost) return;
     lost = problem !== null;
-    if (problem === null) log.info({}, 'the database file is in its place again');
+    if (problem === null) log.info({}, 'the database file is back in its place');
     else log.error({ advice: problem.advice }, problem.message);
   };
   const timer = setInterval(check, FILE_MS);
@@ -104,9 +104,9 @@ export async function workloadMetrics(parts: {
   const { running, queued } = parts.child.load();
   return [
     gauge('sitefleet_jobs_unfinished', 'Queued jobs that are not done.', { value: unfinished }),
-    gauge('sitefleet_jobs_oldest_age_seconds', 'Age of the oldest of them.', { value: oldest_ms / 1000 }),
-    gauge('sitefleet_child_calls_running', 'Calls to child sites under way.', { value: running }),
-    gauge('sitefleet_child_calls_queued', 'Calls to child sites that wait for their turn.', { value: queued }),
+    gauge('sitefleet_jobs_oldest_age_seconds', 'Age of the oldest queued job.', { value: oldest_ms / 1000 }),
+    gauge('sitefleet_child_calls_running', 'Calls to child sites in progress.', { value: running }),
+    gauge('sitefleet_child_calls_queued', 'Calls to child sites waiting for their turn.', { value: queued }),
     gauge('sitefleet_processes', 'Processes that share the limits towards child sites.', { value: parts.members }),
   ];
 }

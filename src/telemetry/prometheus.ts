@@ -31,7 +31,7 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   const callTime = histogram('sitefleet_call_seconds', 'Time until such a call was answered.', 'name');
   const requests = histogram(
     'http_request_duration_seconds',
-    'Time until the headers of an HTTP response, by way in, method and class of status.',
+    'Time to the headers of an HTTP response, by interface, method and status class.',
     'surface',
     'method',
     'status',
@@ -44,17 +44,11 @@ export function createThreadMetrics(thread: string): ThreadMetrics {
   );
   const childTime = histogram(
     'sitefleet_child_call_seconds',
-    'Time of a call to a child site, without the wait for its turn.',
+    'Duration of a call to a child site, excluding the wait for its turn.',
   );
-  const childWait = histogram('sitefleet_child_wait_seconds', 'Wait of a call to a child site for its turn.');
-  const childBytes = counter('sitefleet_child_received_bytes_total', 'Bytes of answers of child sites.');
-  const dbCalls = counter(
-    'sitefleet_db_calls_total',
-    'Calls of the database, by outcome.',
-    'thread',
-    'method',
-    'outcome',
-  );
+  const childWait = histogram('sitefleet_child_wait_seconds', 'Time a call to a child site waited for its turn.');
+  const childBytes = counter('sitefleet_child_received_bytes_total', 'Bytes in answers from child sites.');
+  const dbCalls = counter('sitefleet_db_calls_total', 'Database calls, by outcome.', 'thread', 'method', 'outcome');
   const dbTime = counter('sitefleet_db_seconds_total', 'Time spent in the database.', 'thread');
   const lag = lagOf(thread, registers);
   let collected = false;
@@ -112,7 +106,7 @@ function lagOf(thread: string, registers: Registry[]): { restart(): void; stop()
   const gauge = (name: string, read: () => number) =>
     new Gauge({
       name: `sitefleet_event_loop_lag_${name}_seconds`,
-      help: `Lag of the event loop of a thread since the last collection (${name}).`,
+      help: `Event loop lag of a thread since the last collection (${name}).`,
       labelNames: ['thread'],
       registers,
       collect() {

@@ -59,7 +59,7 @@ function judge(value: unknown, { text, member, members }: Bound, path: Path, fou
 }
 
 function issue(maximum: number, path: Path): z.ZodIssue {
-  const message = `must hold at most ${maximum} characters`;
+  const message = `must contain at most ${maximum} characters`;
   return { code: 'too_big', type: 'string', maximum, inclusive: true, path: [...path], message };
 }
 

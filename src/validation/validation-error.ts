@@ -56,7 +56,7 @@ function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
         message: `${at} must be ${article(issue.expected)}, not ${article(issue.received)}.`,
         advice:
           issue.expected === 'array'
-            ? `Send ${at} as a list, for example ["…"]: one value alone is not taken for a list.`
+            ? `Send ${at} as a list, for example ["…"]: a single value is not accepted as a list.`
             : `Send ${at} as ${article(issue.expected)}.`,
       };
     case 'invalid_union':

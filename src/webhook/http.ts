@@ -70,7 +70,7 @@ async function exchange(dispatcher: Agent, message: OutgoingPost, userAgent: str
   const { statusCode: status } = answer;
   if (status >= 200 && status < 300) return;
   const wait = retryAfter(answer.headers['retry-after']);
-  const redirect = status >= 300 && status < 400 ? ' Redirects are not followed: use the address it leads to.' : '';
+  const redirect = status >= 300 && status < 400 ? ' Redirects are not followed: use the URL it leads to.' : '';
   throw new PostFailure(`The receiver answered with HTTP ${status}.${redirect}`, {
     gone: status === 410,
     retryAfterMs: wait,

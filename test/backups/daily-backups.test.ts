@@ -39,7 +39,7 @@ describe('a folder for backups', () => {
     // The task checks every hour whether one is due.
     for (let hour = 1; hour <= 23; hour++) {
       app.clock.move(HOUR);
-      expect(await run()).toContain('the last one is of');
+      expect(await run()).toContain('the last one is from');
     }
     app.clock.move(HOUR);
     await run();

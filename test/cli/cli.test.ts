@@ -149,7 +149,7 @@ describe('serve', () => {
     try {
       const refused = await run(env, ['serve', '--json', '--port', String(port)]);
       expect(refused).toMatchObject({ code: 1, out: '' });
-      expect(refused.err).toContain('another program listens there');
+      expect(refused.err).toContain('another program is listening there');
     } finally {
       holder.close();
     }
@@ -317,7 +317,7 @@ describe('brief', () => {
     const env = environment('brief');
     const text = await run(env, ['brief']);
     expect([text.code, text.out]).toEqual([0, expect.stringContaining('0 sites')]);
-    expect(text.out).toContain('Nothing is known that needs a person.');
+    expect(text.out).toContain('Nothing is known to need attention.');
     const json = await run(env, ['brief', '--json', '--since', '2020-01-01']);
     expect(JSON.parse(json.out)).toMatchObject({ since: '2020-01-01T00:00:00Z', needs_attention: [] });
     const wrong = await run(env, ['brief', '--since', 'yesterday']);
@@ -340,10 +340,10 @@ describe('administration', () => {
     expect((await run(env, ['user', 'password', 'bob'])).out.trim()).toHaveLength(24);
     const users = JSON.parse((await run(env, ['user', 'list', '--json'])).out);
     expect(users).toMatchObject([{ name: 'ada' }, { name: 'bob', rights: ['read'] }]);
-    expect((await run(env, ['user', 'edit', 'ada', '--right', 'read'])).err).toContain('the last user who may change');
+    expect((await run(env, ['user', 'edit', 'ada', '--right', 'read'])).err).toContain('the last user who may make');
     expect((await run(env, ['user', 'edit', 'bob', '--on', '--off'])).err).toContain('contradict');
     expect((await run(env, ['user', 'edit', 'bob', '--off'])).code).toBe(0);
-    expect((await run(env, ['login-link', '--user', 'bob'])).err).toContain('switched off');
+    expect((await run(env, ['login-link', '--user', 'bob'])).err).toContain('is disabled');
     expect(JSON.parse((await run(env, ['user', 'list', '--json'])).out)).toMatchObject([
       { active: true },
       { active: false },
@@ -384,7 +384,7 @@ describe('administration', () => {
     const seen = await run(late, ['jobs', 'watch', 'sync_1', '--json']);
     expect(seen.code).toBe(1);
     expect(JSON.parse(seen.out)).toMatchObject({ status: 'failed', errors: [{ site_id: 0, code: 'svc_job_timeout' }] });
-    expect((await run(late, ['jobs', 'watch', 'sync_1'])).err).toContain('\n  svc_job_timeout: The job ran longer');
+    expect((await run(late, ['jobs', 'watch', 'sync_1'])).err).toContain('\n  svc_job_timeout: The job exceeded');
   });
 
   it('migrates, checks and copies', async () => {

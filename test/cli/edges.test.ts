@@ -97,7 +97,7 @@ describe('nowhere to write', () => {
     // Nothing can be created there, not even by root.
     const closed = process.platform === 'linux' ? '/proc/sys' : '/';
     expect(() => assertWritable({ db: `file:${join(closed, 'fleet.db')}`, secret_key_file: null })).toThrow(
-      /this user may not write there|the disk is mounted read-only/,
+      /this user cannot write there|the disk is mounted read-only/,
     );
   });
 });
@@ -123,7 +123,7 @@ describe('a first start that fails', () => {
     const failing = { ...env, SITEFLEET_PORT: String(port), NODE_OPTIONS: `--require ${preload}` };
     const { code, out, err } = await programs.run(failing, ['serve', '--json']);
     expect([code, out]).toEqual([1, '']);
-    expect(err).toContain('another program listens there');
+    expect(err).toContain('another program is listening there');
     const { child, said } = await programs.serve(env);
     expect(said).toMatchObject({ user: 'admin', password: expect.any(String), api_key: expect.any(String) });
     expect(await endProcess(child)).toBe(0);

@@ -40,7 +40,7 @@ it.skipIf(process.platform === 'win32')('the drill brings a fleet back in anothe
   const done = spawnSync('sh', ['-eu', '-c', looking], { env, cwd: folder, encoding: 'utf8' });
   expect(done.status, done.stderr).toBe(0);
   expect(done.stderr).toContain(`Restored ${join(folder, 'drill', 'sitefleet.db')}`);
-  expect(done.stdout).toContain('All is well.');
+  expect(done.stdout).toContain('No problems found.');
   expect(done.stdout).toContain('"name":"Bakery"');
   const report = JSON.parse(done.stdout.trim().split('\n').at(-1) ?? '{}');
   expect(report).toMatchObject({ ok: true, secrets: { unreadable: 0 } });

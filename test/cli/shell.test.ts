@@ -150,7 +150,7 @@ it('jobs cancel ends a job, once', async () => {
   ]);
   const again = await programs.run(env, ['jobs', 'cancel', 'sync_1']);
   expect([again.code, again.err]).toEqual([1, expect.stringContaining('The job has ended: failed.')]);
-  expect((await programs.run(env, ['jobs', 'cancel', 'sync_2'])).err).toContain('No job has this id');
+  expect((await programs.run(env, ['jobs', 'cancel', 'sync_2'])).err).toContain('There is no job with this id');
 });
 
 describe('doctor', () => {

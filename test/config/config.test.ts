@@ -170,7 +170,7 @@ describe('readConfig', () => {
       SITEFLEET_BASE_URL: 'https://user@fleet.example',
       SITEFLEET_CORS_ORIGINS: '*',
     });
-    expect(found.SITEFLEET_PORT).toBe('"70000" cannot be used. Allowed: a whole number from 0 to 65535.');
+    expect(found.SITEFLEET_PORT).toBe('"70000" is not valid. Allowed: a whole number from 0 to 65535.');
     expect(found.SITEFLEET_READ_ONLY).toContain('1 or 0');
     expect(found.SITEFLEET_MODULES).toContain('cost-tracker');
     expect(found.SITEFLEET_CONCURRENCY).toContain('from 1 to 1000');

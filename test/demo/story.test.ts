@@ -61,8 +61,8 @@ describe('sitefleet demo', () => {
     expect(matters).toEqual([
       'down within an hour after an update',
       'down',
-      'certificate ends within 14 days, or has ended',
-      'domain ends within 30 days, or has ended',
+      'certificate expires within 14 days, or has expired',
+      'domain expires within 30 days, or has expired',
       'known vulnerabilities (sites)',
     ]);
     expect(brief).toMatchObject({ sites: { total: 12, connected: 12 }, not_known: [] });
@@ -97,7 +97,7 @@ describe('sitefleet demo', () => {
     expect(answer).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_update_rolled_back' }] });
     const [error] = answer.errors as unknown as { message: string }[];
     // Either side may report first: a check by Sitefleet sees the 500, or a visitor's request triggers the guard.
-    expect(error?.message).toMatch(/HTTP 500|The guard of the site put back/);
+    expect(error?.message).toMatch(/HTTP 500|The site's guard rolled back to/);
     const offers = (await operation('list-updates-v1')) as unknown as { updates: { site_id: number; slug: string }[] };
     const other = offers.updates.find((offer) => offer.slug === slug && offer.site_id !== site_id);
     const refused = await operation('safe-update-site-v1', {

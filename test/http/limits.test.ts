@@ -131,7 +131,7 @@ describe('nesting', () => {
     expect([known.status, Object.keys(known.body.data.params)]).toEqual([400, ['a']]);
     const refused = await send('/v2/tags/add', fields(33), form);
     expect([refused.status, refused.body.code]).toEqual([400, 'rest_invalid_param']);
-    expect(refused.body.data.params).toEqual({ body: 'must hold no field nested deeper than 32 levels' });
+    expect(refused.body.data.params).toEqual({ body: 'must contain no field nested deeper than 32 levels' });
   });
 });
 
@@ -170,14 +170,14 @@ describe('numbers', () => {
     const many = JSON.stringify(Object.fromEntries(Array.from({ length: 10_001 }, (_, i) => [`k${i}`, 1])));
     for (const path of ['/v2/tags/add', RUN])
       expect(await send(path, many)).toMatchObject({ status: 400, body: { code: 'rest_invalid_json' } });
-    expect((await send('/mcp', many)).body.error.message).toBe('The body holds more than 10,000 named members.');
+    expect((await send('/mcp', many)).body.error.message).toBe('The body has more than 10,000 named members.');
     const refused = await send('/v2/tags/add', `name=x&${'a[]=1&'.repeat(1000)}`, form);
     expect(refused).toMatchObject({ status: 400, body: { code: 'rest_invalid_param', data: { field: 'body' } } });
     const query = await send(`${QUERY}?${'input[types][]=core&'.repeat(1001)}`, undefined);
     expect(query).toMatchObject({ status: 400, body: { code: 'ability_invalid_input' } });
     const ping = '{"jsonrpc":"2.0","id":1,"method":"ping"}';
     const batch = await send('/mcp', `[${Array<string>(51).fill(ping).join()}]`);
-    expect([batch.status, batch.body.error.message]).toEqual([400, 'The body holds more than 50 messages.']);
+    expect([batch.status, batch.body.error.message]).toEqual([400, 'The body has more than 50 messages.']);
     const icons = `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1","icons":${empties}}}}`;
     expect((await send('/mcp', icons)).status).toBe(400);
   });

@@ -59,7 +59,7 @@ describe('CSV', () => {
 
   it('names the line of what it cannot read', () => {
     expect(parseCsv('a\n"b\nc').problem).toEqual({ line: 2, message: 'A quote is opened and not closed.' });
-    expect(parseCsv('a\n\n"b" c').problem).toEqual({ line: 3, message: 'Text stands behind a closing quote.' });
+    expect(parseCsv('a\n\n"b" c').problem).toEqual({ line: 3, message: 'There is text after a closing quote.' });
     expect(parseCsv('"a\nb",c\nd').rows.map((row) => row.line)).toEqual([1, 3]);
   });
 
@@ -209,7 +209,7 @@ describe('export', () => {
     file('pass', 'correct horse battery\n');
     file('wrong', 'incorrect horse battery\n');
     expect((await here.run(['export', 'short.json', '--passphrase-file', '-'], 'short')).err).toContain('at least 12');
-    expect((await here.run(['export'])).err).toContain('Say for whom');
+    expect((await here.run(['export'])).err).toContain('Choose how to encrypt');
     const { out, code } = await here.run(['export', '--passphrase-file', 'pass']);
     expect(code).toBe(0);
     file('by-pass.json', out);

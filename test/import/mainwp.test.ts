@@ -275,7 +275,7 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     expect((await here.json(['import', 'evaluated.json', '--dry-run'])).imported).toHaveLength(6);
   });
 
-  it('shows what would come, and changes and contacts nothing', async () => {
+  it('shows what would be imported, and changes and contacts nothing', async () => {
     const report = await here.json(['import', 'fleet.json', '--dry-run']);
     expect(report).toMatchObject({ dry_run: true, exists: [], unreachable: [], pending: [] });
     expect(report.source).toEqual({ product: 'mainwp', version: '6.1.2', url: 'https://old.example/' });

@@ -126,7 +126,7 @@ describe('abandoned items', () => {
 
 describe('site health', () => {
   it('is raised for each site that reports badly, once it is switched on', async () => {
-    expect(await reportHealth(app.ctx())).toBe('switched off');
+    expect(await reportHealth(app.ctx())).toBe('disabled');
     const told: number[] = [];
     app.service.events.subscribe((event) => {
       if (event.name === 'site.unhealthy') told.push(event.site_id ?? 0);

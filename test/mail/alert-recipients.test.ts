@@ -135,7 +135,7 @@ describe('a webhook', () => {
     expect((await app.rest('GET /alerts/recipients')).body.data).toMatchObject([{ last_error: '' }]);
   });
 
-  test('that asks to wait is left alone as long, and one that is gone is switched off', async () => {
+  test('that asks to wait is left alone as long, and one that is gone is disabled', async () => {
     const { data } = await add('webhook');
     for (let i = 0; i < 3; i++) await tell('monitor.down');
     box.answer({ status: 429, headers: { 'retry-after': '600' } });
@@ -213,7 +213,7 @@ describe('a recipient', () => {
     expect(await deliver()).toBe('1 sent, 0 not');
   });
 
-  test('that is switched off or added later gets no old alerts', async () => {
+  test('that is disabled or added later gets no old alerts', async () => {
     const { data } = await add('webhook');
     await app.rest(`PATCH /alerts/recipients/${data.id}/edit`, { body: { active: false } });
     await tell('monitor.down');
@@ -246,13 +246,9 @@ describe('a recipient', () => {
     [{ type: 'telegram', name: 'x', token: '1:a' }, 'chat_id', 'needs chat_id'],
     [{ type: 'slack', name: 'x', url: 'https://hooks.example/x', token: 'abc' }, 'token', 'has no token'],
     [{ type: 'webhook', name: 'x', url: 'ftp://a.example/' }, 'url', 'not a web address'],
-    [{ type: 'webhook', name: 'x', url: 'https://u:p@a.example/' }, 'url', 'must not hold a login'],
+    [{ type: 'webhook', name: 'x', url: 'https://u:p@a.example/' }, 'url', 'must not contain a login'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/' }, 'url', 'no topic'],
-    [
-      { type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', quiet_from: '22:00' },
-      'quiet_to',
-      'beginning and an end',
-    ],
+    [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', quiet_from: '22:00' }, 'quiet_to', 'a start and an end'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', quiet_from: '25:00' }, 'quiet_from', 'HH:MM'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', sites: [99] }, 'sites', 'No site has the id 99'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', kinds: 'monitor.sideways' }, 'kinds[0]', ''],

@@ -87,7 +87,7 @@ describe('an alert', () => {
       { days_left: 0, valid_to: '2026-11-21T00:00:00Z' },
       'The certificate of Shop expires within a day, on 2026-11-21.',
     ],
-    ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'has expired on 2026-11-19'],
+    ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'expired on 2026-11-19'],
     [
       'certificate.invalid',
       'ssl_certificate',
@@ -98,19 +98,19 @@ describe('an alert', () => {
       'domain.expiring',
       'domain_expiry',
       { domain_name: 'shop.example', expires: 30, expiry_date: '2026-12-20T00:00:00Z' },
-      'The registration of shop.example ends in 30 days, on 2026-12-20.',
+      'The registration of shop.example expires in 30 days, on 2026-12-20.',
     ],
     [
       'domain.expiring',
       'domain_expiry',
       { domain_name: 'shop.example', expires: 1, expiry_date: '2026-11-21T12:00:00Z' },
-      'The registration of shop.example ends in 1 day, on 2026-11-21.',
+      'The registration of shop.example expires in 1 day, on 2026-11-21.',
     ],
     [
       'domain.expired',
       'domain_expiry',
       { domain_name: 'shop.example', expiry_date: '2026-11-01T00:00:00Z' },
-      'The registration of shop.example ended on 2026-11-01.',
+      'The registration of shop.example expired on 2026-11-01.',
     ],
     [
       'domain.not_found',
@@ -465,7 +465,7 @@ describe('a preview', () => {
 
   test.each([
     ['domain.not_found', 'domain_expiry', 'example.com is no longer registered'],
-    ['domain.expired', 'domain_expiry', 'The registration of example.com ended on 2030-01-31.'],
+    ['domain.expired', 'domain_expiry', 'The registration of example.com expired on 2030-01-31.'],
     ['certificate.invalid', 'ssl_certificate', 'It does not name this host.'],
     ['monitor.up', 'uptime', 'Example is up again.'],
   ])('shows the alert %s', async (kind, type, sentence) => {
@@ -519,7 +519,7 @@ test('what is old is forgotten, but not the newest result of a site', async () =
       "INSERT INTO audit (site_id, strategy, status, requested_at, finished_at) VALUES (?, 'mobile', 'completed', ?, ?)",
       [site, finished, finished],
     );
-  expect(await deleteExpired(ctx())).toBe('1 audits, 0 mails, 1 actions forgotten');
+  expect(await deleteExpired(ctx())).toBe('1 audits, 0 mails, 1 actions deleted');
   const left = await app.db.all('SELECT slug FROM action_log WHERE slug IN (?, ?)', ['a', 'b']);
   expect(left).toEqual([{ slug: 'b' }]);
   expect(await app.db.all('SELECT finished_at FROM audit')).toEqual([{ finished_at: old + 1 }]);

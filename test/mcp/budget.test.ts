@@ -216,7 +216,7 @@ describe('large answers', () => {
     const first = await call('svc-list-updates-v1');
     const { total, per_page } = first as { total: number; per_page: number };
     expect(first.truncated).toBe(
-      `per_page was lowered from 50 to ${per_page}, so that the answer fits. Go on with page: 2, per_page: ${per_page}.`,
+      `per_page was lowered from 50 to ${per_page}, so that the answer fits. Continue with page: 2, per_page: ${per_page}.`,
     );
     const seen: string[] = [];
     for (let page = 1; (page - 1) * per_page < total; page += 1) {
@@ -308,7 +308,7 @@ describe('large answers', () => {
     const first = await read();
     expect(first.truncated).toMatch(
       new RegExp(
-        `^Texts are cut: note \\(up to \\d+ of ${note.length}\\)\\. Never write a cut text back: .* text_from: \\d+\\.$`,
+        `^Texts are cut: note \\(up to \\d+ of ${note.length}\\)\\. Never save a cut text: .* text_from: \\d+\\.$`,
       ),
     );
     let whole = String(first.note).slice(0, -1);
@@ -324,7 +324,7 @@ describe('large answers', () => {
     expect(answer.name).toBe('Long');
     // Answers of writes are cut as well, and name the tool to read on with.
     const written = await call('svc-update-client-v1', { client_id_or_email: id, city: 'Bern' });
-    expect(written.truncated).toMatch(/Read on with svc-get-client-v1, text_from: \d+\.$/);
+    expect(written.truncated).toMatch(/Continue with svc-get-client-v1, text_from: \d+\.$/);
     const wrong = await mcp.core.registry.callTool(
       'svc-get-client-v1',
       { client_id_or_email: id, text_from: -1 },
@@ -344,7 +344,7 @@ describe('large answers', () => {
     for (let calls = 0; from !== undefined && calls < 100; calls += 1) {
       const answer = await call('svc-get-post-v1', { ...of, post_id, text_from: Number(from) });
       whole += String(answer.post_content).replace(/^…/, '').replace(/…$/, '');
-      from = /Never write a cut text back: .* text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
+      from = /Never save a cut text: .* text_from: (\d+)\.$/.exec(String(answer.truncated))?.[1];
     }
     expect(whole).toBe(content);
   });

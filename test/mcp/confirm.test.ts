@@ -297,7 +297,7 @@ describe('with a preview', () => {
     await driver.call(PLUGINS, { ...mine, confirm: true, confirmation_token });
     mcp.app.fleet.site(4).faults = {};
     const again = await driver.call(PLUGINS, { ...mine, confirm: true, confirmation_token });
-    expect(textOf(again)).toContain('used already');
+    expect(textOf(again)).toContain('already used');
   });
 
   it('swapped arguments are refused, also inside a list', async () => {
@@ -375,7 +375,7 @@ describe('with a person asked', () => {
     const call = () => driver.call(SITE, { site_id_or_domain: id, confirm: true });
     expect(textOf(await call())).toContain('The user declined. Nothing changed.');
     expect(textOf(await call())).toContain('The user declined. Nothing changed.');
-    expect(textOf(await call())).toContain('closed the question');
+    expect(textOf(await call())).toContain('dismissed the question');
     expect(await exists(mcp, id)).toBe(true);
     expect((await call()).structuredContent).toMatchObject({ deleted: true });
     expect(await exists(mcp, id)).toBe(false);

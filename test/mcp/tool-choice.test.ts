@@ -72,7 +72,7 @@ describe.each(HTTP)('over HTTP, %s', (...way) => {
     const written = await driver.call('svc-add-tag-v1', { name: 'blue' });
     expect([written.isError, textOf(written)]).toEqual([true, expect.stringContaining('this connection is read-only')]);
     const other = await driver.call('svc/list-sites-v1');
-    expect([other.isError, textOf(other)]).toEqual([true, expect.stringContaining('this connection left out')]);
+    expect([other.isError, textOf(other)]).toEqual([true, expect.stringContaining('this connection did not choose')]);
     await expect(driver.read('svc://sites')).rejects.toThrow();
     expect(await driver.resources()).toEqual(['svc://tags']);
     expect(await mcp.app.call('list-tags')).toMatchObject({ total: 1 });
@@ -293,7 +293,7 @@ describe('the next call in an answer', () => {
     const page = await driver.call('svc-list-tags-v1', { per_page: 1, search: '' });
     expect(called(page)).toBe('Next page: svc-list-tags-v1 {"per_page":1,"search":"","page":2}');
     const preview = await driver.call('svc-delete-tag-v1', { tag_id: id, dry_run: true });
-    expect(called(preview)).toBe(`Next, once the user agreed: svc-delete-tag-v1 {"tag_id":${id},"confirm":true}`);
+    expect(called(preview)).toBe(`Next, once the user has agreed: svc-delete-tag-v1 {"tag_id":${id},"confirm":true}`);
     const last = await driver.call('svc-list-tags-v1', { per_page: 1, page: 2 });
     expect(called(last)).not.toContain('Next');
   });

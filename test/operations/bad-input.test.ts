@@ -202,7 +202,7 @@ describe('connecting what cannot be connected', () => {
     app.site(0).faults.httpAuth = { user: 'u', pass: 'p' };
     expect((await refused()).message).toContain('asks for an HTTP user name and password');
     const wrong = await refused({ http_user: 'u', http_pass: 'x' });
-    expect(wrong.message).toContain('refuses the HTTP user name and password');
+    expect(wrong.message).toContain('refused the HTTP user name and password');
   });
 
   it('a user who is no administrator', async () => {

@@ -5,7 +5,9 @@ import { type CheckedApp, checkedApp, deniedTo } from './checked-app.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
-const NO_FEED = expect.stringMatching(/^known vulnerabilities: No vulnerability feed is set, so nothing is known\./);
+const NO_FEED = expect.stringMatching(
+  /^known vulnerabilities: No vulnerability feed is configured, so nothing is known\./,
+);
 
 let app: CheckedApp;
 beforeEach(async () => {
@@ -134,13 +136,13 @@ describe('get-fleet-brief', () => {
         next: expect.stringMatching(/^svc-search-fleet-v1 \{"status":"disconnected"/),
       },
       {
-        matter: 'certificate ends within 14 days, or has ended',
+        matter: 'certificate expires within 14 days, or has expired',
         count: 1,
         first: [`cert.example ${iso(now - DAY).slice(0, 10)}`],
         next: 'svc-search-fleet-v1 {"certificate_days":14}',
       },
       {
-        matter: 'domain ends within 30 days, or has ended',
+        matter: 'domain expires within 30 days, or has expired',
         count: 1,
         first: [`domain.example ${iso(now + 20 * DAY).slice(0, 10)}`],
         next: 'svc-search-fleet-v1 {"domain_days":30}',
@@ -153,7 +155,11 @@ describe('get-fleet-brief', () => {
       },
     ]);
     expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1 }]);
-    expect(brief.not_known).toEqual(['when the certificate ends: 1 sites', 'when the domain ends: 1 sites', NO_FEED]);
+    expect(brief.not_known).toEqual([
+      'when the certificate expires: 1 sites',
+      'when the domain expires: 1 sites',
+      NO_FEED,
+    ]);
   });
 
   it('names calls that work as they stand and find as many', async () => {
@@ -198,7 +204,7 @@ describe('get-fleet-brief', () => {
     await troubles();
     await run('UPDATE site SET suspended = 1 WHERE id IN (3, 5)');
     const brief = await app.call('get-fleet-brief', {}, { actor: deniedTo(1, 6) });
-    expect(matters(brief)).toEqual(['1 disconnected', '1 domain ends within 30 days, or has ended']);
+    expect(matters(brief)).toEqual(['1 disconnected', '1 domain expires within 30 days, or has expired']);
     expect(brief.sites).toEqual({ total: 5, connected: 2, disconnected: 1, suspended: 2 });
     expect(brief.done).toEqual([]);
   });

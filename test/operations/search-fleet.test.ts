@@ -406,7 +406,7 @@ describe('search-fleet', () => {
     });
     await app.db.run("UPDATE site SET sync_error = '' WHERE id = ?", [id]);
     expect(rows).toContainEqual([id, 'The last sync failed: The site did not answer.']);
-    expect(rows.filter(([, reason]: [number, string]) => reason.startsWith('Disconnected by hand'))).toHaveLength(
+    expect(rows.filter(([, reason]: [number, string]) => reason.startsWith('Disconnected manually'))).toHaveLength(
       fleet.filter(({ status }) => status === 'disconnected').length,
     );
   });

@@ -82,7 +82,7 @@ describe('lists', () => {
     ])
       expect(await app.fail('list-sites', { cursor: none })).toMatchObject({
         ...refused,
-        message: 'cursor is none that a list answered.',
+        message: 'cursor does not come from a list answer.',
       });
     expect(await app.fail('list-sites', { cursor, page: 2 })).toMatchObject({
       code: 'svc_invalid_input',
@@ -99,7 +99,7 @@ describe('lists', () => {
     const cut = { last_sync: null, php_version: null };
     expect(one).toMatchObject({ id: 1, tags: [{ id: 1, name: 'blue' }], status_reason: null, ...cut });
     expect(items.find(({ id }: { id: number }) => id === 3)).toMatchObject({
-      status_reason: expect.stringContaining('Disconnected by hand'),
+      status_reason: expect.stringContaining('Disconnected manually'),
       tags: [],
     });
     const { sites } = await app.call('get-client-sites', { client_id_or_email: 1, include: ['status_reason'] });

@@ -59,7 +59,7 @@ describe('moves between the states', () => {
       const error = await app.fail('unsuspend-site', one);
       expect(error).toMatchObject({ code: 'svc_reconnect_failed', status: 503, data: { site_id: 1 } });
       expect(error.message).toMatch(
-        /^The suspension of site 1 is lifted, but it could not be connected again: .*127\.0\.0\.1/,
+        /^The suspension of site 1 is lifted, but it could not be reconnected: .*127\.0\.0\.1/,
       );
       expect(error.advice).toContain('reconnect-site-v1');
       expect(await app.call('get-site', one)).toMatchObject({ status: 'disconnected' });

@@ -90,8 +90,8 @@ describe('switch-plugin', () => {
       name: 'Old Carousel',
     };
     for (const [plugin, message] of [
-      ['carousel', 'no plugin of the fleet is called "carousel"'],
-      ['no-such-plugin', 'no plugin of the fleet is called "no-such-plugin"'],
+      ['carousel', 'no plugin in the fleet is called "carousel"'],
+      ['no-such-plugin', 'no plugin in the fleet is called "no-such-plugin"'],
     ] as const) {
       const error = await app.fail('switch-plugin', { plugin, action: 'deactivate' });
       expect(error).toMatchObject({

@@ -105,7 +105,7 @@ describe('applying', () => {
     expect(answer.summary).toEqual({ total_updated: 3, total_errors: 2, sites_updated: 1 });
   });
 
-  it('tells when WordPress put the old version back', async () => {
+  it('tells when WordPress restored the old version', async () => {
     const [a = ''] = plugins();
     site.faults = { failUpdates: true, rollback: true };
     const { errors } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
@@ -115,7 +115,7 @@ describe('applying', () => {
         type: 'plugin',
         slug: a,
         code: 'svc_update_failed',
-        message: expect.stringMatching(/put the old version back/),
+        message: expect.stringMatching(/restored the old version/),
       },
     ]);
   });

@@ -73,7 +73,7 @@ describe('an update that breaks the site', () => {
     expect(errors).toContainEqual(
       expect.objectContaining({
         type: 'site',
-        message: expect.stringContaining('the child plugin does not answer since'),
+        message: expect.stringContaining('the child plugin has not answered since'),
       }),
     );
     const alert = () => app.db.one<{ id: number; facts: string }>('SELECT id, facts FROM alert');
@@ -136,7 +136,7 @@ describe('a connection that breaks while an update runs', () => {
     expect(updated).toEqual([]);
     expect(errors).toMatchObject([{ slug: a, code: 'svc_still_running' }]);
     expect(errors[0]).not.toHaveProperty('unknown');
-    expect(errors[0].message).toMatch(/^The connection broke while the update ran .*version 1\.0/);
+    expect(errors[0].message).toMatch(/^The connection broke during the update .*version 1\.0/);
     expect(app.clock.now() - began).toBeGreaterThanOrEqual(WAIT / 2);
   });
 
@@ -414,7 +414,7 @@ describe('a call on a slow site', () => {
     expect(status.summary).toMatchObject({ total_updated: 1, sites_updated: 1 });
     expect(status.items).toContainEqual(expect.objectContaining({ slug: a, old_version: '1.0', new_version: '2.0' }));
     expect(status.items).toContainEqual(expect.objectContaining({ slug: renamed, code: 'svc_activation_failed' }));
-    expect(status.errors).toMatchObject([{ message: expect.stringContaining('is inactive now') }]);
+    expect(status.errors).toMatchObject([{ message: expect.stringContaining('is now inactive') }]);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 

@@ -161,7 +161,7 @@ describe('forms of the page', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Save' }).click();
     await dialog
       .getByRole('alert')
-      .getByText(/is the last user who may change anything/)
+      .getByText(/is the last user who may make changes/)
       .waitFor();
     await dialog.getByRole('button', { name: 'Cancel' }).click();
   });

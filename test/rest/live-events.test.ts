@@ -288,7 +288,7 @@ describe('the stream of events', () => {
          WITH RECURSIVE i (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM i WHERE n < 100) SELECT ? || n, ?, 1, 1, '{}' FROM i`,
         [`flood ${++n} `, kind],
       );
-    const isCut = () => lines.includes('a listener to events does not read: its connection is cut');
+    const isCut = () => lines.includes('an event listener does not read: its connection is closed');
     while (!isCut()) {
       await insert();
       // Clients that read receive all of them.

@@ -515,7 +515,7 @@ describe('the contract', () => {
   test.each([
     ['', 'rest_missing_callback_param', ['start_date', 'end_date']],
     ['start_date=2026-11-01', 'rest_missing_callback_param', ['end_date']],
-    ['start_date=2026-02-30&end_date=2026-03-01', 'rest_invalid_param', { start_date: 'is not a day of the calendar' }],
+    ['start_date=2026-02-30&end_date=2026-03-01', 'rest_invalid_param', { start_date: 'is not a real date' }],
     ['start_date=1.1.2026&end_date=2026-03-01', 'rest_invalid_param', { start_date: 'must be a day as YYYY-MM-DD' }],
     [
       'start_date=2026-11-02&end_date=2026-11-01',
@@ -560,7 +560,7 @@ describe('the contract', () => {
     expect(await ask('perf-audit')).toEqual([501, 'perf-audit']);
     expect(await ask('feedback_tool')).toEqual([501, 'feedback_tool']);
     const own = await off.rest(`GET /pro-reports/${lone}/plugins?${RANGE}`);
-    expect(own.body.meta.notes).toContain('What was done on the site itself is left out: the Logs module is off.');
+    expect(own.body.meta.notes).toContain('What was done on the site itself is left out: the Logs module is disabled.');
     await off.close();
     const none = await restApp({ sites: 1, config: { modules: [] } });
     expect((await none.rest(`GET /pro-reports/1/plugins?${RANGE}`)).body.data.module).toBe('pro-reports');
@@ -603,13 +603,13 @@ describe('the contract', () => {
       (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body.meta.notes;
     // The current time is noon of November 20.
     await beat('2026-10-20T12:00:00Z');
-    expect(await notes('2026-09-01', '2026-09-30')).toEqual(['The monitor made no check in the range.']);
+    expect(await notes('2026-09-01', '2026-09-30')).toEqual(['The monitor made no checks in the range.']);
     await beat('2026-10-20T11:59:59.999Z');
-    const forgotten = 'Figures of uptime are kept for 31 days: what was measured before 2026-10-20 is in none of them.';
+    const forgotten = 'Uptime statistics are kept for 31 days: measurements before 2026-10-20 are not included.';
     expect(await notes('2026-09-01', '2026-09-30')).toEqual([forgotten]);
-    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'The monitor made no check in the range.']);
+    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'The monitor made no checks in the range.']);
     await DATA.uptime.seed();
-    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'Days are those of UTC.']);
+    expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'Days are in UTC.']);
   });
 
   test('raw rows of plugins carry the tokens of the document', async () => {

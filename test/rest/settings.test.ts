@@ -43,7 +43,7 @@ describe('groups', () => {
     expect(body.message).toMatch(
       /^The general settings were changed\. Stored only, [^:]*: svc_widgets, backup_before_upgrade /,
     );
-    expect(body.message).toContain('WARNING: no backup is made before updates');
+    expect(body.message).toContain('WARNING: no backup is made or requested before updates');
     expect(body.data).toMatchObject({
       timezone_string: 'Europe/Berlin',
       time_daily_update: '4:30',

@@ -173,7 +173,7 @@ describe('a visit of the front page', () => {
     expect(job).toMatchObject({ status: 'completed', succeeded: 1, failed: 2 });
     expect(job.errors).toEqual([
       { site_id: 1, code: 'svc_site_offline', message: 'The front page answered with HTTP 500.' },
-      { site_id: 2, code: 'svc_site_offline', message: 'The front page gave no answer.' },
+      { site_id: 2, code: 'svc_site_offline', message: 'The front page did not answer.' },
     ]);
     expect(job.items_total).toBe(3);
     const second = (await app.rest(`GET /jobs/${job_id}?page=2&per_page=2`)).body;
@@ -345,7 +345,7 @@ describe('marks set by hand', () => {
         sites_reconnected: 1,
         errors: [{ site_id: 2, code: 'svc_reconnect_failed', message: expect.any(String) }],
       });
-      expect(body.message).toContain('1 of 2 sites that were disconnected are connected again');
+      expect(body.message).toContain('1 of 2 disconnected sites are connected again');
       expect([await status(1), await status(2)]).toEqual(['connected', 'disconnected']);
     });
   });

@@ -315,7 +315,7 @@ describe('buckets', () => {
     const open = await bucket();
     const { id } = await add({ client_id: ada, bucket_id: own.id, duration_seconds: 3600 });
     const preview = await app.call('delete-client', { client_id_or_email: ada, dry_run: true });
-    expect(preview.warnings).toEqual(['1 bucket of hours, which serves it alone, goes with it.']);
+    expect(preview.warnings).toEqual(['1 hour bucket used only by this client is deleted with it.']);
     await app.call('delete-client', { client_id_or_email: ada, confirm: true });
     const left = (await ok('GET /time-tracker/buckets')).data as { id: number; client_ids: number[] }[];
     expect(left.map((one) => [one.id, one.client_ids]).sort()).toEqual([

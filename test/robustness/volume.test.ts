@@ -166,7 +166,7 @@ describe('a full volume', needs('a volume'), () => {
     await begin('memory');
     const job = await jobUnderWay();
     volume.fill();
-    await refused(/disk of the database is full/);
+    await refused(/database’s disk is full/);
     const { total } = await run('count-clients');
     // Calls in flight return, but cannot be stored.
     await new Promise((resolve) => setTimeout(resolve, LATE_MS));
@@ -186,7 +186,7 @@ describe('a volume that refuses writes', needs('a disk image'), () => {
     volume.protect(files, true);
     let total = 0;
     try {
-      await refused(/refuses to be written or read/);
+      await refused(/cannot be read or written/);
       const waiting = await run('get-batch-job-status', { job_id: job });
       expect(waiting).toMatchObject({ failed: 0, errors: [], completed_at: null });
       total = Number((await run('count-clients')).total);

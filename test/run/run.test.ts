@@ -543,7 +543,7 @@ describe('the shell', () => {
   it('says why it cannot listen', async () => {
     const first = await listen(surfaces.http, { host: '127.0.0.1', port: 0 });
     await expect(listen(surfaces.http, { host: '127.0.0.1', port: first.port })).rejects.toThrow(
-      /another program listens there/,
+      /another program is listening there/,
     );
     await first.close(0);
   });

@@ -90,7 +90,7 @@ describe('an update that breaks the site', () => {
     expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
     expect(answer.errors[0].evidence.length).toBeGreaterThan(0);
     expect(answer.errors[0].message).toMatch(
-      /^Version 99\.0 broke the site\. Sitefleet put back .* the site was well again [\d.]+ s after/,
+      /^Version 99\.0 broke the site\. Sitefleet rolled back to .* the site was healthy again [\d.]+ s after/,
     );
     expect(plugin.version).toBe(before);
     expect(await app.cell('SELECT digest FROM safe_change')).toBe(digest());
@@ -106,7 +106,7 @@ describe('an update that breaks the site', () => {
     const { plugin, before } = await bad('fatal', { watchdog: true });
     const answer = await app.safely('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
-    expect(answer.errors[0].message).toContain('The guard of the site put back');
+    expect(answer.errors[0].message).toContain("The site's guard rolled back to");
     expect(plugin.version).toBe(before);
     expect((await logged(plugin)).at(-1)).toMatch(/^rolled-back 99\.0 .* by the guard of the site$/);
     await expectSettled();
@@ -121,7 +121,7 @@ describe('an update that breaks the site', () => {
       return sleep(ms, signal);
     };
     const answer = await app.safely('update-site-plugins', one);
-    expect(answer.errors[0].message).toContain('The guard of the site put back');
+    expect(answer.errors[0].message).toContain("The site's guard rolled back to");
     // Between the two checks before; then until the guard acts, which waits 2 s after the last change of a file, not
     // the usual 5 s. On a busy machine the guard has acted by the second check.
     const long = waits.filter((ms) => ms >= 1_000);
@@ -220,7 +220,7 @@ describe('an update that breaks the site', () => {
       { slug: plugin.slug, code: 'svc_update_broke_site' },
       { slug: second.slug, code: 'svc_site_unhealthy' },
     ]);
-    expect(answer.errors[0].message).toContain('A person has to look');
+    expect(answer.errors[0].message).toContain('A person needs to look');
     expect(second.version).toBe(old);
     // Without a proven culprit nothing is held back.
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
@@ -312,7 +312,7 @@ describe('an update that is killed', () => {
 
   it('and left the site in maintenance is undone, and the version is not held back', async () => {
     const { plugin, before, message } = await killed();
-    expect(message).toContain('Sitefleet put that back');
+    expect(message).toContain('Sitefleet rolled back to that version');
     expect((await logged(plugin)).at(-1)).toBe(`rolled-back 99.0 ${before}`);
   });
 

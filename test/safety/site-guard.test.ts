@@ -177,7 +177,7 @@ describe('a site without a guard', () => {
     await sync();
     const plan = await app.safely('safe-update-site', { ...one, dry_run: true });
     expect(plan).toMatchObject({ planned: [{ slug: plugin.slug, protection: 'reinstall' }], updated: [] });
-    expect(plan.notices.join(' ')).toContain('only while WordPress still starts');
+    expect(plan.notices.join(' ')).toContain('while WordPress still starts');
     expect(asked).toEqual([`HEAD https://downloads.wordpress.org/plugin/${folder}.${before}.zip`]);
     expect(plugin.version).toBe(before);
 
@@ -190,7 +190,7 @@ describe('a site without a guard', () => {
     site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
     const dead = await app.safely('safe-update-site', one);
     expect(dead.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_broke_site' }]);
-    expect(dead.notices.join(' ')).toContain('only while WordPress still starts');
+    expect(dead.notices.join(' ')).toContain('while WordPress still starts');
   });
 
   it('leaves items alone that nothing protects, unless asked otherwise', async () => {
@@ -204,7 +204,7 @@ describe('a site without a guard', () => {
     expect(plugin.version).toBe(before);
     const told = await app.safely('safe-update-site', { ...one, least_protection: 'none' });
     expect(told.updated).toMatchObject([{ slug: plugin.slug, protection: 'none' }]);
-    expect(told.notices.join(' ')).toContain('cannot be put back');
+    expect(told.notices.join(' ')).toContain('cannot be rolled back');
   });
 
   it('is updated by the ordinary operations as before: no look, no wait', async () => {

@@ -7,7 +7,7 @@ import { ordinary, running } from './safety-app.js';
 
 let mcp: McpApp;
 let client: Driver;
-const SEEN = expect.arrayContaining(['The front page answers HTTP 500; before it was 200.']);
+const SEEN = expect.arrayContaining(['The front page answers HTTP 500; before, it was 200.']);
 const slug = 'shop/shop.php';
 
 beforeAll(async () => {

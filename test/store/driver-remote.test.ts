@@ -165,7 +165,7 @@ describe('a server that misbehaves', () => {
       puppet.manners = [{ body }];
       await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({
         name: 'StorageError',
-        message: expect.stringContaining('no libSQL server'),
+        message: expect.stringContaining('not lead to a libSQL server'),
       });
     }
     expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });

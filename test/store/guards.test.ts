@@ -214,7 +214,7 @@ describe('a database file that is moved while the service runs', () => {
     expect([status, body.reasons.join(' ')]).toEqual([503, expect.stringContaining(words)]);
     // Anonymous clients can read that, too.
     expect(JSON.stringify(body)).not.toContain(data);
-    await expect.poll(() => server.errors()).toContain(`${words} while the service runs`);
+    await expect.poll(() => server.errors()).toContain(`${words} while the service is running`);
     expect(server.child.exitCode).toBeNull();
     expect((await rest(login, 'GET /tags')).status).toBe(200);
   }
@@ -452,9 +452,7 @@ describe('without the native part of the database driver', () => {
       const stack = err.split('\n').filter((line) => line.startsWith('    at'));
       expect([args[0], code, stack]).toEqual([args[0], 1, []]);
       expect(args[0] === 'stdio' ? '' : out).toBe('');
-      expect(err).toMatch(
-        /native part of the database driver is not installed: the package @libsql\/[\w-]+ is missing/,
-      );
+      expect(err).toMatch(/database driver's native part is not installed: the package @libsql\/[\w-]+ is missing/);
       expect(err).toContain('--omit=optional');
     }
     expect(existsSync(db)).toBe(false);

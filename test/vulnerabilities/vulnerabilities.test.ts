@@ -70,8 +70,11 @@ describe('without a feed', () => {
   it('nothing is known, and every answer says how to switch it on, never "none"', async () => {
     app = await checkedApp({ sites: 1 });
     await app.connectAll(1);
-    const how = /No vulnerability feed is set, so nothing is known\. Set SITEFLEET_VULNERABILITY_FEED/;
-    expect(await refresh(app)).toEqual({ outcome: 'off', message: 'no feed is set: SITEFLEET_VULNERABILITY_FEED' });
+    const how = /No vulnerability feed is configured, so nothing is known\. Set SITEFLEET_VULNERABILITY_FEED/;
+    expect(await refresh(app)).toEqual({
+      outcome: 'off',
+      message: 'no feed is configured: SITEFLEET_VULNERABILITY_FEED',
+    });
     expect(await app.call('list-vulnerabilities')).toMatchObject({
       checked_at: null,
       note: expect.stringMatching(how),
@@ -97,7 +100,7 @@ describe('without a feed', () => {
     expect(await app.call('list-vulnerabilities')).toMatchObject({
       checked_at: null,
       vulnerable_sites: null,
-      note: 'The vulnerability feed was not read yet, so nothing is known.',
+      note: 'The vulnerability feed has not been read yet, so nothing is known.',
     });
   });
 });
@@ -406,7 +409,7 @@ describe('a feed that was read', () => {
     server.next({ status: 500 });
     expect(await refresh(app)).toEqual({ outcome: 'failed', message: 'The feed answered with HTTP 500.' });
     const note =
-      /^The vulnerability feed was last read on \d{4}-\d\d-\d\d, 4 days ago: newer vulnerabilities are missing\. The last look failed: The feed answered with HTTP 500\.$/;
+      /^The vulnerability feed was last read on \d{4}-\d\d-\d\d, 4 days ago: newer vulnerabilities are missing\. The last read failed: The feed answered with HTTP 500\.$/;
     expect(await app.call('list-vulnerabilities')).toMatchObject({ total: 5, note: expect.stringMatching(note) });
     expect(await app.call('search-fleet', { vulnerable: true })).toMatchObject({
       total: 2,
@@ -566,12 +569,12 @@ describe('what goes wrong with a feed', () => {
   });
 
   it.each<[string, () => void, RegExp]>([
-    ['cut', () => server.next('cut'), /could not be read to its end|breaks off/],
-    ['broken off', () => server.serve(feedText(GOOD).slice(0, -2000)), /breaks off before its end/],
+    ['cut', () => server.next('cut'), /could not be read completely|is incomplete/],
+    ['broken off', () => server.serve(feedText(GOOD).slice(0, -2000)), /is incomplete/],
     ['not JSON', () => server.serve('<html>We are busy</html>'), /is not JSON/],
     ['an error in JSON', () => server.serve('{"error": "quota"}'), /no entry in the format/],
     ['empty', () => server.serve('{}'), /no entry in the format/],
-    ['nothing at all', () => server.serve(''), /breaks off/],
+    ['nothing at all', () => server.serve(''), /is incomplete/],
     ['shorter', () => server.serve(feedText(GOOD.slice(0, 50))), /has 50 entries, and had 60\. .*--accept-shorter/],
     [
       'of another format',
@@ -582,14 +585,14 @@ describe('what goes wrong with a feed', () => {
     [
       'badly packed',
       () => server.serve(Buffer.concat([gzipSync(feedText(GOOD)).subarray(0, 60), Buffer.alloc(50, 7)])),
-      /cannot be unpacked|read to its end/,
+      /cannot be decompressed|read completely/,
     ],
     [
       'moved',
       () => server.next({ status: 302, headers: { location: '/other' } }),
       /HTTP 302\. Redirects are not followed/,
     ],
-    ['refused', () => server.next({ status: 403 }), /wants a key: SITEFLEET_VULNERABILITY_KEY/],
+    ['refused', () => server.next({ status: 403 }), /requires a key: SITEFLEET_VULNERABILITY_KEY/],
   ])('keeps the last good copy when the new one is %s', async (_what, breaks, message) => {
     await good();
     const before = await app.db.all('SELECT * FROM vulnerability ORDER BY id');
@@ -624,7 +627,7 @@ describe('what goes wrong with a feed', () => {
     server.next({ status: 429, headers: { 'retry-after': '7200' } });
     expect(await refresh(app)).toEqual({
       outcome: 'failed',
-      message: 'The feed answered with HTTP 429. It was asked too often.',
+      message: 'The feed answered with HTTP 429. It received too many requests.',
     });
     app.clock.move(2 * HOUR - 1000);
     expect(await refresh(app)).toMatchObject({ outcome: 'not_due' });
@@ -641,7 +644,7 @@ describe('what goes wrong with a feed', () => {
     server.key = null;
     expect(failed).toEqual({
       outcome: 'failed',
-      message: 'The feed answered with HTTP 401. It does not take the key.',
+      message: 'The feed answered with HTTP 401. It does not accept the key.',
     });
     await kept();
     const tables = ['vulnerability_feed', 'setting', 'instance', 'action_log'];
@@ -723,11 +726,11 @@ describe('what goes wrong with a feed', () => {
     await started([{ [BOX]: '1.0' }], { vulnerability_feed: join(path, 'missing') });
     expect(await refresh(app)).toEqual({
       outcome: 'failed',
-      message: 'The file of the feed cannot be read (ENOTDIR).',
+      message: 'The feed file cannot be read (ENOTDIR).',
     });
     expect(await app.call('list-vulnerabilities')).toMatchObject({
       checked_at: null,
-      note: 'The vulnerability feed was not read yet, so nothing is known. The last look failed: The file of the feed cannot be read (ENOTDIR).',
+      note: 'The vulnerability feed has not been read yet, so nothing is known. The last read failed: The feed file cannot be read (ENOTDIR).',
     });
   });
 

@@ -17,10 +17,10 @@ export function requireGrant({ actor }: Pick<Ctx, 'actor'>, rights: readonly Rig
   if (actor.denied_sites.length > 0)
     throw new ServiceError(
       'svc_rest_insufficient_permission',
-      `This ${who} may not see every site, and others could.`,
+      `This ${who} has no access to all sites, but the new one would.`,
       {
         field,
-        advice: 'Use a login that may see all sites.',
+        advice: 'Use a login with access to all sites.',
       },
     );
 }

@@ -90,13 +90,13 @@ function requireDone(outcome: KeyOutcome, ref: KeyRef): void {
   if (outcome === 'absent') throw notFound(ref);
   throw new ServiceError(
     'svc_rest_conflict',
-    'This is the last working key that may read and write, or the last that may write: without it, keys could not be made through this interface any more.',
+    'This is the last working key that may read and write, or the last that may write: without it, keys could no longer be created through this interface.',
     { field: 'key_identifier', advice: 'Create another key with the permissions read,write first.' },
   );
 }
 
 function notFound(ref: KeyRef): ServiceError {
-  return new ServiceError('api_key_not_found', `No API key is known as ${JSON.stringify(ref)}.`, {
+  return new ServiceError('api_key_not_found', `There is no API key ${JSON.stringify(ref)}.`, {
     field: 'key_identifier',
     advice: 'Find the right one with GET /v2/rest-api/keys.',
   });

@@ -149,7 +149,7 @@ function requireDone(outcome: UserOutcome, name: string): void {
   if (outcome === 'absent') throw noUser(name);
   throw new ServiceError(
     'svc_rest_conflict',
-    `${JSON.stringify(name)} is the last user who may change anything: no other could add users any more. Nothing changed.`,
+    `${JSON.stringify(name)} is the last user who may make changes: no other user could add users. Nothing changed.`,
     {
       field: 'user_id',
       advice: 'Add another user with the right write first (POST /v2/users/add, or "sitefleet user add").',
@@ -158,15 +158,15 @@ function requireDone(outcome: UserOutcome, name: string): void {
 }
 
 function noUser(ref: UserRef): ServiceError {
-  return new ServiceError('svc_user_not_found', `No user is known as ${JSON.stringify(ref)}.`, {
+  return new ServiceError('svc_user_not_found', `There is no user ${JSON.stringify(ref)}.`, {
     field: 'user_id',
     advice: 'GET /v2/users, or "sitefleet user list", shows the users.',
   });
 }
 
 function switchedOff(name: string): ServiceError {
-  return new ServiceError('svc_rest_conflict', `The user ${JSON.stringify(name)} is switched off. Nothing changed.`, {
+  return new ServiceError('svc_rest_conflict', `The user ${JSON.stringify(name)} is disabled. Nothing changed.`, {
     field: 'active',
-    advice: 'Switch the user on first.',
+    advice: 'Enable the user first.',
   });
 }

@@ -149,7 +149,11 @@ async function checkSites(
   const sites = named ?? before;
   requireAccess(ctx, sites, 'sites');
   if (sites.length === 0 && ctx.actor.denied_sites.length > 0)
-    throw wrong('sites', 'This login has no access to all sites.', 'Name the sites whose alerts the recipient should get.');
+    throw wrong(
+      'sites',
+      'This login has no access to all sites.',
+      'Name the sites whose alerts the recipient should get.',
+    );
   const missing = named === undefined ? [] : await ctx.store.alertRecipients.missingSites(named);
   if (missing.length > 0)
     throw wrong('sites', `No site has the id ${missing.slice(0, 10).join(', ')}.`, 'Find ids with GET /v2/sites.');

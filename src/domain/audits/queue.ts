@@ -20,7 +20,7 @@ const DUE_AT_ONCE = 200;
 
 /** Queues the audits that are due by schedule, then runs audits until the queue is empty or the time is up. */
 export async function runAudits(ctx: Ctx): Promise<string> {
-  if (!ctx.config.modules.includes('perf-audit')) return 'the module is off';
+  if (!ctx.config.modules.includes('perf-audit')) return 'the module is disabled';
   const scheduled = (await isScheduleOn(ctx)) ? await queueDue(ctx) : 0;
   const began = ctx.clock.elapsed();
   let done = 0;
@@ -79,7 +79,7 @@ async function settleFailure(ctx: Ctx, audit: ClaimedAudit, engine: string, erro
   if (failure?.cause !== undefined || (failure === null && !(error instanceof ServiceError)))
     ctx.log.warn({ err: failure?.cause ?? error, site_id: audit.site_id }, 'a performance audit failed');
   const known = failure ?? (error instanceof ServiceError ? error : null);
-  const message = known?.message ?? 'The audit failed for a reason that stands in the log.';
+  const message = known?.message ?? 'The audit failed; see the log for the reason.';
   const retry = failure?.retryAfterMs ?? null;
   if (retry !== null && audit.attempts < TRIES) {
     await ctx.store.audits.postpone(audit.id, now + retry, message, true);

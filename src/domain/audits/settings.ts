@@ -79,7 +79,7 @@ export async function requireEngine(
     ...(settings.engine === 'lighthouse' ? [] : [setKey]),
     ...(settings.engine === 'pagespeed' || missing === null ? [] : [missing]),
   ];
-  throw new ServiceError('svc_perf_audit_not_configured', 'Nothing on this server can measure a page yet.', {
+  throw new ServiceError('svc_perf_audit_not_configured', 'No audit tool is set up on this server yet.', {
     advice: `Ask the operator to ${ways.join(', or to ')}.`,
     data: {
       engine: settings.engine,

@@ -16,7 +16,7 @@ const KEPT = { days: 7, weeks: 4 } as const;
 /** Makes the day's backup if it is due, and removes expired ones. Returns a short summary. */
 export async function backUpByClock(ctx: Ctx): Promise<string> {
   const { backups, clock } = ctx;
-  if (backups === null) return 'no folder for backups is set';
+  if (backups === null) return 'no backup folder is set';
   const now = clock.now();
   let made: BackupFile;
   let known: BackupFile[] = [];
@@ -24,7 +24,7 @@ export async function backUpByClock(ctx: Ctx): Promise<string> {
     // A file from the future was made with a wrong clock; it must not prevent today's backup.
     known = backups.list().filter(({ at }) => at <= now);
     const last = known.at(-1);
-    if (last !== undefined && now - last.at < DUE_MS) return `the last one is of ${isoTime(last.at)}`;
+    if (last !== undefined && now - last.at < DUE_MS) return `the last one is from ${isoTime(last.at)}`;
     made = await backups.make(now);
   } catch (error) {
     await raiseAlert(ctx, error, known.at(-1)?.at ?? null);
@@ -70,6 +70,6 @@ function reasonOf(error: unknown): string {
   const { code, kind } = (error ?? {}) as { code?: unknown; kind?: unknown };
   if (code === 'ENOSPC' || kind === 'full') return 'The disk is full.';
   if (kind === 'corrupt') return 'The copy, or the database itself, is damaged: "sitefleet check" says where.';
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'The folder for backups may not be written to.';
-  return 'The log says why.';
+  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'The backup folder is not writable.';
+  return 'See the log for the reason.';
 }

@@ -94,8 +94,8 @@ export async function previewDeleteClient(ctx: Ctx, ref: ClientRef) {
   const buckets = client.own_buckets;
   const lost =
     buckets === 1
-      ? '1 bucket of hours, which serves it alone, goes with it.'
-      : `${buckets} buckets of hours go with it.`;
+      ? '1 hour bucket used only by this client is deleted with it.'
+      : `${buckets} hour buckets are deleted with it.`;
   return {
     dry_run: true,
     deleted: false,

@@ -33,7 +33,7 @@ export function requireAccess(ctx: Ctx, siteIds: readonly number[], field: strin
   const at = `${field}[${index}]`;
   throw new ServiceError(
     'svc_access_denied',
-    `${at}: this login may not use site ${siteIds[index]}. Nothing changed.`,
+    `${at}: this login has no access to site ${siteIds[index]}. Nothing changed.`,
     {
       field: at,
       advice: 'Leave the site out, or ask an administrator for access to it.',
@@ -88,7 +88,7 @@ export function stored(
 
 export function notFound(ref: ClientRef): ServiceError {
   const shown = JSON.stringify(typeof ref === 'string' ? ref.slice(0, 100) : ref);
-  return new ServiceError('svc_client_not_found', `client_id_or_email: no client is known as ${shown}.`, {
+  return new ServiceError('svc_client_not_found', `client_id_or_email: there is no client ${shown}.`, {
     field: 'client_id_or_email',
     advice: 'Find the right id or e-mail with list-clients-v1.',
   });

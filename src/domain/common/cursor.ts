@@ -31,19 +31,19 @@ export function cursorAfter(question: unknown, last: SortKey, page: number): str
  */
 export function placeOf(question: unknown, cursor: string, page: number | undefined): Place {
   if (page !== undefined && page > 1)
-    throw new ServiceError('svc_invalid_input', 'page and cursor contradict each other.', {
+    throw new ServiceError('svc_invalid_input', 'page and cursor cannot be used together.', {
       field: 'page',
-      advice: 'Go on by cursor alone, or by page numbers alone.',
+      advice: 'Use either the cursor or page numbers.',
     });
   if (cursor === '') return { page: 1 };
   const [digest, at, ...after] = decoded(cursor);
   const isPlace = Number.isSafeInteger(at) && Number(at) > 1 && after.every(isValue);
   if (typeof digest !== 'string' || (digest === digestOf(question) && !isPlace))
-    throw wrong('cursor is none that a list answered.', 'Send the next_cursor of the page before, unchanged.');
+    throw wrong('cursor does not come from a list answer.', 'Send next_cursor of the previous page, unchanged.');
   if (digest !== digestOf(question))
     throw wrong(
       'cursor belongs to other filters or another order.',
-      'Repeat the filters and the order of the call that answered it, or begin without a cursor.',
+      'Repeat the filters and order of the call that returned it, or start without a cursor.',
     );
   return { after: after as SortKey, page: Number(at) };
 }

@@ -15,7 +15,7 @@ export async function withStorageError<T>(code: ErrorCode, message: string, work
     if (error instanceof ServiceError) throw error;
     const storage = storageFailure(error);
     if (storage !== null) throw storage;
-    throw new ServiceError(code, message, { advice: 'The log of the server has the details.', cause: error });
+    throw new ServiceError(code, message, { advice: "The server's log has the details.", cause: error });
   }
 }
 

@@ -136,7 +136,7 @@ function plan(id: number, comment: Comment | undefined, action: CommentAction): 
       'svc_rest_conflict',
       `Comment ${id} is ${named(comment_status)}: ${action} needs one that is ${from.map(named).join(' or ')}.`,
       {
-        advice: comment_status === 'trash' ? 'Restore it first.' : 'Read the comments for their present states.',
+        advice: comment_status === 'trash' ? 'Restore it first.' : 'Read the comments for their current states.',
         data: { comment_status },
       },
     ),
@@ -172,7 +172,7 @@ function judge(id: number, action: CommentAction, status: CommentOutcome, failur
       'svc_child_error',
       `Comment ${id} is ${status} after ${action}: the step had no effect. ${reason}`,
       {
-        advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+        advice: "A plugin on the site may prevent it: try it in the site's WordPress admin.",
         data: { comment_status: status },
       },
     ),
@@ -218,6 +218,6 @@ function reaches(comments: readonly Comment[], depth: number): boolean {
 function notFound(id: number): ServiceError {
   return new ServiceError('svc_rest_comment_not_found', `The site has no comment ${id}.`, {
     field: 'id_comment',
-    advice: 'Read the comments of the site for the right ids.',
+    advice: "Read the site's comments for the right ids.",
   });
 }

@@ -62,8 +62,8 @@ export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<Li
     })),
   ];
   if (sites.length > 0) return { sites, errors };
-  throw new ServiceError('website_not_found', 'The filters name no site.', {
-    advice: 'Check websites, groups and clients; without any of them all sites are meant.',
+  throw new ServiceError('website_not_found', 'The filters match no site.', {
+    advice: 'Check websites, groups and clients; without any of them, all sites are used.',
     data: { errors },
   });
 }
@@ -129,7 +129,7 @@ export async function readFromSites<T>(
   return { answers, errors };
 }
 
-const TOO_LATE = 'The site gave no answer within the time that one call may take.';
+const TOO_LATE = 'The site did not answer within the time limit of a call.';
 
 async function pause(ctx: Ctx, ms: number): Promise<void> {
   if (ms === 0 || ctx.signal.aborted) return;
@@ -145,7 +145,8 @@ async function one<T>(
   { room, named }: { room: { left: number }; named: boolean },
 ): Promise<{ value: T } | { error: ServiceError }> {
   try {
-    if (target === undefined) throw new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`);
+    if (target === undefined)
+      throw new ServiceError('svc_site_not_found', `Site ${site.id} has been removed in the meantime.`);
     requireLive(target, named);
     ctx.signal.throwIfAborted();
     if (room.left <= 0) throw tooMuch();
@@ -164,7 +165,7 @@ async function one<T>(
 }
 
 function tooMuch(): ServiceError {
-  return new ServiceError('svc_answer_too_large', 'The answers of the other sites filled this call.', {
+  return new ServiceError('svc_answer_too_large', "The other sites' answers already filled the response.", {
     advice: 'Ask for fewer sites at once, or lower maximum.',
   });
 }

@@ -46,10 +46,10 @@ async function create(ctx: Ctx, connection: SiteConnection, siteId: number, fiel
   const { id, link } = await withPostError('create_post_error', siteId, () =>
     ctx.child.savePost(connection, fields, null, { signal: ctx.signal }),
   );
-  if (id === null) throw new ServiceError('create_post_error', 'The site did not create the post, and gave no reason.');
+  if (id === null) throw new ServiceError('create_post_error', 'The site did not create the post and gave no reason.');
   // A post that cannot be read back was not created, regardless of the child's answer.
   const made = await findPost(ctx, connection, id);
   if (made === null)
-    throw new ServiceError('create_post_error', `The site reported post ${id}, but has none of this id.`);
+    throw new ServiceError('create_post_error', `The site reported post ${id}, but has no post with this id.`);
   return { id, link, made };
 }

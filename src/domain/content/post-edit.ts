@@ -50,17 +50,17 @@ function isHeld(ctx: Ctx, post: EditablePost): boolean {
 
 function requireFree(ctx: Ctx, post: EditablePost): void {
   if (!isHeld(ctx, post)) return;
-  throw new ServiceError('svc_rest_conflict', `Somebody has post ${post.id} open in the editor of the site.`, {
-    advice: 'Try again when it is closed; the lock lapses 150 s after the editor was left.',
+  throw new ServiceError('svc_rest_conflict', `Someone has post ${post.id} open in the site's editor.`, {
+    advice: 'Try again once it is closed; the lock expires 150 s after the editor is left.',
   });
 }
 
 /** The child can pin a post, but has no way to unpin one. */
 function requirePossible(before: EditablePost, change: PostChange): void {
   if (change.is_sticky === 0 && before.is_sticky === 1) {
-    throw new ServiceError('svc_rest_conflict', 'The child plugin cannot take the sticky mark off a post.', {
+    throw new ServiceError('svc_rest_conflict', 'The child plugin cannot make a sticky post unsticky.', {
       field: 'is_sticky',
-      advice: 'Take it off in the WordPress admin of the site.',
+      advice: "Do it in the site's WordPress admin.",
     });
   }
 }
@@ -100,7 +100,7 @@ async function rewrite(ctx: Ctx, connection: SiteConnection, before: EditablePos
   if (!failed) return;
   throw new ServiceError('edit_post_failed', 'The site could not download the featured image. The rest was changed.', {
     field: 'post_featured_image',
-    advice: 'Check that the site can reach the address of the image.',
+    advice: "Check that the site can reach the image's URL.",
     data: { fields: ['post_featured_image'] },
   });
 }
@@ -122,9 +122,9 @@ async function authorLogin(ctx: Ctx, connection: SiteConnection, post: EditableP
   if (login !== '') return login;
   throw new ServiceError(
     'edit_post_error',
-    `The author of post ${post.id} could not be found out, and would be lost.`,
+    `The author of post ${post.id} could not be determined, and would be lost.`,
     {
-      advice: 'Change categories, featured image and sticky mark in the WordPress admin of the site.',
+      advice: "Change categories, featured image and stickiness in the site's WordPress admin.",
     },
   );
 }
@@ -147,7 +147,7 @@ function requireEffect(before: EditablePost, after: EditablePost, wanted: PostCh
   if (real.length === 0) return;
   throw new ServiceError('edit_post_failed', `The site reported success, but did not change ${real.join(', ')}.`, {
     ...(real[0] === undefined ? {} : { field: real[0] }),
-    advice: 'A plugin of the site may forbid the change: try it in its WordPress admin.',
+    advice: "A plugin on the site may prevent it: try it in the site's WordPress admin.",
     data: { fields: real },
   });
 }

@@ -58,7 +58,7 @@ function requireReached(id: number, step: PostStep, code: ErrorCode, before: str
   if (isReached(step, before, after)) return;
   const post_status = after ?? 'deleted';
   throw new ServiceError(code, `The site reported success, but post ${id} is ${post_status} after ${step}.`, {
-    advice: 'A plugin of the site may forbid the step: try it in its WordPress admin.',
+    advice: "A plugin on the site may prevent it: try it in the site's WordPress admin.",
     data: { post_status },
   });
 }

@@ -97,7 +97,7 @@ export async function releaseLock(ctx: Ctx, connection: SiteConnection, id: numb
     await ctx.child.setEditLock(connection, id, before, { signal: ctx.signal });
   } catch (error) {
     // The lock expires after 150 s anyway.
-    ctx.log.debug({ err: error, site_id: connection.site_id }, 'the edit lock of a post could not be taken off');
+    ctx.log.debug({ err: error, site_id: connection.site_id }, 'the edit lock of a post could not be removed');
   }
 }
 

@@ -140,7 +140,7 @@ async function remove(
   const { [slug]: present, ...others } = await read<unknown>(ctx, key);
   if (present === undefined) throw noSlug(what, slug);
   if (await ctx.store.settings.isUsedByCost(column, slug)) {
-    throw new ServiceError('svc_rest_conflict', `At least one cost names the ${what} ${slug}. Nothing changed.`, {
+    throw new ServiceError('svc_rest_conflict', `At least one cost uses the ${what} ${slug}. Nothing changed.`, {
       field: 'slug',
       advice: `Give those costs another ${what} first.`,
     });

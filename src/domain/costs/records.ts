@@ -128,8 +128,8 @@ function requireSlug(field: string, slug: string, list: readonly { slug: string 
   if (slugs.includes(slug)) return;
   throw invalid(
     field,
-    `${field} is on no list`,
-    `Send one of ${slugs.slice(0, 20).join(', ')}, or add yours to the settings of the cost tracker.`,
+    `${field} is not in the list`,
+    `Send one of ${slugs.slice(0, 20).join(', ')}, or add yours to the cost tracker settings.`,
   );
 }
 

@@ -27,7 +27,7 @@ const DONE: Record<ExtensionAction, (item: { active: boolean } | undefined) => b
 };
 
 const NOT_DONE: Record<ExtensionAction, string> = {
-  activate: 'The site reports it as still inactive. It may have failed on activation: look into the site’s error log.',
+  activate: 'The site reports it as still inactive. It may have failed on activation: check the site’s error log.',
   deactivate: 'The site reports it as still active.',
   delete: 'The site still has it.',
 };
@@ -129,7 +129,7 @@ async function reportOutcome(
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
     code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
-    `It is not known yet whether it took effect. ${message} ${SETTLED_LATER}`,
+    `It is not yet known whether it took effect. ${message} ${SETTLED_LATER}`,
     { data: { unknown: true }, cause },
   );
 }
@@ -164,10 +164,10 @@ function refuse(row: ExtensionRow | undefined, { kind, action }: ExtensionParams
   if (row === undefined) return refused(`No ${kind} with this slug is installed on the site.`);
   if ((row.flags & MUST_USE) !== 0)
     return refused(
-      'This is a must-use plugin: WordPress loads it always, and only someone with access to the files of the site can remove it.',
+      "This is a must-use plugin: WordPress always loads it, and only someone with access to the site's files can remove it.",
     );
   if (action !== 'activate' && (row.flags & CHILD_AGENT) !== 0)
-    return refused('This is the child plugin itself: without it the site could no longer be reached.');
+    return refused('This is the child plugin itself: without it, the site could no longer be reached.');
   return null;
 }
 
@@ -234,7 +234,7 @@ function unverified(action: ExtensionAction): ServiceError {
   return new ServiceError(
     FAILURE[action],
     'The site did not report its inventory afterwards, so the change could not be verified.',
-    { advice: 'Sync the site and look again.' },
+    { advice: 'Sync the site and check again.' },
   );
 }
 

@@ -33,7 +33,7 @@ export function requireSlugs(slugs: readonly string[], field = 'slugs'): string[
   if (unique.length === 0 || unique.some((slug) => slug === '')) {
     throw new ServiceError(
       'svc_invalid_input',
-      unique.length === 0 ? `${field} must name at least one.` : `${field} must not hold blank entries.`,
+      unique.length === 0 ? `${field} must name at least one.` : `${field} must not contain blank entries.`,
       {
         field,
         advice: 'Read the slugs with get-site-plugins-v1 or get-site-themes-v1.',

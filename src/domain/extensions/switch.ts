@@ -116,7 +116,7 @@ async function pluginCalled(ctx: Ctx, term: string): Promise<{ id: number; slug:
   throw new ServiceError(
     'svc_invalid_input',
     plugin === undefined
-      ? `plugin: no plugin of the fleet is called ${said}. Nothing was done.`
+      ? `plugin: no plugin in the fleet is called ${said}. Nothing was done.`
       : `plugin: ${found.length} plugins are called ${said}. Nothing was done.`,
     {
       field: 'plugin',

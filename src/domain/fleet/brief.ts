@@ -76,10 +76,10 @@ export function siteCounts(sites: BriefData['sites']) {
 function startOf(since: string, now: number): number {
   const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(since) ? Date.parse(since) : Number.NaN;
   if (Number.isFinite(at) && at <= now) return at;
-  const what = Number.isFinite(at) ? 'lies in the future' : 'is no time';
+  const what = Number.isFinite(at) ? 'is in the future' : 'is not a valid time';
   throw new ServiceError('svc_invalid_input', `since: ${JSON.stringify(since.slice(0, 50))} ${what}.`, {
     field: 'since',
-    advice: 'Send a past time as ISO 8601, such as 2026-11-21T18:00:00Z, or leave it out for the last 24 hours.',
+    advice: 'Send a past time as ISO 8601, such as 2026-11-21T18:00:00Z, or omit it for the last 24 hours.',
   });
 }
 
@@ -105,8 +105,8 @@ function briefOf(
     })),
     not_known: [
       ...known(unknown.monitors, 'whether it is up'),
-      ...known(unknown.certificates, 'when the certificate ends'),
-      ...known(unknown.domains, 'when the domain ends'),
+      ...known(unknown.certificates, 'when the certificate expires'),
+      ...known(unknown.domains, 'when the domain expires'),
       ...(feed.known ? known(unknown.vulnerabilities, 'known vulnerabilities') : []),
       ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
@@ -157,13 +157,13 @@ const LINES: readonly Line[] = [
   },
   {
     name: 'certificates',
-    matter: `certificate ends within ${CERTIFICATE_DAYS} days, or has ended`,
+    matter: `certificate expires within ${CERTIFICATE_DAYS} days, or has expired`,
     next: search({ certificate_days: CERTIFICATE_DAYS }),
     describe: ({ ends }) => day(ends),
   },
   {
     name: 'domains',
-    matter: `domain ends within ${DOMAIN_DAYS} days, or has ended`,
+    matter: `domain expires within ${DOMAIN_DAYS} days, or has expired`,
     next: search({ domain_days: DOMAIN_DAYS }),
     describe: ({ ends }) => day(ends),
   },

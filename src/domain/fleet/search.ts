@@ -91,10 +91,10 @@ function known(unknown: number | null): { unknown?: number } {
 function requireItem(asked: FleetSearch): void {
   if (asked.plugin !== undefined || asked.theme !== undefined) return;
   const named = (['item_state', 'version_below', 'version_from'] as const).find((name) => asked[name] !== undefined);
-  if (named !== undefined) throw noItem(named, `${named} is about a plugin or theme, and none is named.`);
+  if (named !== undefined) throw noItem(named, `${named} applies to a plugin or theme, but none is named.`);
   const column = asked.fields.find((field) => (ITEM_FIELDS as readonly string[]).includes(field));
   if (column !== undefined)
-    throw noItem('fields', `fields: ${column} is a column of a plugin or theme, and none is named.`);
+    throw noItem('fields', `fields: ${column} is a column of a plugin or theme, but none is named.`);
 }
 
 function noItem(field: string, message: string): ServiceError {

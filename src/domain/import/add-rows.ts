@@ -69,7 +69,7 @@ async function sift(ctx: Ctx, rows: readonly SiteRow[], report: RowsReport): Pro
     const wrong = (message: string) => report.invalid.push({ where: `line ${row.line} (url)`, url: row.url, message });
     try {
       const { url_key } = storedUrl(row.url);
-      if (byKey.has(url_key)) wrong('The site stands in the list twice.');
+      if (byKey.has(url_key)) wrong('The site is in the list twice.');
       else byKey.set(url_key, row);
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error;

@@ -31,7 +31,7 @@ export function parseCsv(text: string): { rows: CsvRow[]; problem: { line: numbe
       at += 1;
     }
     if (at < source.length && !/[\r\n]/.test(source[at] ?? ''))
-      return { rows, problem: { line, message: 'Text stands behind a closing quote.' } };
+      return { rows, problem: { line, message: 'There is text after a closing quote.' } };
     if (row.cells.some((text) => text !== '')) rows.push(row);
     if (at < source.length) at += source.startsWith('\r\n', at) ? 2 : 1;
     line += 1;

@@ -47,10 +47,10 @@ export async function importKey(ctx: Ctx, id: string): Promise<KeyObject> {
   if (typeof pem === 'string') return createPrivateKey(pem);
   throw new ServiceError(
     'svc_invalid_input',
-    `The file is sealed to a key that is not here: its ${KEY_DAYS} days are over, or it was made by another Sitefleet. Nothing changed.`,
+    `The file is encrypted for a key that is not here: its ${KEY_DAYS} days have passed, or it was made by another Sitefleet. Nothing changed.`,
     {
       field: 'file',
-      advice: 'Print a fresh exporter with "sitefleet import mainwp", run it again, and import that file here.',
+      advice: 'Print a new exporter with "sitefleet import mainwp", run it again, and import that file here.',
     },
   );
 }

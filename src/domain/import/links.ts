@@ -112,7 +112,7 @@ export async function linkCosts(
   const count = { added: 0, exists: 0 };
   if (fleet.costs.length === 0) return { count, warnings: [] };
   if (!ctx.config.modules.includes('cost-tracker'))
-    return { count, warnings: [`${fleet.costs.length} costs are not taken over: the module cost-tracker is off.`] };
+    return { count, warnings: [`${fleet.costs.length} costs are not imported: the cost-tracker module is disabled.`] };
   const warnings: string[] = [];
   const used = new Map<string, number>();
   const slugs = {
@@ -138,7 +138,7 @@ export async function linkCosts(
     } catch (error) {
       if (!(error instanceof ServiceError) || error.code !== 'svc_invalid_input') throw error;
       count.added--;
-      warnings.push(`The cost ${JSON.stringify(fields.name)} is not taken over: ${error.message}`);
+      warnings.push(`The cost ${JSON.stringify(fields.name)} is not imported: ${error.message}`);
     }
   }
   return { count, warnings };

@@ -79,7 +79,7 @@ const SHA1 = 1;
 const GLOBAL_ALGORITHM = 9999;
 
 const OBSTACLE =
-  'The other dashboard signs its calls to this site with SHA-1. A call with a better hash would make the site refuse SHA-1 from then on, and so lock the other dashboard out. Set its OpenSSL signature algorithm to SHA256 and sync the site there, then export again.';
+  'The other dashboard signs its calls to this site with SHA-1. A call with a better hash would make the site refuse SHA-1 from then on, locking the other dashboard out. Set its OpenSSL signature algorithm to SHA256 and sync the site there, then export again.';
 
 /** A site with its connection, its settings, its ignore lists and its monitor. */
 export function readSite(record: RawRecord, globals: Globals): { site: unknown; warnings: string[] } {
@@ -128,7 +128,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
       : []),
     ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not taken over.`]),
     ...(Number(raw.options.ignored_trans_updates ?? 0) === 1
-      ? ['all updates of translations are ignored over there, which there is no setting for here.']
+      ? ['all translation updates are ignored there; Sitefleet has no such setting.']
       : []),
   ];
   return { site, warnings: lost.map((what) => `${sentence(of.url)}: ${what}`) };

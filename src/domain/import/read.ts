@@ -64,7 +64,7 @@ export function readFleet(records: readonly unknown[]): Fleet {
   let ended = false;
   for (const value of records) {
     const parsed = anyRecord().safeParse(value);
-    if (!parsed.success) throw unusable('A record of it is no object.');
+    if (!parsed.success) throw unusable('One of its records is not an object.');
     const record: RawRecord = parsed.data;
     switch (record.type) {
       case 'source': {
@@ -86,7 +86,7 @@ export function readFleet(records: readonly unknown[]): Fleet {
         takeOther(fleet, record);
     }
   }
-  if (!ended) throw unusable('It does not hold as many sites as it says.');
+  if (!ended) throw unusable('It does not contain as many sites as it says.');
   nameTags(fleet);
   return fleet;
 }
@@ -121,7 +121,7 @@ function takeOther(fleet: Fleet, record: RawRecord): void {
   const keep = <T extends z.ZodTypeAny>(what: string, schema: T, value: unknown, list: z.output<T>[]) => {
     const parsed = schema.safeParse(value);
     if (parsed.success) list.push(parsed.data);
-    else fleet.warnings.push(`A ${what} cannot be taken over${nameOf(value)}: ${issueText(parsed.error)}`);
+    else fleet.warnings.push(`A ${what} cannot be imported${nameOf(value)}: ${issueText(parsed.error)}`);
   };
   switch (record.type) {
     case 'tag':
@@ -140,7 +140,7 @@ function takeOther(fleet: Fleet, record: RawRecord): void {
     }
     default:
       // From a newer version: its purpose is unknown here.
-      fleet.warnings.push(`Records of the kind ${JSON.stringify(sentence(String(record.type)))} are not known here.`);
+      fleet.warnings.push(`Records of the kind ${JSON.stringify(sentence(String(record.type)))} are unknown.`);
   }
 }
 

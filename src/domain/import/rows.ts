@@ -74,7 +74,7 @@ export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } 
   if (problem !== null) throw unusable(`Line ${problem.line}: ${problem.message}`);
   if (lines.length > MAX_ROWS) throw unusable(`It has more than ${MAX_ROWS} rows.`);
   const [first] = lines;
-  if (first === undefined) throw unusable('It holds no rows.');
+  if (first === undefined) throw unusable('It has no rows.');
   const { columns, original, header } = columnsOf(first.cells);
   const rows: SiteRow[] = [];
   const invalid: Invalid[] = [];
@@ -137,11 +137,11 @@ function columnsOf(cells: readonly string[]): { columns: Column[]; original: boo
     const known = COLUMNS.find((column) => column === name) ?? COLUMNS[headings.indexOf(name)];
     if (known === undefined)
       throw unusable(
-        `Line 1, column ${index + 1}: ${JSON.stringify(sentence(name))} is no column. Known: ${COLUMNS.join(', ')}.`,
+        `Line 1, column ${index + 1}: ${JSON.stringify(sentence(name))} is not a known column. Known: ${COLUMNS.join(', ')}.`,
       );
     return known;
   });
-  if (new Set(columns).size < columns.length) throw unusable('A column stands twice in its first line.');
-  if (!columns.includes('admin')) throw unusable('Its first line names no column admin.');
+  if (new Set(columns).size < columns.length) throw unusable('A column appears twice in its first line.');
+  if (!columns.includes('admin')) throw unusable('Its first line has no admin column.');
   return { columns, original: names.includes('verify certificate'), header: true };
 }

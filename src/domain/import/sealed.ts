@@ -70,7 +70,7 @@ export function parseFile(text: string): SealedFile {
     throw unusable(
       'The cost of deriving its key (scrypt) is not usable: n must be a power of two from 16384 to 1048576, r 1 to 16, p 1 to 4, and n * r at most 8388608.',
     );
-  throw unusable('It was cut off, or it is no fleet file.');
+  throw unusable('It is incomplete, or not a fleet file.');
 }
 
 /** Derives a key from a passphrase; slow on purpose. */
@@ -95,14 +95,14 @@ export async function openFile(file: SealedFile, key: KeyObject | Uint8Array): P
       keyManagementAlgorithms: key instanceof Uint8Array ? ['dir'] : ['RSA-OAEP', 'RSA-OAEP-256'],
       contentEncryptionAlgorithms: ['A256GCM'],
     }).catch(() => {
-      throw unusable('The key or passphrase does not open it, or it was changed.');
+      throw unusable('The key or passphrase does not open it, or it was modified.');
     });
     run ??= protectedHeader.run;
     const whole = protectedHeader.part === index && protectedHeader.run === run;
     if (!whole || protectedHeader.last !== (index === file.sealed.length - 1))
-      throw unusable('It is not complete: pages are missing, or of another file.');
+      throw unusable('It is incomplete: pages are missing, or from another file.');
     const page: unknown = JSON.parse(new TextDecoder().decode(plaintext));
-    if (!Array.isArray(page)) throw unusable('A page of it holds no records.');
+    if (!Array.isArray(page)) throw unusable('One of its pages has no records.');
     for (const record of page) records.push(record);
   }
   return records;
@@ -121,7 +121,7 @@ export function recipientKey(pem: string): { public_key: KeyObject; key_id: stri
   if (public_key?.asymmetricKeyType !== 'rsa' || (public_key.asymmetricKeyDetails?.modulusLength ?? 0) < 2048) {
     throw new ServiceError(
       'svc_invalid_input',
-      'The recipient key is no RSA public key of at least 2048 bits in PEM.',
+      'The recipient key is not an RSA public key of at least 2048 bits in PEM.',
       {
         field: 'to',
         advice: 'Make one on the receiving side: sitefleet import key > key.pem',
@@ -161,6 +161,6 @@ export async function* sealFile(records: AsyncIterable<unknown>, to: Recipient):
 export function unusable(what: string): ServiceError {
   return new ServiceError('svc_invalid_input', `The file cannot be used. ${what} Nothing changed.`, {
     field: 'file',
-    advice: 'Export once more, and copy the file as it is.',
+    advice: 'Export again, and copy the file unchanged.',
   });
 }

@@ -41,7 +41,7 @@ function pkcs8(pem: string): string {
   } catch {
     // The parser's own message may quote the key.
   }
-  throw new ServiceError('svc_invalid_input', 'private_key is no readable RSA private key.', {
+  throw new ServiceError('svc_invalid_input', 'private_key is not a readable RSA private key.', {
     field: 'private_key',
     advice: 'Sync the site in the other dashboard; when that works, export again.',
   });

@@ -117,7 +117,7 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
     const message = maintenance
       ? "The front page shows WordPress' maintenance page."
       : http_status === 0
-        ? 'The front page gave no answer.'
+        ? 'The front page did not answer.'
         : `The front page answered with HTTP ${http_status}.`;
     return { failed: true, code: 'svc_site_offline', message, items };
   },

@@ -54,7 +54,7 @@ export async function queueJob(
     const storage = storageFailure(error);
     if (storage !== null) throw storage;
     throw new ServiceError('svc_queue_failed', 'The job could not be stored. Nothing was started.', {
-      advice: 'Try again; see the log if it happens again.',
+      advice: 'Try again; if it keeps happening, see the log.',
       cause: error,
     });
   }
@@ -88,7 +88,7 @@ function fittingDelay(sites: number, chunk: number, delayMs: number, timeoutMs: 
 type JobView = z.output<ReturnType<typeof jobStatusSchema>>;
 
 /** Message of a job that was ended by its time limit. */
-export const TIMED_OUT = 'The job ran longer than its time limit. Sites that were not reached are not listed.';
+export const TIMED_OUT = 'The job exceeded its time limit. Sites it did not get to are not listed.';
 
 /** Status of a job with one page of its items (operations §7.3). Throws `svc_job_not_found`. */
 export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: number): Promise<JobView> {
@@ -97,10 +97,14 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
     ? []
     : await Promise.all([ctx.store.jobs.find(id), ctx.store.jobs.errors(id), ctx.store.jobs.items(id, page, perPage)]);
   if (job === undefined || errors === undefined || list === undefined) {
-    throw new ServiceError('svc_job_not_found', 'No job has this id. Jobs are kept for 24 hours after they end.', {
-      field: 'job_id',
-      advice: 'Use the job_id of a queued answer.',
-    });
+    throw new ServiceError(
+      'svc_job_not_found',
+      'There is no job with this id. Jobs are kept for 24 hours after they end.',
+      {
+        field: 'job_id',
+        advice: 'Use the job_id from a queued answer.',
+      },
+    );
   }
   const processed = job.succeeded + job.failed;
   const timedOut = job.timed_out === 1;
@@ -127,7 +131,7 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
 }
 
 const CANCELLED =
-  'The job was cancelled before this site was finished. If it was under way, it may still finish: sync it.';
+  'The job was cancelled before this site was finished. If it was in progress, it may still finish: sync it.';
 
 /**
  * Ends a job; what it did stays. Unfinished sites are reported as failed with `svc_cancelled`. Throws

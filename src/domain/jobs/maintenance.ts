@@ -26,7 +26,7 @@ interface Sharers {
 export async function syncDueSites(ctx: Ctx, sharers: Sharers = ALONE): Promise<string> {
   await sharers.join();
   const part = sharers.part();
-  if (part === null) return 'nothing: the other processes do not know of this one yet';
+  if (part === null) return 'nothing: the other processes do not know about this one yet';
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());
   const share = Math.max(LEAST_PER_RUN, Math.ceil((total / part.of / RUNS_PER_DAY) * per_day * 1.2));
@@ -45,7 +45,7 @@ export async function reportHealth(ctx: Ctx): Promise<string> {
     const rule = ruleOf(row, global);
     return rule.notify ? [{ row, threshold: rule.threshold }] : [];
   });
-  if (judged.length === 0 && !global.notify) return 'switched off';
+  if (judged.length === 0 && !global.notify) return 'disabled';
   const bad = judged.filter(({ row, threshold }) => {
     const score = healthScore(row);
     return score !== null && (score < threshold || (row.health_critical ?? 0) > 0);

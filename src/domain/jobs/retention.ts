@@ -14,5 +14,5 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   await ctx.store.safeChanges.expire(before(KEPT_DAYS.safe_updates));
   await ctx.store.quarantine.narrow(ctx.clock.now());
   await ctx.store.safeChanges.forgetRuns();
-  return `${audits} audits, ${mails} mails, ${actions} actions forgotten`;
+  return `${audits} audits, ${mails} mails, ${actions} actions deleted`;
 }

@@ -49,8 +49,8 @@ const TOOLS: Record<ToolKind, Tool> = {
 export async function startTool(ctx: Ctx, kind: ToolKind) {
   const sites = await allSites(ctx, { status: ['connected', 'disconnected'] });
   if (sites.length === 0) {
-    throw new ServiceError('no_website_found', 'There is no site to work on.', {
-      advice: 'Add a site, or lift the suspension of one.',
+    throw new ServiceError('no_website_found', 'No site matches.', {
+      advice: 'Add a site, or unsuspend one.',
     });
   }
   const id = `${kind}_${randomUUID()}`;
@@ -73,9 +73,9 @@ const SHOWN_ERRORS = 10;
 export async function toolStatus(ctx: Ctx, kind: ToolKind, id: string) {
   const job = await ctx.store.toolJobs.find(kind, id);
   if (job === undefined) {
-    throw new ServiceError(TOOLS[kind].missing, 'No job of this tool has this id. Jobs are kept for a day.', {
+    throw new ServiceError(TOOLS[kind].missing, 'This tool has no job with this id. Jobs are kept for a day.', {
       field: TOOLS[kind].id_name,
-      advice: `Use the ${TOOLS[kind].id_name} that the start of the tool answered.`,
+      advice: `Use the ${TOOLS[kind].id_name} returned when the tool was started.`,
     });
   }
   const errors = await ctx.store.toolJobs.errors(id, SHOWN_ERRORS);

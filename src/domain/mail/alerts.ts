@@ -94,13 +94,13 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'certificate.expiring':
       return `The certificate of ${what} expires ${inDays(facts.days_left)}, on ${say('valid_to').slice(0, 10)}.`;
     case 'certificate.expired':
-      return `The certificate of ${what} has expired on ${say('valid_to').slice(0, 10)}.`;
+      return `The certificate of ${what} expired on ${say('valid_to').slice(0, 10)}.`;
     case 'certificate.invalid':
       return `The certificate of ${what} is not valid. ${say('problem')}`.trim();
     case 'domain.expiring':
-      return `The registration of ${what} ends ${inDays(facts.expires)}, on ${say('expiry_date').slice(0, 10)}.`;
+      return `The registration of ${what} expires ${inDays(facts.expires)}, on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.expired':
-      return `The registration of ${what} ended on ${say('expiry_date').slice(0, 10)}.`;
+      return `The registration of ${what} expired on ${say('expiry_date').slice(0, 10)}.`;
     case 'domain.not_found':
       return `${what} is no longer registered: its registry was asked twice and no longer knows it.`;
     case 'site.unhealthy':
@@ -117,7 +117,7 @@ function sentence(alert: MailedAlert, facts: Facts): string {
     case 'vulnerability.summary':
       return `${what} became known on ${Number(facts.sites) === 1 ? '1 site' : `${say('sites')} sites`}. Rated critical: ${Number(facts.critical) === 0 ? 'none' : say('critical')}.`;
     case 'backup.failed':
-      return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is of ${say('last_backup').slice(0, 10)}.`}`;
+      return `${what} could not be backed up. ${say('reason')} ${facts.last_backup === null ? 'There is no backup.' : `The newest backup is from ${say('last_backup').slice(0, 10)}.`}`;
   }
 }
 
@@ -126,7 +126,7 @@ function afterUpdate(what: string, { part, http_status: status }: Facts, items: 
   if (part !== 'child_plugin')
     return `${what} ${status === 0 ? 'did not answer' : `answered with HTTP ${oneLine(String(status), 10)}`} after ${since}.`;
   const answer = Number(status) > 0 ? ` (HTTP ${Number(status)})` : '';
-  return `The child plugin of ${what} has not answered as it should${answer} since ${since}.`;
+  return `The child plugin of ${what} has not answered as expected${answer} since ${since}.`;
 }
 
 /** Whole days left: 0 is less than a day. */

@@ -71,7 +71,9 @@ export async function getCertificate(ctx: Ctx, siteId: number): Promise<Certific
 async function rowOf(ctx: Ctx, siteId: number): Promise<CertificateRow> {
   const row = await ctx.store.certificates.one(siteId, expiryClock(ctx.clock.now()));
   if (row !== undefined) return row;
-  throw new ServiceError('svc_site_not_found', `Site ${siteId} was removed meanwhile.`, { data: { site_id: siteId } });
+  throw new ServiceError('svc_site_not_found', `Site ${siteId} has been removed in the meantime.`, {
+    data: { site_id: siteId },
+  });
 }
 
 /** Checks the certificate now and stores the result. An unreachable server is a result: `error` has the reason. */
@@ -93,7 +95,7 @@ export async function firstCertificateLook(ctx: Ctx, site: SiteRecord): Promise<
     const row = await rowOf(ctx, site.id);
     await storeCertificates(ctx, [await probeCertificate(ctx, row)], null);
   } catch (err) {
-    ctx.log.warn({ site_id: site.id, err }, 'the certificate of a site could not be looked at');
+    ctx.log.warn({ site_id: site.id, err }, "a site's certificate could not be checked");
   }
 }
 

@@ -64,7 +64,7 @@ export async function getDomain(ctx: Ctx, siteId: number): Promise<DomainView> {
   const now = ctx.clock.now();
   const row = await ctx.store.domains.one(siteId, expiryClock(now));
   if (row === undefined)
-    throw new ServiceError('svc_site_not_found', `Site ${siteId} was removed meanwhile.`, {
+    throw new ServiceError('svc_site_not_found', `Site ${siteId} has been removed in the meantime.`, {
       data: { site_id: siteId },
     });
   return view(row, now);
@@ -88,7 +88,7 @@ export async function checkDomain(ctx: Ctx, site: { id: number; url: string }): 
   if (name === null) {
     throw new ServiceError(
       'svc_domain_tld_unsupported',
-      `${hostOf(site.url)} is no registered domain: there is no registry to ask.`,
+      `${hostOf(site.url)} is not a registered domain: there is no registry to ask.`,
       { data: { site_id: site.id } },
     );
   }
@@ -96,14 +96,14 @@ export async function checkDomain(ctx: Ctx, site: { id: number; url: string }): 
   const outcome = await lookUpDomain(ctx, { name, ...known });
   if (outcome.outcome === 'unsupported') {
     throw new ServiceError('svc_domain_tld_unsupported', outcome.message, {
-      advice: 'Enter the dates by hand with PUT /v2/domain-monitor/{id_or_domain}.',
+      advice: 'Enter the dates manually with PUT /v2/domain-monitor/{id_or_domain}.',
       data: { site_id: site.id, domain_name: name },
     });
   }
   if (outcome.outcome === 'failed' || outcome.outcome === 'rate_limited') {
     const limited = outcome.outcome === 'rate_limited';
     throw new ServiceError('svc_domain_lookup_failed', outcome.message, {
-      advice: 'What is known is kept, and the domain is looked up again later.',
+      advice: 'The previous data is kept, and the domain is looked up again later.',
       data: {
         site_id: site.id,
         domain_name: name,
@@ -133,7 +133,7 @@ export async function enterDomain(
   requireModule(ctx, 'domain-monitor');
   const name = await domainOf(ctx, site.id, site.url);
   if (name === null) {
-    throw new ServiceError('svc_domain_tld_unsupported', `${hostOf(site.url)} is no registered domain.`, {
+    throw new ServiceError('svc_domain_tld_unsupported', `${hostOf(site.url)} is not a registered domain.`, {
       data: { site_id: site.id },
     });
   }

@@ -48,7 +48,7 @@ export async function countMonitors(ctx: Ctx, query: MonitorQuery): Promise<numb
 export async function monitorRow(ctx: Ctx, siteId: number): Promise<MonitorRow> {
   const row = await ctx.store.monitors.one(siteId);
   if (row !== undefined) return row;
-  throw new ServiceError('svc_rest_monitor_not_found', `There is no monitor of site ${siteId}.`, {
+  throw new ServiceError('svc_rest_monitor_not_found', `There is no monitor for site ${siteId}.`, {
     data: { site_id: siteId },
   });
 }

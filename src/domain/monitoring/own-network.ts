@@ -47,7 +47,10 @@ export async function ownNetwork(ctx: Ctx, host = hostname()): Promise<OwnNetwor
     if (!(await rows.change(host, downSince))) return;
     const facts = before === null ? { host } : { host, down_for_s: Math.round((ctx.clock.now() - before) / 1000) };
     ctx.events.emit({ name: downSince === null ? 'network.up' : 'network.down', facts });
-    ctx.log.warn(facts, downSince === null ? 'our own network is back' : 'our own network is down: monitoring waits');
+    ctx.log.warn(
+      facts,
+      downSince === null ? 'our own network is back' : 'our own network is down: monitoring is paused',
+    );
   }
   return {
     async isDown() {

@@ -57,14 +57,12 @@ function promotionsOf(events: readonly SiteEvent[]): string[] {
 }
 
 function notesOf(activity: Activity, childTells: boolean, present: readonly Section[]): string[] {
-  const ours = 'What was done through Sitefleet is known since it began to keep a log.';
+  const ours = 'What was done through Sitefleet is known since its log began.';
   const theirs = 'What was done on the site itself is known as of its last sync.';
   return [
     ...(activity.done.length === 0 ? [] : [ours]),
-    childTells ? theirs : 'What was done on the site itself is left out: the Logs module is off.',
-    ...(present.length === 0
-      ? []
-      : ['Pending and abandoned items are those of the last sync, regardless of the range.']),
+    childTells ? theirs : 'What was done on the site itself is left out: the Logs module is disabled.',
+    ...(present.length === 0 ? [] : ['Pending and abandoned items are as of the last sync, regardless of the range.']),
   ];
 }
 

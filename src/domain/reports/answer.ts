@@ -85,7 +85,7 @@ export async function reportsOf(
   const errors = outcomes.filter((outcome) => 'code' in outcome);
   const [first, ...others] = reports;
   if (first !== undefined) return { reports: [first, ...others], errors };
-  throw new ServiceError('svc_module_not_available', 'Nothing feeds any of these segments.', {
+  throw new ServiceError('svc_module_not_available', 'None of these segments has a source.', {
     data: { module: segments[0] ?? 'pro-reports', segments: errors },
   });
 }

@@ -69,7 +69,7 @@ export async function abandonedSection(
   };
 }
 
-const AS_OF = 'As of the last sync of the site, regardless of the range.';
+const AS_OF = "As of the site's last sync, regardless of the range.";
 
 export async function pendingFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {
   const sections = await Promise.all([
@@ -128,7 +128,7 @@ export async function miscFindings(
   const today = wordpressTime(now, zone).slice(0, 10);
   const values = [
     text('report_daterange', 'report.daterange', 'Range', `${start_date} – ${end_date}`),
-    textValue('date', 'report_send_date', 'report.send.date', 'Made on', today),
+    textValue('date', 'report_send_date', 'report.send.date', 'Created on', today),
     text('client_site_name', 'client.site.name', 'Site', site.name),
     text('client_site_url', 'client.site.url', 'Address', site.url),
     text('client_name', 'client.name', 'Client', client?.name ?? ''),
@@ -143,5 +143,5 @@ export async function miscFindings(
     text('client_state', 'client.state', 'State', client?.state ?? ''),
     text('client_zip', 'client.zip', 'ZIP', client?.zip ?? ''),
   ];
-  return { sections: [], values, notes: client === null ? ['The site belongs to no client.'] : [], truncated: false };
+  return { sections: [], values, notes: client === null ? ['The site has no client.'] : [], truncated: false };
 }

@@ -99,7 +99,7 @@ function footer(meta: Report['meta'], style: DateStyle): string {
     meta.as_of === null
       ? 'The site was never synced.'
       : `Last sync of the site: ${moment(Date.parse(meta.as_of), style)}.`;
-  return escapeHtml(`Made on ${moment(made, style)}. ${synced}`);
+  return escapeHtml(`Created on ${moment(made, style)}. ${synced}`);
 }
 
 function moment(at: number, style: DateStyle): string {
@@ -116,7 +116,7 @@ function body(report: Report, style: DateStyle, level = 2): string {
     ...values.flatMap((value) => block(value, level)),
     ...filled.map((section) => table(section, style, level)),
     sections.length > 0 && filled.length === 0 ? '<p class="empty">Nothing happened in this range.</p>' : '',
-    truncated ? '<p class="note">There is more than fits here: the newest rows are shown.</p>' : '',
+    truncated ? '<p class="note">Only the newest rows are shown.</p>' : '',
     ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
   ]
     .filter((part) => part !== '')

@@ -46,7 +46,7 @@ export async function certificateFindings(ctx: Ctx, { site }: ReportRequest): Pr
     text('status', 'ssl.status', 'Status', seen.status),
     textValue('moment', 'last_check', 'ssl.last.check', 'Last check', seen.last_check),
   ];
-  return ofLastCheck(values, seen, 'The certificate was not looked at yet.');
+  return ofLastCheck(values, seen, 'The certificate was not checked yet.');
 }
 
 export async function domainFindings(ctx: Ctx, { site }: ReportRequest): Promise<Findings> {

@@ -103,13 +103,13 @@ export const RECORD_SEGMENTS: Partial<Record<Segment, RecordSegment>> = {
     figures: figures('ga', [
       ...VISITS,
       ['visits.chart', 'Visits by day', 'chart'],
-      ['visits.maximum', 'Most visits of a day', 'number'],
+      ['visits.maximum', 'Most visits in a day', 'number'],
       ['startdate', 'From', 'date'],
       ['enddate', 'To', 'date'],
     ]),
   }),
   analytics_b: segment('Visitors', 'analytics-b', { figures: figures('analytics-b', VISITS) }),
-  uptime_monitor_ext: segment('Uptime by another service', 'aum', {
+  uptime_monitor_ext: segment('Uptime from another service', 'aum', {
     figures: figures('aum', [
       ['alltimeuptimeratio', 'Since the first check', 'percent'],
       ...([7, 15, 30, 45, 60] as const).map((days) => [`uptime${days}`, `Last ${days} days`, 'percent'] as const),

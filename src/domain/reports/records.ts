@@ -102,15 +102,15 @@ async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, sp
   const known: Record<string, number> = { all_tasks: total, billable_tasks: billable };
   const found = noFindings(
     items.length === 0
-      ? 'No task of the time tracker has time on this site in the range.'
-      : 'Tasks of the time tracker with time in the range; billable are those with an hourly price.',
+      ? 'No time tracker task has time on this site in the range.'
+      : 'Time tracker tasks with time in the range; those with an hourly price are billable.',
   );
   return { ...found, values: spec.figures.map((figure) => figureOf(figure, known[figure.key])) };
 }
 
 function notThere(segment: Segment, siteId: number): ServiceError {
   return new ServiceError('svc_module_not_available', `No tool has reported ${segment} for site ${siteId}.`, {
-    advice: `The owner of the tool can report with POST /v2/pro-reports/${siteId}/records.`,
+    advice: `The tool's owner can report with POST /v2/pro-reports/${siteId}/records.`,
     data: { module: segment, site_id: siteId },
   });
 }
@@ -156,7 +156,7 @@ export function removeRecords(ctx: Ctx, site: { id: number }, segment: Segment):
 function actionOf({ segment, action }: NewRecord): string {
   const only = SEGMENTS[segment][0] ?? '';
   if (action === undefined || action === only) return only;
-  throw wrongMember('action', only === '' ? 'is not for a segment of figures' : `must be ${only}`);
+  throw wrongMember('action', only === '' ? 'is not for a segment with figures only' : `must be ${only}`);
 }
 
 function factsOf(values: Record<string, unknown>, members: readonly Member[]): Facts {
@@ -167,7 +167,7 @@ function factsOf(values: Record<string, unknown>, members: readonly Member[]): F
     if (known === undefined) throw wrongMember(`values.${key}`, `is not a member; there are ${names}`);
     facts[key] = checked(`values.${key}`, known, value);
   }
-  if (Object.keys(facts).length === 0) throw wrongMember('values', `must hold at least one of ${names}`);
+  if (Object.keys(facts).length === 0) throw wrongMember('values', `must contain at least one of ${names}`);
   return facts;
 }
 

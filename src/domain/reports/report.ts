@@ -71,7 +71,7 @@ function findingsOf(ctx: Ctx, question: ReportRequest): Promise<Findings> {
   if (activity !== undefined) return activityFindings(ctx, question, activity);
   if (records !== undefined) return recordFindings(ctx, question, records);
   if (measured !== undefined) return measured(ctx, question);
-  throw new Error(`Nothing builds the report segment ${segment}.`);
+  throw new Error(`There is no builder for the report segment ${segment}.`);
 }
 
 /**
@@ -90,7 +90,7 @@ export async function buildReport(
   if (start_date > end_date) throw wrongMember('end_date', `must not be before start_date (${start_date})`);
   const actions = actionsOf(segment, query.action);
   if (site.status === 'suspended') {
-    throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so there are no reports of it.`, {
+    throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it has no reports.`, {
       advice: 'Lift the suspension first.',
       data: { site_id: site.id },
     });
@@ -129,7 +129,7 @@ function actionsOf(segment: Segment, asked: string | undefined): readonly string
   if (words.length === 0 || words.includes('all')) return known;
   const unknown = words.find((word) => !known.includes(word));
   if (unknown !== undefined) {
-    const choice = known.length === 0 ? 'left out: this segment has no actions' : `one of ${known.join(', ')}, or all`;
+    const choice = known.length === 0 ? 'omitted: this segment has no actions' : `one of ${known.join(', ')}, or all`;
     throw wrongMember('action', `must be ${choice}`);
   }
   return known.filter((word) => words.includes(word));

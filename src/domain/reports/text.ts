@@ -74,7 +74,7 @@ export async function textReports(ctx: Ctx, query: TextReportQuery) {
 async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteRow[]; total: number }> {
   const { site_id_or_domain: site, client_id_or_email: client } = query;
   if ((site === undefined) === (client === undefined)) {
-    throw new ServiceError('svc_invalid_input', 'A report is of one site, or of the sites of one client.', {
+    throw new ServiceError('svc_invalid_input', 'A report covers one site, or all sites of one client.', {
       field: site === undefined ? 'site_id_or_domain' : 'client_id_or_email',
       advice: 'Send either site_id_or_domain or client_id_or_email.',
     });
@@ -95,7 +95,7 @@ function rangeOf(ctx: Ctx, { start_date, end_date }: TextReportQuery, zone: stri
     const missing = start_date === undefined ? 'start_date' : 'end_date';
     throw new ServiceError('svc_invalid_input', `${missing} is missing: a range of days needs both ends.`, {
       field: missing,
-      advice: 'Send start_date and end_date, or neither for the last whole month.',
+      advice: 'Send start_date and end_date, or neither for the last full month.',
     });
   }
   const today = wordpressTime(ctx.clock.now(), zone);
@@ -113,7 +113,7 @@ function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
   const counts = findings.sections.filter(({ count }) => count > 0).map(({ title, count }) => `${title}: ${count}`);
   const parts = [...figures, ...counts];
-  const head = `${SEGMENT_CONTENT[segment]}: ${parts.length === 0 ? 'nothing in this time.' : `${parts.join('; ')}.`}`;
+  const head = `${SEGMENT_CONTENT[segment]}: ${parts.length === 0 ? 'nothing in this period.' : `${parts.join('; ')}.`}`;
   const listed = findings.sections.flatMap((section) => section.rows.map((row) => ({ title: section.title, row })));
   const shown = listed.slice(0, rows).map(({ title, row }) => `- ${rowText(title, row, meta.time_zone)}`);
   const more = rows > 0 && listed.length > rows ? [`- and ${listed.length - rows} more`] : [];

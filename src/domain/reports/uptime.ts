@@ -57,9 +57,9 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
     ),
     listValue('stats', 'uptime.stats', 'Within the range', seconds),
     figure('number', 'numberofincidents', 'Incidents', incidents.total),
-    figure('ms', 'responsetime.average', 'Answer time, average', average),
-    figure('ms', 'responsetime.min', 'Answer time, shortest', bound('ping_min', Math.min)),
-    figure('ms', 'responsetime.max', 'Answer time, longest', bound('ping_max', Math.max)),
+    figure('ms', 'responsetime.average', 'Response time, average', average),
+    figure('ms', 'responsetime.min', 'Response time, shortest', bound('ping_min', Math.min)),
+    figure('ms', 'responsetime.max', 'Response time, longest', bound('ping_max', Math.max)),
     textValue('date', 'startdate', 'uptime.startdate', 'From', start_date),
     textValue('date', 'enddate', 'uptime.enddate', 'To', end_date),
     {
@@ -80,12 +80,12 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
 
 /** @param kept instant before which figures have been deleted; null if there were none */
 function notesOf(none: boolean, kept: number | null, from: number): string[] {
-  const forgotten = `Figures of uptime are kept for 31 days: what was measured before ${isoTime(kept)?.slice(0, 10)} is in none of them.`;
+  const forgotten = `Uptime statistics are kept for 31 days: measurements before ${isoTime(kept)?.slice(0, 10)} are not included.`;
   // It is unknown whether there were checks that have been deleted since.
   const unsure = kept !== null && from < kept;
   return [
     ...(kept === null ? [] : [forgotten]),
-    ...(none ? (unsure ? [] : ['The monitor made no check in the range.']) : ['Days are those of UTC.']),
+    ...(none ? (unsure ? [] : ['The monitor made no checks in the range.']) : ['Days are in UTC.']),
   ];
 }
 

@@ -46,20 +46,20 @@ const NOT_SET_UP: readonly string[] = ['no_guard', 'login_not_allowed', 'bad_req
 const REFUSALS: Readonly<Record<string, { message: string; advice: string }>> = {
   no_guard: {
     message: 'No guard answers on this site.',
-    advice: 'Install the guard with allow_login, or log in on the page of the site.',
+    advice: "Install the guard with allow_login, or log in on the site's own page.",
   },
   login_not_allowed: {
-    message: 'The owner of this site has not allowed logins by token.',
-    advice: 'Install the guard again with allow_login, if the owner of the site agrees; or log in on its page.',
+    message: "This site's owner has not allowed logins by token.",
+    advice: "Install the guard again with allow_login if the site's owner agrees, or log in on the site's own page.",
   },
   bad_request: {
-    message: 'The guard of this site knows no logins by token.',
+    message: "This site's guard does not support logins by token.",
     advice:
-      'Install the guard again with allow_login: this version knows no logins. Or log in on the page of the site.',
+      "Install the guard again with allow_login, as its version does not support logins; or log in on the site's own page.",
   },
   not_found: {
-    message: 'The site has no administrator of this name.',
-    advice: 'Name an administrator of the site, or log in on its page.',
+    message: 'The site has no administrator with this name.',
+    advice: "Name one of the site's administrators, or log in on its own page.",
   },
 };
 

@@ -56,7 +56,7 @@ export function compare(before: Baseline, now: Look): Finding[] {
     return first === undefined || second === undefined ? [] : comparePage(path, first, second, page);
   });
   if (now.child === false && before.first.child !== false && before.second.child !== false)
-    findings.push(broken(null, 'The MainWP Child plugin does not answer any more.'));
+    findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
 }
 
@@ -64,15 +64,15 @@ function comparePage(path: string, first: PageFacts, second: PageFacts, now: Pag
   const name = nameOf(path);
   const wasBad = (page: PageFacts) => page.status === 0 || page.status >= 500;
   if (wasBad(first) || wasBad(second)) return [];
-  if (now.status === 0) return [broken(path, `${name} does not answer any more (${now.failure}).`)];
-  if (now.status >= 500) return [broken(path, `${name} answers HTTP ${now.status}; before it was ${second.status}.`)];
+  if (now.status === 0) return [broken(path, `${name} no longer answers (${now.failure}).`)];
+  if (now.status >= 500) return [broken(path, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
   const steady = first.status === second.status;
   if (steady && now.status >= 400 && second.status < 400)
-    return [broken(path, `${name} is gone: HTTP ${now.status}; before it was ${second.status}.`)];
+    return [broken(path, `${name} is gone: HTTP ${now.status}; before, it was ${second.status}.`)];
   const fresh = now.errors.filter((mark) => !first.errors.includes(mark) && !second.errors.includes(mark));
   if (fresh.length > 0) return fresh.map((mark) => broken(path, `${name} says "${mark}".`));
   if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
-    return [broken(path, `${name} redirects to elsewhere than before.`)];
+    return [broken(path, `${name} redirects to a different address than before.`)];
   if (now.status !== second.status) return [];
   // Output before the headers prevents WordPress from setting its cookies: no one can log in.
   if (path === LOGIN && first.cookies === true && second.cookies === true && now.cookies === false)
@@ -85,7 +85,7 @@ function suspicions(path: string, first: PageFacts, second: PageFacts, now: Page
   const name = nameOf(path);
   const found: Finding[] = [];
   if (first.title === second.title && first.title !== now.title)
-    found.push({ severity: 'suspect', path, what: `${name} has another title.` });
+    found.push({ severity: 'suspect', path, what: `${name} has a different title.` });
   const then = new Set(first.words.filter((word) => second.words.includes(word)));
   const kept = now.words.filter((word) => then.has(word)).length;
   if (then.size >= 10 && kept < then.size * LOST)

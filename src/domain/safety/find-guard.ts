@@ -41,15 +41,15 @@ export async function openGuard(ctx: Ctx, target: LoadedSite): Promise<OpenGuard
       'svc_guard_unavailable',
       `The guard of site ${target.site.id} does not answer, so nothing was changed.`,
       {
-        advice: 'Install it again with install-site-guard-v1, or give it up with remove-site-guard-v1.',
+        advice: 'Reinstall it with install-site-guard-v1, or remove it with remove-site-guard-v1.',
         data: { site_id: target.site.id },
       },
     );
   if (!found.hello.file_mods)
     throw new ServiceError(
       'svc_guard_refused',
-      `The owner of site ${target.site.id} forbids changes of files (DISALLOW_FILE_MODS), so nothing was changed.`,
-      { advice: 'Remove the constant from wp-config.php of the site.', data: { site_id: target.site.id } },
+      `The owner of site ${target.site.id} forbids file changes (DISALLOW_FILE_MODS), so nothing was changed.`,
+      { advice: "Remove the constant from the site's wp-config.php.", data: { site_id: target.site.id } },
     );
   return found;
 }
@@ -78,11 +78,11 @@ export function guardError(error: unknown, siteId: number): ServiceError {
   const said = siteSays(error.message);
   return new ServiceError(
     'svc_guard_refused',
-    `The guard of site ${siteId} refuses: ${error.code.replaceAll('_', ' ')}. ${said}`.trim(),
+    `The guard of site ${siteId} refused: ${error.code.replaceAll('_', ' ')}. ${said}`.trim(),
     {
       advice: clock
         ? 'Correct the clock of the site or of this machine.'
-        : 'Remove the reason on the site, then try again.',
+        : 'Fix the cause on the site, then try again.',
       data: { site_id: siteId, reason: error.code },
     },
   );

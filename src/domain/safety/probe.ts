@@ -105,7 +105,7 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
         timeoutMs: SLOWER_MS,
       });
       if (page.status > 0 && page.status < 400) return [];
-      return [{ severity: 'suspect', path: '', what: 'A page names a script or style that is not there.' }];
+      return [{ severity: 'suspect', path: '', what: 'A page uses a script or style that does not exist.' }];
     }),
   );
   return findings.flat().slice(0, 1);

@@ -82,9 +82,9 @@ function protectionError(error: unknown, siteId: number, { slug }: SafeItem): Se
   if (!(error instanceof GuardFailure)) return siteCallError(error, siteId, 'svc_snapshot_refused');
   return new ServiceError(
     'svc_snapshot_refused',
-    `The guard could not keep a copy of ${siteWord(slug)}, so it was not updated (${siteWord(error.code)}). ${siteSays(error.message)}`.trim(),
+    `The guard could not save a copy of ${siteWord(slug)}, so it was not updated (${siteWord(error.code)}). ${siteSays(error.message)}`.trim(),
     {
-      advice: 'Remove the reason on the site, or update it with safe-update-site-v1 and a lower least_protection.',
+      advice: 'Fix the cause on the site, or update it with safe-update-site-v1 and a lower least_protection.',
       data: { site_id: siteId, reason: error.code },
     },
   );

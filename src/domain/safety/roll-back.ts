@@ -63,7 +63,7 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   if (ref === undefined || type === undefined || slug === undefined)
     throw new ServiceError('svc_invalid_input', 'Send change_id, or site_id_or_domain with type and slug.', {
       field: ref === undefined ? 'site_id_or_domain' : type === undefined ? 'type' : 'slug',
-      advice: 'list-site-snapshots-v1 shows what can be put back.',
+      advice: 'list-site-snapshots-v1 shows what can be rolled back.',
     });
   const target = await loadNamed(ctx, ref);
   const version = input.to_version ?? null;
@@ -76,21 +76,21 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
 function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
   const type = UPDATE_TYPES[change.type];
   if (type !== 'plugin' && type !== 'theme')
-    throw new ServiceError('svc_update_unprotected', 'WordPress itself and translations cannot be put back.', {
+    throw new ServiceError('svc_update_unprotected', 'WordPress itself and translations cannot be rolled back.', {
       field: 'change_id',
       advice: 'Restore a backup of the site.',
     });
   if (change.settled_at === null)
-    throw new ServiceError('svc_update_unprotected', 'This update is still under way.', {
+    throw new ServiceError('svc_update_unprotected', 'This update is still in progress.', {
       field: 'change_id',
-      advice: 'Try again when it has ended.',
+      advice: 'Try again once it has ended.',
     });
   return { target, type, slug: change.slug, version: change.old_version, snapshot: change.snapshot, change: change.id };
 }
 
 function noChange(): ServiceError {
-  return new ServiceError('svc_change_not_found', 'No update that could be undone is known by this name.', {
-    advice: 'Read change_id with list-site-snapshots-v1, or send to_version.',
+  return new ServiceError('svc_change_not_found', 'No update with this change_id can be rolled back.', {
+    advice: 'Find change_id with list-site-snapshots-v1, or send to_version.',
   });
 }
 
@@ -116,7 +116,7 @@ async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
       `There is no copy of ${siteWord(version)} on the site, and wordpress.org has none. Nothing changed.`,
       {
         field: 'to_version',
-        advice: 'list-site-snapshots-v1 shows what can be put back; copies are kept for 14 days.',
+        advice: 'list-site-snapshots-v1 shows what can be rolled back; copies are kept for 14 days.',
       },
     );
   const item: SafeItem = {
@@ -149,8 +149,8 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
   if (message !== null || now !== item.old_version)
     throw new ServiceError(
       'svc_update_failed',
-      `Version ${siteWord(item.old_version)} is not back: the site reports ${siteWord(now)}. ${siteSays(message ?? '')}`.trim(),
-      { advice: 'Sync the site to see its present state, then try again.', data: { site_id: target.site.id } },
+      `Version ${siteWord(item.old_version)} was not restored: the site reports ${siteWord(now)}. ${siteSays(message ?? '')}`.trim(),
+      { advice: 'Sync the site to see its current state, then try again.', data: { site_id: target.site.id } },
     );
   if (item.change !== '') await ctx.store.safeChanges.note(item.change, { outcome: 'rolled_back' });
   emitRolledBack(ctx, target, item, 'sitefleet');

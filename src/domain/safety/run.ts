@@ -136,7 +136,7 @@ async function runRound(
     if (part === null) continue;
     result = joined(result, part);
     if (part.well) continue;
-    const message = 'It was not tried: the site is not well after the update before it.';
+    const message = 'It was not tried: the site is unhealthy after the previous update.';
     for (const left of offers.slice(index + 1))
       result.errors.push(entry(run.target, left, 'svc_site_unhealthy', message));
     break;
@@ -246,9 +246,9 @@ function innocentOffers(offers: readonly FleetOffer[], items: readonly SafeItem[
 function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError {
   return new ServiceError(
     'svc_site_unhealthy',
-    `Site ${site.id} is not well, so it was not updated: it would be unclear what an update breaks. ${seen.join(' ')}`,
+    `Site ${site.id} is unhealthy, so it was not updated: it would be unclear what an update breaks. ${seen.join(' ')}`,
     {
-      advice: 'Bring the site back first; check-site-v1 shows its state.',
+      advice: 'Fix the site first; check-site-v1 shows its state.',
       data: { site_id: site.id, seen },
     },
   );
@@ -258,13 +258,13 @@ function unhealthy({ site }: LoadedSite, seen: readonly string[]): ServiceError 
 export function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protection): ApplyError {
   const what =
     protection === 'reinstall'
-      ? 'could only be installed again from wordpress.org, while WordPress still starts'
-      : 'could not be put back if it broke the site';
+      ? 'could only be reinstalled from wordpress.org, while WordPress still starts'
+      : 'could not be rolled back if it broke the site';
   return entry(
     target,
     offer,
     'svc_update_unprotected',
-    `It was not updated: ${siteWord(offer.current_version)} ${what}. A lower least_protection updates it all the same.`,
+    `It was not updated: ${siteWord(offer.current_version)} ${what}. A lower least_protection updates it anyway.`,
   );
 }
 

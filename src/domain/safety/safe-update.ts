@@ -93,9 +93,9 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
     if (!timeUp.aborted || ctx.signal.aborted) throw error;
     throw new ServiceError(
       'svc_site_offline',
-      `The plan for site ${target.site.id} was not finished within the time that one call may take.`,
+      `The plan for site ${target.site.id} was not finished within the time limit of a call.`,
       {
-        advice: 'Nothing was changed. Plan fewer items by specific_items, or try again later.',
+        advice: 'Nothing was changed. Plan fewer items with specific_items, or try again later.',
         data: { site_id: target.site.id },
         cause: error,
       },
@@ -188,14 +188,12 @@ function noticesOf(planned: readonly { protection: Protection }[], network: bool
   return [
     ...(has('reinstall')
       ? [
-          'Items with protection "reinstall" can be put back only while WordPress still starts, as wordpress.org has them: changes made to their files are lost. A guard protects better: install-site-guard-v1.',
+          'Items with protection "reinstall" can only be rolled back while WordPress still starts, to the copy on wordpress.org: changes made to their files are lost. A guard protects better: install-site-guard-v1.',
         ]
       : []),
-    ...(has('none') ? ['Items with protection "none" cannot be put back; the site is only checked.'] : []),
-    ...(network
-      ? ['This site belongs to a network: what is changed concerns all its sites, and only this one is looked at.']
-      : []),
-    ...(planned.length > 0 ? ['Changes that a new version makes in the database are not undone.'] : []),
+    ...(has('none') ? ['Items with protection "none" cannot be rolled back; the site is only checked.'] : []),
+    ...(network ? ['This site belongs to a network: changes affect all its sites, but only this one is checked.'] : []),
+    ...(planned.length > 0 ? ['Changes that a new version makes in the database are not rolled back.'] : []),
   ];
 }
 
@@ -204,7 +202,7 @@ function requirePath(path: string, index: number): void {
   if (!/^[a-z][a-z\d+.-]*:|^\/\/|^\/|#|\\|\.\./i.test(path) && path !== '') return;
   throw new ServiceError(
     'svc_invalid_input',
-    `paths[${index}] must be a path below the address of the site, without a leading slash.`,
+    `paths[${index}] must be a path below the site's URL, without a leading slash.`,
     { field: `paths[${index}]`, advice: 'Write "shop/cart/" for https://example.com/shop/cart/.' },
   );
 }

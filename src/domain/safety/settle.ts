@@ -66,12 +66,12 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
   const { error } = item;
   const old = siteWord(item.old_version);
   if (result === 'done') {
-    const message = `${error.message} What it had left was not ${old}: Sitefleet put that back.`;
+    const message = `${error.message} What it had installed was not ${old}: Sitefleet rolled back to that version.`;
     await close(run, item, 'rolled_back', [message], { by: 'sitefleet' });
     return { ...NOTHING, errors: [{ ...error, code: 'svc_update_failed', message, change_id: item.change }] };
   }
   const message =
-    `${error.message} ${old} could not be put back: a person has to look at it. ${siteSays(result.failed)}`.trim();
+    `${error.message} ${old} could not be restored: a person needs to look at it. ${siteSays(result.failed)}`.trim();
   await close(run, item, 'broken', [message]);
   return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
 }
@@ -135,10 +135,10 @@ async function putRight(
   return result;
 }
 
-const WITHOUT_FAULT = 'It was put back together with another item, without being at fault.';
-const STOPPED = 'It broke a site; Sitefleet was stopped while it put the old version back.';
-const STOPPED_BEFORE = 'The update was cut off before it had taken effect.';
-const GUARD_ACTED = 'The guard of the site recorded a fatal error in it.';
+const WITHOUT_FAULT = 'It was rolled back together with another item, without being at fault.';
+const STOPPED = 'It broke a site; Sitefleet was stopped while rolling it back.';
+const STOPPED_BEFORE = 'The update was interrupted before it took effect.';
+const GUARD_ACTED = "The site's guard recorded a fatal error in it.";
 
 async function rolledBack(
   run: SafeRun,
@@ -152,10 +152,10 @@ async function rolledBack(
   const reported = item.protection === 'reinstall' ? versionIn(inventory, item) : item.old_version;
   const back =
     reported === item.old_version
-      ? `${by === 'guard' ? 'The guard of the site put back' : 'Sitefleet put back'} ${siteWord(item.old_version)}`
-      : `Sitefleet had ${siteWord(item.old_version)} installed again, but the site reports ${siteWord(reported ?? 'none')}`;
+      ? `${by === 'guard' ? "The site's guard rolled back to" : 'Sitefleet rolled back to'} ${siteWord(item.old_version)}`
+      : `Sitefleet had ${siteWord(item.old_version)} reinstalled, but the site reports ${siteWord(reported ?? 'none')}`;
   const state =
-    well === null ? 'the site is not well all the same.' : `the site was well again ${seconds(well)} after the update.`;
+    well === null ? 'the site is still unhealthy.' : `the site was healthy again ${seconds(well)} after the update.`;
   await close(run, item, 'rolled_back', seen, { by, well_after_ms: well });
   const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
@@ -163,13 +163,13 @@ async function rolledBack(
 
 async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: readonly string[]): Promise<ApplyError> {
   const reasons = undone.failures.map(
-    ({ item: one, message }) => `${siteWord(one.slug)} could not be put back. ${siteSays(message)}`,
+    ({ item: one, message }) => `${siteWord(one.slug)} could not be rolled back. ${siteSays(message)}`,
   );
   const tried =
     undone.items.length > 0
-      ? `Putting back ${undone.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
+      ? `Rolling back ${undone.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
       : item.protection === 'none'
-        ? 'There is nothing that could put it back.'
+        ? 'There is nothing to roll back to.'
         : '';
   const sentences = [...seen, ...reasons];
   await close(run, item, 'broken', sentences);
@@ -178,7 +178,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
     site_id: run.target.site.id,
     facts: { slug: item.slug, change_id: item.change },
   });
-  const message = `After the update to ${siteWord(item.new_version)} the site is not well. ${tried} A person has to look at it. ${sentences.join(' ')}`;
+  const message = `After the update to ${siteWord(item.new_version)} the site is unhealthy. ${tried} A person needs to look at it. ${sentences.join(' ')}`;
   return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
 }
 
@@ -231,7 +231,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
 
 /** The guard's findings at the end, if the site could not be read after the update. */
 function unchanged({ old_version }: SafeItem): string {
-  return `The connection broke while the update ran. The site has ${siteWord(old_version)} still, byte for byte, so the update did not take effect.`;
+  return `The connection broke during the update. The site has ${siteWord(old_version)} unchanged, byte for byte, so the update did not take effect.`;
 }
 
 /** Items of a dead process have no result, nor do those after which the site could not be read. */

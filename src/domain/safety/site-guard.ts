@@ -35,7 +35,7 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
   const silent = row !== undefined && row.present === 2;
   const problems = [
     ...(hello === null ? [] : problemsOf(hello)),
-    ...(silent ? ['It did not answer the last look.'] : []),
+    ...(silent ? ['It did not answer the last check.'] : []),
   ];
   // If a running server's own files are missing, nothing is said about a newer guard.
   const ours = hello === null ? null : await ctx.guards.plugin().catch(() => null);
@@ -62,10 +62,10 @@ export async function storedGuard(ctx: Ctx, siteId: number): Promise<GuardView> 
 /** Why a guard that responds could not do its work. */
 function problemsOf({ file_mods, writable }: GuardHello): string[] {
   return [
-    ...(file_mods ? [] : ['The owner forbids changes of files (DISALLOW_FILE_MODS).']),
-    ...(writable.store ? [] : ['The folder for its copies cannot be written.']),
-    ...(writable.plugins ? [] : ['The folder of the plugins cannot be written.']),
-    ...(writable.themes ? [] : ['The folder of the themes cannot be written.']),
+    ...(file_mods ? [] : ['The owner forbids file changes (DISALLOW_FILE_MODS).']),
+    ...(writable.store ? [] : ['The folder for its copies is not writable.']),
+    ...(writable.plugins ? [] : ['The plugins folder is not writable.']),
+    ...(writable.themes ? [] : ['The themes folder is not writable.']),
   ];
 }
 
@@ -100,7 +100,7 @@ export async function installGuard(
     version,
     previous_version: before?.hello.guard ?? null,
     login_allowed: login,
-    how: `The MainWP Child plugin runs code that writes wp-content/mu-plugins/sitefleet-guard.php (${Math.ceil(php.length / 1024)} KB). Where a firewall refuses that: ${BY_HAND}`,
+    how: `The MainWP Child plugin runs code that writes wp-content/mu-plugins/sitefleet-guard.php (${Math.ceil(php.length / 1024)} KB). If a firewall blocks that: ${BY_HAND}`,
     warnings: warningsOf(before, login),
   };
   if (dryRun) return plan;
@@ -116,8 +116,8 @@ export async function installGuard(
   if (after === null)
     throw new ServiceError(
       'svc_guard_install_failed',
-      'The guard was written, but does not answer: something in front of the site may refuse a POST to its pages.',
-      { advice: 'Let POST requests to the front page or wp-login.php pass.', data: { site_id: target.site.id } },
+      'The guard was written, but does not answer: something in front of the site may block POST requests to its pages.',
+      { advice: 'Allow POST requests to the front page or wp-login.php.', data: { site_id: target.site.id } },
     );
   const { guard: installed, login: login_allowed } = after.hello;
   const facts = { version: installed, previous_version: plan.previous_version, login_allowed };
@@ -129,11 +129,9 @@ function warningsOf(found: OpenGuard | null, login: boolean): string[] {
   return [
     ...(found === null ? [] : problemsOf(found.hello)),
     ...(found?.hello.multisite === true
-      ? [
-          'This site belongs to a network: an update and its undoing concern all its sites, and only this one is looked at.',
-        ]
+      ? ['This site belongs to a network: updates and rollbacks affect all its sites, but only this one is checked.']
       : []),
-    ...(login ? ['Logins by token are allowed: second factors and login logs of plugins are not asked.'] : []),
+    ...(login ? ['Logins by token are allowed: they bypass second factors and login logs of plugins.'] : []),
   ];
 }
 
@@ -183,10 +181,8 @@ export async function previewRemoval(ctx: Ctx, ref: SiteRef) {
     installed: found !== null,
     snapshots: copies.length,
     warnings: [
-      'Updates of this site are no longer checked, and none that was made can be undone from a copy.',
-      ...(found === null
-        ? ['The guard does not answer: its file is removed by the child plugin, its copies stay.']
-        : []),
+      'Updates of this site are no longer checked, and past ones can no longer be rolled back from a copy.',
+      ...(found === null ? ['The guard does not answer: the child plugin removes its file, its copies stay.'] : []),
     ],
   };
 }
@@ -207,8 +203,8 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
     return (await runCode(ctx, target, removeCode(), 'svc_guard_unavailable')) === 'done';
   });
   if (!removed)
-    throw new ServiceError('svc_guard_refused', 'The file of the guard could not be removed.', {
-      advice: 'Delete wp-content/mu-plugins/sitefleet-guard.php by hand.',
+    throw new ServiceError('svc_guard_refused', "The guard's file could not be removed.", {
+      advice: 'Delete wp-content/mu-plugins/sitefleet-guard.php manually.',
       data: { site_id: site.id },
     });
   await ctx.store.guards.silent(site.id, ctx.clock.now(), true);

@@ -70,7 +70,7 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
     try {
       if (item.protection === 'reinstall') await reinstall(run, item);
       else if (guard === null || item.snapshot === null)
-        return { failed: 'The guard of the site is gone, and the copy with it.' };
+        return { failed: "The site's guard is gone, and the copy with it." };
       // A killed update leaves WordPress' maintenance page behind.
       else {
         const { active, already } = await restore(run, item, guard, item.snapshot);
@@ -110,7 +110,7 @@ async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snap
   for (let again = 0; again < ATTEMPTS; again++) {
     await run.ctx.clock.sleep(LATE_MS, run.ctx.signal);
     if ((await restore(run, item, guard, snapshot)).already) return;
-    run.ctx.log.warn({ site_id: run.target.site.id, change: item.change }, 'a late update was put back once more');
+    run.ctx.log.warn({ site_id: run.target.site.id, change: item.change }, 'a late update was rolled back once more');
   }
 }
 
@@ -122,7 +122,7 @@ async function switchOn({ ctx, target, facts }: SafeRun, { type, slug, change }:
   } catch (error) {
     if (ctx.signal.aborted || !(error instanceof ChildFailure)) throw error;
     // Its files are restored; that it is inactive shows in the inventory.
-    ctx.log.warn({ err: error, site_id: target.site.id, change }, 'a plugin could not be switched on again');
+    ctx.log.warn({ err: error, site_id: target.site.id, change }, 'a plugin could not be activated again');
   }
 }
 
@@ -139,6 +139,6 @@ async function reinstall(run: SafeRun, item: SafeItem): Promise<void> {
   if (!answer.claimed)
     throw new ServiceError(
       'svc_update_failed',
-      `The site did not install ${siteWord(item.old_version)} again. ${answer.message}`.trim(),
+      `The site did not reinstall ${siteWord(item.old_version)}. ${answer.message}`.trim(),
     );
 }

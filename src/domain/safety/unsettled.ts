@@ -49,13 +49,13 @@ async function settleRun(
   for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
   for (const item of unsent) {
     await disarm(run, item);
-    await close(run, item, 'not_updated', ['The update was not sent: Sitefleet was stopped before.']);
+    await close(run, item, 'not_updated', ['The update was not sent: Sitefleet was stopped before that.']);
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await settleAll(run);
   ctx.log.info(
     { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },
-    'a safe update was settled',
+    'an interrupted safe update was finished',
   );
 }
 
@@ -86,7 +86,7 @@ async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Prom
 export async function settleInterrupted(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.safeChanges.openSites(SITES);
   const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
-  return `${ends.filter((done) => done).length} of ${sites.length} settled`;
+  return `${ends.filter((done) => done).length} of ${sites.length} finished`;
 }
 
 async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
@@ -100,7 +100,7 @@ async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
   } catch (error) {
     ctx.signal.throwIfAborted();
     if (!busy.signal.aborted && !(error instanceof ServiceError && error.code === 'svc_cancelled'))
-      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be settled yet');
+      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be finished yet');
     return false;
   } finally {
     clearTimeout(timer);

@@ -119,8 +119,8 @@ export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Prom
 function unseen({ target: { site } }: SafeRun): ServiceError {
   return new ServiceError(
     'svc_site_offline',
-    `Site ${site.id} could not be looked at after an update: neither it nor any other address answers this machine. It is looked at again as soon as one does.`,
-    { advice: 'Check the network of this machine.', data: { site_id: site.id } },
+    `Site ${site.id} could not be checked after an update: neither it nor any other address answers this machine. It is checked again as soon as one does.`,
+    { advice: "Check this machine's network.", data: { site_id: site.id } },
   );
 }
 

@@ -24,7 +24,7 @@ const PROVIDERS: Readonly<Record<string, Provider>> = {
 };
 
 export const BACKUPS_NOTE =
-  'Kept, and sealed where secret, for programs that make backups: this service itself contacts no hosting provider.';
+  'Stored for programs that make backups, with secrets encrypted: this service contacts no hosting provider.';
 
 export interface BackupChange {
   enabled?: boolean | null | undefined;

@@ -75,7 +75,7 @@ export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite>
   const target = await loadSite(ctx, site.id);
   requireNotSuspended(target);
   if (target.site.disconnected > 0) {
-    throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
+    throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected and is not contacted.`, {
       advice: `Reconnect it first: POST /v2/sites/${site.id}/reconnect.`,
       data: { site_id: site.id },
     });

@@ -128,7 +128,7 @@ export async function readUntil(
     try {
       await ctx.clock.sleep(pause, ctx.signal);
     } catch {
-      const message = 'The call ended before it was seen whether the update took effect.';
+      const message = 'The call ended before it was known whether the update took effect.';
       return { ...seen, silence: new ServiceError('svc_cancelled', message) };
     }
     pause = Math.min(2 * pause, left === 'running' ? WORKING_PAUSE_MS : LONGEST_PAUSE_MS);

@@ -42,7 +42,7 @@ export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteVie
     if (input[field].trim() === '')
       throw new ServiceError('svc_invalid_input', `${field} must not be blank.`, {
         field,
-        advice: `Send the ${field === 'url' ? 'address of the site' : 'login name of its administrator'}.`,
+        advice: `Send the ${field === 'url' ? 'URL of the site' : 'login name of its administrator'}.`,
       });
   }
   const address = storedUrl(input.url);
@@ -84,7 +84,7 @@ export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteVie
     throw linkError(error);
   }
   if (id === undefined) await refuseKnown(ctx, stored);
-  if (id === undefined) throw new ServiceError('svc_site_add_failed', 'The site could not be stored.');
+  if (id === undefined) throw new ServiceError('svc_site_add_failed', 'The site could not be saved.');
   ctx.events.emit({ name: 'site.added', site_id: id, facts: { url: stored.url } });
   const added = await loadRecord(ctx, id);
   await firstCertificateLook(ctx, added);
@@ -102,7 +102,7 @@ function unlessSlow<T>(isSlow: (error: unknown) => boolean, value: T): (error: u
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
   const [known] = await ctx.store.sites.candidates([], [address.url_key]);
   if (known === undefined) return;
-  throw new ServiceError('svc_site_already_exists', `${address.url} is connected already, as site ${known.id}.`, {
+  throw new ServiceError('svc_site_already_exists', `${address.url} already exists, as site ${known.id}.`, {
     field: 'url',
     advice: 'Use update-site-v1 to change it, or reconnect-site-v1 to renew its connection.',
     data: { site_id: known.id },
@@ -172,16 +172,11 @@ async function withoutWordPress(ctx: Ctx, at: ChildAddress, error: unknown): Pro
 }
 
 function registeredLate(error: unknown): ChildFailure {
-  return new ChildFailure(
-    'timed_out',
-    'The site did not answer the registration within the time that one call may take.',
-    {
-      advice:
-        'It may have taken effect all the same. When the site is quicker, add it again with the same login and password.',
-      mayHaveRun: true,
-      cause: error,
-    },
-  );
+  return new ChildFailure('timed_out', 'The site did not answer the registration within the time limit of a call.', {
+    advice: 'It may have taken effect anyway. Once the site is faster, add it again with the same login and password.',
+    mayHaveRun: true,
+    cause: error,
+  });
 }
 
 /** Refusals that a caller can resolve by sending another login, password or id (child protocol §3.2). */

@@ -48,8 +48,8 @@ export function requireContactable(target: LoadedSite): void {
   // Of the two states the later one is shown, so that is the one to name.
   if (site.disconnected !== 2) requireNotSuspended(target);
   if (site.disconnected > 0) {
-    throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected, so it is not contacted.`, {
-      advice: 'Connect it again with reconnect-site-v1.',
+    throw new ServiceError('svc_site_offline', `Site ${site.id} is disconnected and is not contacted.`, {
+      advice: 'Reconnect it with reconnect-site-v1.',
       data: { site_id: site.id },
     });
   }
@@ -58,7 +58,7 @@ export function requireContactable(target: LoadedSite): void {
 /** Throws `svc_site_suspended`: such a site is never contacted. */
 export function requireNotSuspended({ site }: LoadedSite): void {
   if (site.suspended === 0) return;
-  throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
+  throw new ServiceError('svc_site_suspended', `Site ${site.id} is suspended and is not contacted.`, {
     advice: 'Lift the suspension with unsuspend-site-v1 first.',
     data: { site_id: site.id },
   });
@@ -75,7 +75,7 @@ export function requireNotOnTrial({ site }: LoadedSite): void {
 function onTrial(siteId: number, cause?: unknown): ServiceError {
   return new ServiceError(
     'svc_site_on_trial',
-    `Site ${siteId} is on trial beside another dashboard, so it is only read here. Nothing changed.`,
+    `Site ${siteId} is on trial beside another dashboard and is read-only here. Nothing changed.`,
     {
       advice: 'End the trial with "sitefleet import finish", or make the change in the other dashboard.',
       data: { site_id: siteId },
@@ -108,8 +108,7 @@ export function requireWritable(target: LoadedSite): void {
 export function requireConnection(target: LoadedSite): SiteConnection {
   if (target.connection !== null) return target.connection;
   throw new ServiceError('svc_site_offline', `Site ${target.site.id} has no connection key that can be opened.`, {
-    advice:
-      'When "sitefleet check" names this site, put its secret key back; otherwise remove the site and add it again.',
+    advice: 'If "sitefleet check" lists this site, restore its secret key; otherwise remove the site and add it again.',
     data: { site_id: target.site.id },
   });
 }

@@ -75,7 +75,7 @@ const rolledBack =
     slug,
     old_version: new_version,
     new_version: old_version,
-    ...(by === 'guard' ? { detail: `from ${new_version} to ${old_version}, by the guard of the site` } : {}),
+    ...(by === 'guard' ? { detail: `from ${new_version} to ${old_version}, by the site's guard` } : {}),
   });
 
 /** The result of a step for a post. */

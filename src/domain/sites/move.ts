@@ -51,7 +51,7 @@ function ownSpelling(asked: string, own: string, siteId: number): ServiceError {
     `${asked} leads to site ${siteId}, which calls itself ${own}. Nothing changed.`,
     {
       field: 'url',
-      advice: 'Change the address in WordPress (Settings, General) first; the next sync takes it over.',
+      advice: 'Change the address in WordPress (Settings, General) first; the next sync picks it up.',
       data: { site_id: siteId, site_url: own },
     },
   );

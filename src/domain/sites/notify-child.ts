@@ -35,7 +35,7 @@ async function request(ctx: Ctx, { site, connection }: LoadedSite, call: Call): 
   } catch (error) {
     ctx.log.info(
       { site_id: site.id, reason: error instanceof Error ? error.message : '' },
-      'a child site did not confirm that this dashboard leaves',
+      'a child site did not confirm the disconnect',
     );
     return false;
   }

@@ -14,7 +14,7 @@ import { outcomeOfItems } from '../jobs/outcomes.js';
 
 /** Ends the message about such a change. */
 export const SETTLED_LATER =
-  'The site may still be working on it; the next sync that shows the outcome settles this entry.';
+  'The site may still be working on it; the next sync that shows the outcome updates this entry.';
 
 /** If a site still shows no change after the longest time that a call may take, it did not happen. */
 const GIVEN_UP_MS = 10 * 60_000;
@@ -104,7 +104,7 @@ async function close(ctx: Ctx, siteId: number, change: OpenChangeRow, outcome: O
   const type = action === 'updated' ? { type: context } : {};
   const facts = outcome.done
     ? { ...type, slug, ...(action === 'updated' ? { name, old_version, new_version: outcome.version } : {}) }
-    : { ...type, slug, code: FAILED[action], message: 'The site has not shown the change since.' };
+    : { ...type, slug, code: FAILED[action], message: 'The site has not shown the change since then.' };
   for (const { job_id, position, items } of await ctx.store.jobs.openSites(siteId, jobType)) {
     const settled = items.map((item) =>
       item.done === null && item.facts.slug === slug && (action !== 'updated' || item.facts.type === context)

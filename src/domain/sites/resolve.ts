@@ -133,13 +133,15 @@ class Refusal {
 }
 
 function notFound(ref: SiteRef, field: string): Refusal {
-  const message = `${field}: no site is known as ${quote(ref)}.`;
-  return new Refusal('svc_site_not_found', message, field, 'Find the right id or domain with list-sites-v1.');
+  const message = `${field}: there is no site ${quote(ref)}.`;
+  return new Refusal('svc_site_not_found', message, field, 'Find the id or domain with list-sites-v1.');
 }
 
 /** The error for a site that was deleted between two steps of a call. */
 export function removedMeanwhile(id: number): ServiceError {
-  return new ServiceError('svc_site_not_found', `Site ${id} was removed meanwhile.`, { data: { site_id: id } });
+  return new ServiceError('svc_site_not_found', `Site ${id} has been removed in the meantime.`, {
+    data: { site_id: id },
+  });
 }
 
 function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refusal {
@@ -149,7 +151,7 @@ function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refu
 }
 
 function accessDenied(siteId: number, field: string): Refusal {
-  const message = `${field}: this login may not use site ${siteId}.`;
+  const message = `${field}: this login has no access to site ${siteId}.`;
   const advice = 'Ask an administrator for access to the site.';
   return new Refusal('svc_access_denied', message, field, advice, { site_id: siteId });
 }

@@ -88,7 +88,7 @@ function givenUp(
   return new ServiceError(
     'svc_cancelled',
     `The call was cancelled: of ${outcomes.length} sites ${done.length} were done and ${failed.length} failed by then.`,
-    { advice: 'A site that was under way may still finish: sync it before you repeat the call.', data: { sites } },
+    { advice: 'A site in progress may still finish: sync it before you repeat the call.', data: { sites } },
   );
 }
 
@@ -100,7 +100,7 @@ async function runOne<P, R>(
   params: P,
 ): Promise<{ target: LoadedSite; result: R } | { error: ServiceError }> {
   if (loaded === undefined)
-    return { error: new ServiceError('svc_site_not_found', `Site ${site.id} was removed meanwhile.`) };
+    return { error: new ServiceError('svc_site_not_found', `Site ${site.id} has been removed in the meantime.`) };
   try {
     return { target: loaded, result: await handler.run(ctx, loaded, params) };
   } catch (error) {
@@ -121,9 +121,10 @@ async function runOne<P, R>(
 function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
-    `Site ${site.id} needs longer than a direct call may take.${job === undefined ? '' : ` Its work goes on as the job ${job.job_id}.`}`,
+    `Site ${site.id} needs longer than a direct call allows.${job === undefined ? '' : ` Its work continues as job ${job.job_id}.`}`,
     {
-      advice: 'Read the job with get-batch-job-status-v1 in half a minute; the same call finds it until it has ended.',
+      advice:
+        'Read the job with get-batch-job-status-v1 in half a minute. Until it ends, repeating the call returns the same job.',
       data: { site_id: site.id, ...job },
     },
   );

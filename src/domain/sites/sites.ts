@@ -159,10 +159,14 @@ export async function requireLinks(
 /** The error for a client or tag that was deleted between the check and the write. */
 export function linkError(error: unknown): unknown {
   if (!isStorageError(error, 'foreign_key')) return error;
-  return new ServiceError('svc_invalid_input', 'The client or a tag was deleted meanwhile. Nothing changed.', {
-    advice: 'Repeat the call with present ids.',
-    cause: error,
-  });
+  return new ServiceError(
+    'svc_invalid_input',
+    'The client or a tag has been deleted in the meantime. Nothing changed.',
+    {
+      advice: 'Repeat the call with existing ids.',
+      cause: error,
+    },
+  );
 }
 
 /** Deletes the record and everything that belongs to it. The child is not contacted and keeps its plugin. */
@@ -175,7 +179,7 @@ export async function deleteSite(ctx: Ctx, site: { id: number; url: string }): P
 }
 
 export const DELETE_WARNINGS: readonly string[] = [
-  'This cannot be undone: the record, its keys and its history are gone for good.',
+  'This cannot be undone: the record, its keys and its history are permanently deleted.',
   'Links to tags, costs, ignore lists and monitors are removed.',
-  'The child plugin stays on the site and is not told.',
+  'The child plugin stays on the site and is not notified.',
 ];

@@ -84,11 +84,11 @@ export function reasonOf(
     | 'suspended_client'
   >,
 ): string {
-  const byHand = 'Disconnected by hand; reconnect-site-v1 connects it again.';
+  const byHand = 'Disconnected manually; reconnect it with reconnect-site-v1.';
   const suspended =
     facts.suspended_with === null
-      ? 'Suspended; unsuspend-site-v1 lifts that.'
-      : `Suspended with its client ${facts.suspended_client ?? ''} (${facts.suspended_with}); unsuspend-client-v1 or unsuspend-site-v1 lifts that.`;
+      ? 'Suspended; lift it with unsuspend-site-v1.'
+      : `Suspended with its client ${facts.suspended_client ?? ''} (${facts.suspended_with}); lift it with unsuspend-client-v1 or unsuspend-site-v1.`;
   const failed = `The last sync failed: ${facts.sync_error}`;
   return [
     ...(facts.disconnected === 2 ? [byHand] : []),

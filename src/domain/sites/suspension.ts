@@ -33,7 +33,7 @@ export function notReconnected(siteId: number, { code, message, advice, data, ca
   const repeat = 'reconnect-site-v1 tries again.';
   return new ServiceError(
     code,
-    `The suspension of site ${siteId} is lifted, but it could not be connected again: ${message}`,
+    `The suspension of site ${siteId} is lifted, but it could not be reconnected: ${message}`,
     { advice: advice === undefined ? repeat : `${advice} ${repeat}`, data, cause },
   );
 }

@@ -76,10 +76,7 @@ export async function fetchSnapshot(
     // The call that made the change reports the sync that follows it.
     if (patienceMs === undefined) {
       await settleOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
-        ctx.log.warn(
-          { err, site_id: site.id },
-          'changes that were left open could not be settled; the next sync tries again',
-        ),
+        ctx.log.warn({ err, site_id: site.id }, 'open changes could not be resolved; the next sync tries again'),
       );
     }
     return snapshot;

@@ -29,7 +29,7 @@ export async function updateSite(ctx: Ctx, ref: SiteRef, change: SiteChange): Pr
   if (change.name === '')
     throw new ServiceError('svc_invalid_input', 'name must not be blank.', {
       field: 'name',
-      advice: 'Send a name, or leave the field out to keep the present one.',
+      advice: 'Send a name, or omit the field to keep the current one.',
     });
   refuseContradictingTags(change);
   const site = await getSite(ctx, ref);

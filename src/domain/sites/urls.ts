@@ -22,7 +22,7 @@ export function storedUrl(text: string): StoredUrl {
   const wrong = (what: string) =>
     new ServiceError('svc_invalid_url', `url ${what}.`, {
       field: 'url',
-      advice: 'Send the full address of the site, such as https://example.com/.',
+      advice: 'Send the full URL of the site, such as https://example.com/.',
     });
   if (trimmed.length > MAX_URL) throw wrong(`is longer than ${MAX_URL} characters`);
   if (!SCHEME.test(trimmed)) throw wrong('needs a scheme: http:// or https://');
@@ -30,7 +30,7 @@ export function storedUrl(text: string): StoredUrl {
   if (parsed === null) throw wrong('is not a valid URL');
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') throw wrong('must start with http:// or https://');
   if (parsed.username !== '' || parsed.password !== '')
-    throw wrong('must not carry a login: use http_user and http_pass');
+    throw wrong('must not contain a login: use http_user and http_pass');
   const path = withSlash(parsed.pathname);
   return { url: `${parsed.protocol}//${parsed.host}${path}`, url_key: `${bareHost(parsed.host)}${path}` };
 }

@@ -118,9 +118,9 @@ export function requireServes(bucket: BucketRow, clientId: number | null): void 
   if (bucket.client_ids.length === 0) return;
   if (clientId !== null && bucket.client_ids.includes(clientId)) return;
   const whom = clientId === null ? 'a task without a client' : `client ${clientId}`;
-  throw new ServiceError('svc_time_tracker_bucket_client_mismatch', `Bucket ${bucket.id} does not serve ${whom}.`, {
+  throw new ServiceError('svc_time_tracker_bucket_client_mismatch', `Bucket ${bucket.id} does not cover ${whom}.`, {
     field: 'bucket_id',
-    advice: 'Use a bucket of the client, or leave bucket_id out.',
+    advice: 'Use a bucket of the client, or omit bucket_id.',
     data: { bucket_id: bucket.id, client_ids: bucket.client_ids },
   });
 }
@@ -171,7 +171,7 @@ type BucketView = ReturnType<typeof view>;
 async function requireClients(ctx: Ctx, ids: readonly number[]): Promise<void> {
   const found = await ctx.store.clients.count({ include: [...ids] });
   if (ids.length === 0 || found === ids.length) return;
-  throw new ServiceError('svc_client_not_found', 'client_ids: not every id is that of a client. Nothing changed.', {
+  throw new ServiceError('svc_client_not_found', 'client_ids: not every id belongs to a client. Nothing changed.', {
     field: 'client_ids',
     advice: 'Find the right ids with GET /v2/time-tracker/clients.',
   });

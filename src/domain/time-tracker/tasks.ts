@@ -134,7 +134,8 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
     ctx.store.timeTasks.update(id, task.status, fields, change.site_ids, logged, now, hidden),
   );
   const after = await findTask(ctx, id);
-  if (!done) throw transition(after.status, 'The task was changed by someone else meanwhile. Nothing changed.');
+  if (!done)
+    throw transition(after.status, 'The task has been changed by someone else in the meantime. Nothing changed.');
   return after;
 }
 

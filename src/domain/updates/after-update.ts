@@ -58,7 +58,7 @@ async function visitFrontPage(ctx: Ctx, target: LoadedSite): Promise<FrontPage |
     // A site that is slow to answer may be slow here, too.
     return await checkSite(ctx, target, { method, timeoutMs: patienceMs(ctx) });
   } catch (error) {
-    ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be visited after its update');
+    ctx.log.warn({ err: error, site_id: target.site.id }, 'a site could not be checked after its update');
     return null;
   }
 }
@@ -74,7 +74,7 @@ function problem(
   { updated, unseen }: { updated: readonly Applied[]; unseen: readonly FleetOffer[] },
 ): string | null {
   if (inMaintenance(silence) || visit?.maintenance === true) {
-    return "The site is stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the folder of WordPress. WordPress itself ignores it after 10 minutes.";
+    return "The site has been stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the WordPress folder. WordPress itself ignores it after 10 minutes.";
   }
   const status = shownStatus(visit, silence);
   const dead = visit !== null && isDead(visit);
@@ -88,7 +88,7 @@ function problem(
   const guess = `it is probably broken by ${updated.length + unseen.length === 1 ? 'this update' : 'one of these updates'}.`;
   if (silence === null) return dead ? `${what}, but the front page of the site ${sinceThen(status)}: ${guess}` : null;
   if (visit === null || dead) return `${what}, but the site ${sinceThen(status)}: ${guess}`;
-  return `${what}, but the child plugin does not answer since, although the front page is shown. ${silence.message}`;
+  return `${what}, but the child plugin has not answered since, although the front page is shown. ${silence.message}`;
 }
 
 /** The same as facts: the child's answer if only the child does not work. */

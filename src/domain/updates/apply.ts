@@ -79,7 +79,7 @@ interface TypeResult extends ApplyResult {
 const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, unseen: [], interrupted: true };
 
 export function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
-  const message = 'Not tried: the site has not answered since the updates before this one.';
+  const message = 'Not tried: the site has not answered since the previous updates.';
   return failed(target, type, offer.slug, 'svc_site_offline', message);
 }
 

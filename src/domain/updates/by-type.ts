@@ -88,7 +88,7 @@ function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[],
   const own = (['svc_site_offline', 'svc_still_running'] as const).find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
-    advice: 'Sync the site to see its present state, then try again.',
+    advice: 'Sync the site to see its current state, then try again.',
     data: { site_id: site.id, ...outcome },
   });
 }

@@ -24,10 +24,14 @@ interface EverywhereChange {
 export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
   const { action, type, version, until } = change;
   if (ctx.actor.denied_sites.length > 0)
-    throw new ServiceError('svc_access_denied', 'This login may not use every site, so it cannot change them all.', {
-      advice: 'Ignore the update site by site with set-ignored-updates-v1.',
-    });
-  if (action === 'unignore' && until !== undefined) throw wrong('until', 'until belongs to ignore', 'Leave it out.');
+    throw new ServiceError(
+      'svc_access_denied',
+      'This login has no access to all sites, so it cannot change them all.',
+      {
+        advice: 'Ignore the update site by site with set-ignored-updates-v1.',
+      },
+    );
+  if (action === 'unignore' && until !== undefined) throw wrong('until', 'until is only for ignore', 'Remove it.');
   const end = until === undefined ? null : instantOf(until, ctx.clock.now());
   const number = UPDATE_TYPES.indexOf(type);
   const { slug, name } = await itemOf(ctx, type, change.slug, action === 'unignore');
@@ -79,8 +83,8 @@ async function itemOf(
 function instantOf(text: string, now: number): number {
   const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(text) ? Date.parse(text) : Number.NaN;
   if (Number.isFinite(at) && at > now) return at;
-  const what = Number.isFinite(at) ? 'is over already' : 'is no time';
-  throw wrong('until', `until: ${JSON.stringify(text.slice(0, 50))} ${what}`, 'Send a coming day or time as ISO 8601.');
+  const what = Number.isFinite(at) ? 'is in the past' : 'is not a valid time';
+  throw wrong('until', `until: ${JSON.stringify(text.slice(0, 50))} ${what}`, 'Send a future day or time as ISO 8601.');
 }
 
 function wrong(field: string, message: string, advice: string): ServiceError {

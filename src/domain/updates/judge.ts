@@ -81,10 +81,10 @@ function refusal(said: ChildVerdict | undefined, missing: boolean): Verdict {
   if (missing) return { failure: failed('It is no longer installed on the site.') };
   if (said !== undefined && said.message !== '')
     return {
-      failure: failed(said.rolled_back ? `${said.message} WordPress put the old version back.` : said.message),
+      failure: failed(said.rolled_back ? `${said.message} WordPress restored the old version.` : said.message),
     };
   return {
-    failure: failed('The site reports the old version still: the update did not take effect.'),
+    failure: failed('The site still reports the old version: the update did not take effect.'),
     unexplained: said?.claimed !== true,
   };
 }
@@ -117,8 +117,8 @@ function switchedOff(
   if (present === undefined || present.active || before.get(offer.slug)?.active !== 1) return {};
   const why =
     moved === undefined
-      ? 'it was active before and is inactive now'
-      : `the update renamed its main file from ${siteWord(offer.slug)} to ${siteWord(moved.slug)}, so it is inactive now, while it was active before`;
+      ? 'it was active before and is now inactive'
+      : `the update renamed its main file from ${siteWord(offer.slug)} to ${siteWord(moved.slug)}, so it is now inactive, while it was active before`;
   const message = `${siteWord(offer.name)} ${siteWord(version)} was installed, but ${why}. To activate it, call activate-site-plugins-v1 with the slug ${siteWord(present.slug)}.`;
   return { aside: { slug: present.slug, code: 'svc_activation_failed', message } };
 }
@@ -182,23 +182,23 @@ function notSeen(
 function whyNotSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): ServiceError {
   const unknown = 'whether the update took effect is unknown';
   if (connectionBroke(failure)) {
-    const broke = `The connection broke while the update ran (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;
+    const broke = `The connection broke during the update (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;
     if (unread !== null)
       return new ServiceError(
         'svc_site_offline',
         `${broke}, and the site ${sinceThen(statusOf(unread.silence))}: ${unknown}.`,
       );
     const version = offer.current_version === '' ? 'the old version' : `version ${siteWord(offer.current_version)}`;
-    return new ServiceError('svc_update_failed', `${broke}, and the site reports ${version} still.`);
+    return new ServiceError('svc_update_failed', `${broke}, and the site still reports ${version}.`);
   }
   if (failure !== null) return siteCallError(failure, offer.site_id, 'svc_update_failed');
   if (unread !== null) {
     const said = unread.silence === null ? '' : ` ${unread.silence.message}`;
     return new ServiceError(
       'svc_site_offline',
-      `The site did not answer when it was looked at after the update, so ${unknown}.${said}`,
+      `The site did not answer the check after the update, so ${unknown}.${said}`,
     );
   }
-  const message = 'The site runs the old version still: the update did not take effect.';
+  const message = 'The site still runs the old version: the update did not take effect.';
   return new ServiceError('svc_update_failed', message);
 }

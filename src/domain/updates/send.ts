@@ -114,7 +114,7 @@ async function sendExtensions(
 
 const UNREAD: Seen = {
   snapshot: null,
-  silence: new ServiceError('svc_site_offline', 'The site is not well after the update.'),
+  silence: new ServiceError('svc_site_offline', 'The site is unhealthy after the update.'),
 };
 
 async function applyCore(

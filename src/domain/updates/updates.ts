@@ -316,7 +316,7 @@ function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceErr
   const [first] = errors;
   const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
   return new ServiceError(code, first?.message ?? 'The update failed.', {
-    advice: 'Sync the site to see its present state, then try again.',
+    advice: 'Sync the site to see its current state, then try again.',
     data: { site_id: siteId, errors },
   });
 }

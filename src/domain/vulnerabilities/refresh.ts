@@ -41,7 +41,7 @@ export interface Refreshed {
 export async function refreshVulnerabilities(ctx: Ctx, options: RefreshOptions = {}): Promise<Refreshed> {
   await judgeVersions(ctx);
   const { source } = ctx.vulnerabilities;
-  if (source === null) return { outcome: 'off', message: 'no feed is set: SITEFLEET_VULNERABILITY_FEED' };
+  if (source === null) return { outcome: 'off', message: 'no feed is configured: SITEFLEET_VULNERABILITY_FEED' };
   const feeds = ctx.store.vulnerabilityFeeds;
   const now = ctx.clock.now();
   const state = await feeds.state();
@@ -98,7 +98,7 @@ async function look(
   }
   const { seen, unreadable, changed, gone } = await stage(ctx, copy, renew);
   const total = seen.size + unreadable;
-  if (seen.size === 0) throw unusable('The feed holds no entry in the format of Wordfence Intelligence v3.');
+  if (seen.size === 0) throw unusable('The feed has no entry in the format of Wordfence Intelligence v3.');
   if (unreadable > total * MOST_UNREADABLE)
     throw unusable(
       `${unreadable} of the ${total} entries of the feed are not in the format of Wordfence Intelligence v3.`,

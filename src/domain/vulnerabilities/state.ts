@@ -33,14 +33,14 @@ export async function feedState({ store, config, clock }: Pick<Ctx, 'store' | 'c
 }
 
 function noteOf(row: FeedRow | undefined, set: boolean, now: number): string | null {
-  const failure = row === undefined || row.failure === '' ? '' : ` The last look failed: ${row.failure}`;
+  const failure = row === undefined || row.failure === '' ? '' : ` The last read failed: ${row.failure}`;
   if (row?.checked_at == null)
     return set
-      ? `The vulnerability feed was not read yet, so nothing is known.${failure}`
-      : `No vulnerability feed is set, so nothing is known. ${HOW}`;
+      ? `The vulnerability feed has not been read yet, so nothing is known.${failure}`
+      : `No vulnerability feed is configured, so nothing is known. ${HOW}`;
   const days = Math.floor((now - row.checked_at) / DAY_MS);
   if (!set && days < OLD_DAYS)
-    return `No vulnerability feed is set any more; this is the copy of ${day(row.checked_at)}. ${HOW}`;
+    return `The vulnerability feed is no longer configured; this is the copy from ${day(row.checked_at)}. ${HOW}`;
   if (days < OLD_DAYS) return null;
   return `The vulnerability feed was last read on ${day(row.checked_at)}, ${days} days ago: newer vulnerabilities are missing.${failure}${set ? '' : ` ${HOW}`}`;
 }

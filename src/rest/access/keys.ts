@@ -9,7 +9,7 @@ import { type Route, route } from '../route.js';
 import { keyShape, listOf, writtenOf } from '../schemas/records.js';
 
 const identifier = once(() => ({
-  key_identifier: z.string().describe('Number of a key, or ck_… of a legacy key.'),
+  key_identifier: z.string().describe('Number of the key, or ck_… of a legacy key.'),
 }));
 const where = { key_identifier: /^(?:[1-9]\d{0,14}|ck_[0-9a-f]{40})$/ };
 
@@ -51,17 +51,16 @@ export const keys: readonly Route[] = [
     body: 'required',
     changesLogins: true,
     summary: 'Create an API key',
-    description:
-      'The token is shown in this answer only. A key cannot grant a permission that it does not have itself.',
+    description: 'The token is shown only in this answer. A key cannot grant a permission it does not have.',
     params: () =>
       z.object({
-        active: flag().describe('Whether the key works from the start.'),
+        active: flag().describe('Whether the key is active right away.'),
         permissions: permissions(),
         description: description().default(''),
       }),
     example: { message: 'The key was created.', token: '<ACCESS_TOKEN>', id: 3, data: example },
     returns: () =>
-      writtenOf(keyShape()).extend({ token: z.string().describe('Shown here only.'), id: z.number().int() }),
+      writtenOf(keyShape()).extend({ token: z.string().describe('Shown only here.'), id: z.number().int() }),
     answer: async ({ active, permissions: asked, description: about }, ctx) => {
       const made = await addKey(ctx, { active, scope: scopeOf(asked), description: about ?? '' });
       return { message: 'The key was created. Keep its token: it is not shown again.', ...made };
@@ -76,7 +75,7 @@ export const keys: readonly Route[] = [
     where,
     summary: 'Change an API key',
     description:
-      'Acts on the next request. The last working key with the permissions read and write cannot be weakened.',
+      'Takes effect with the next request. The last working key with the permissions read and write cannot lose them.',
     params: () =>
       z.object({
         ...identifier(),

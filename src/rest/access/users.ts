@@ -10,16 +10,16 @@ import { listOf, userShape, writtenOf } from '../schemas/records.js';
 const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
 /** Validated by the verb. Never returned. */
 const password = once(() => z.string().describe('8 to 200 characters.'));
-const path = once(() => ({ user_id: int(1).describe('Number of a user.') }));
+const path = once(() => ({ user_id: int(1).describe('Number of the user.') }));
 const where = { user_id: /^[1-9]\d{0,14}$/ };
 const withLink = once(() =>
   writtenOf(userShape()).extend({
-    login_link: z.string().optional().describe('Logs in once. Shown here only.'),
-    expires_at: z.string().optional().describe('Of the link.'),
+    login_link: z.string().optional().describe('Logs in once. Shown only here.'),
+    expires_at: z.string().optional().describe('When the link expires.'),
   }),
 );
 const LINK =
-  'the answer holds a link that logs in once, within a day; the person who opens it chooses a password that no one else knows.';
+  'the answer contains a link that logs in once, within a day; the person who opens it chooses their own password.';
 
 /** Not in the routes document. */
 export const users: readonly Route[] = [
@@ -43,10 +43,10 @@ export const users: readonly Route[] = [
     changesLogins: true,
     fails: [409],
     summary: 'Create a user',
-    description: `Without a password ${LINK} No caller can grant a right that it does not have itself.`,
+    description: `Without a password ${LINK} No caller can grant a right it does not have.`,
     params: () =>
       z.object({
-        name: z.string().describe('1 to 60 characters, without a colon; in any case of letters the same name.'),
+        name: z.string().describe('1 to 60 characters, without a colon; case-insensitive.'),
         right: right(),
         password: password().nullable().default(null),
       }),
@@ -62,7 +62,7 @@ export const users: readonly Route[] = [
     where,
     fails: [404, 409],
     summary: 'Change a user',
-    description: `Sessions and links of the user end. With password null the password ends, too, and ${LINK} The last user who may change anything cannot be weakened.`,
+    description: `Ends the user's sessions and links. With password null, the password is removed as well, and ${LINK} The last user who may make changes cannot lose that right.`,
     params: () =>
       z.object({
         ...path(),
@@ -85,7 +85,7 @@ export const users: readonly Route[] = [
     fails: [404, 409],
     summary: 'Delete a user',
     description:
-      'Sessions and links of the user end; keys made by the user stay. The last user who may change anything cannot be deleted.',
+      "Ends the user's sessions and links; keys made by the user stay. The last user who may make changes cannot be deleted.",
     params: () => z.object(path()),
     returns: () => writtenOf(userShape()),
     answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),

@@ -21,9 +21,9 @@ import { siteOf, siteRoute } from '../sites/references.js';
 const MODULE = 'perf-audit' as const;
 
 const strategy = once(() =>
-  auditStrategy().optional().describe('Screen to measure for; left out, as the site or the module has it.'),
+  auditStrategy().optional().describe("Screen to measure for; default: the site's or the module's setting."),
 );
-const shown = once(() => auditStrategy().default('both').describe('Results to show.'));
+const shown = once(() => auditStrategy().default('both').describe('Which results to show.'));
 
 export const audits: readonly Route[] = [
   route({
@@ -33,11 +33,11 @@ export const audits: readonly Route[] = [
     module: MODULE,
     summary: 'Queue an audit of all supported sites',
     description:
-      'Supported are connected sites; the others are skipped. Audits run one after the other, each about half a minute, by Lighthouse on this server or by PageSpeed Insights.',
+      'Connected sites are supported; others are skipped. Audits run one after another, about half a minute each, with Lighthouse on this server or PageSpeed Insights.',
     params: () =>
       z.object({
         include: ids().optional().describe('Only these sites.'),
-        exclude: ids().optional().describe('All but these sites.'),
+        exclude: ids().optional().describe('All except these sites.'),
         strategy: strategy(),
       }),
     returns: auditsQueuedShape,
@@ -60,7 +60,7 @@ export const audits: readonly Route[] = [
     async answer(ctx, site, { strategy: wanted }) {
       const { already_queued } = await requestAudit(ctx, site, wanted);
       return {
-        message: already_queued ? 'An audit of the site is queued already.' : 'The audit is queued.',
+        message: already_queued ? 'An audit of the site is already queued.' : 'The audit is queued.',
         data: { status: 'queued', already_queued },
       };
     },
@@ -70,11 +70,11 @@ export const audits: readonly Route[] = [
     path: '/perf-audit/results',
     needs: 'read',
     module: MODULE,
-    summary: 'Results of the sites that were audited',
+    summary: 'List the results of audited sites',
     params: () =>
       z.object({
         include: ids().optional().describe('Only these sites.'),
-        exclude: ids().optional().describe('All but these sites.'),
+        exclude: ids().optional().describe('All except these sites.'),
         search: text(255).optional().describe('Part of name or URL.'),
         strategy: shown(),
         ...paging(20, 100),
@@ -90,7 +90,7 @@ export const audits: readonly Route[] = [
     path: '/perf-audit/results/{id_or_domain}',
     needs: 'read',
     module: MODULE,
-    summary: 'Result of a site, with its scores over time',
+    summary: "Read a site's result, with its scores over time",
     params: () => ({ strategy: shown() }),
     returns: () => recordOf(auditDetailShape()).extend(withSite()),
     answer: async (ctx, site, { strategy: wanted }) => ({ data: await siteResult(ctx, site, wanted) }),
@@ -105,7 +105,7 @@ export const auditsExtra: readonly Route[] = [
     // Whether Lighthouse can run depends on the machine of the engine.
     live: true,
     module: MODULE,
-    summary: 'Settings of the audits, and what they would run with now',
+    summary: 'Read the audit settings, and which tool they would use now',
     params: () => z.object({}),
     returns: () => recordOf(auditSettingsShape()),
     answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
@@ -116,7 +116,7 @@ export const auditsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Change the settings of the audits; null goes back to the standard',
+    summary: 'Change the audit settings; null restores the default',
     params: () => z.object(settingFields()).partial(),
     returns: () => writtenOf(auditSettingsShape()),
     answer: async (change, ctx) => {
@@ -130,13 +130,13 @@ export const auditsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Change what a site has otherwise; null goes back to the setting of the module',
+    summary: "Change the audit settings of a site; null restores the module's setting",
     params: () => z.object(auditChoice()).partial().extend(sitePath()),
     returns: () => writtenOf(auditDetailShape()),
     answer: async ({ id_or_domain, ...change }, ctx) => {
       const site = await siteOf(ctx, id_or_domain);
       await chooseForSite(ctx, site, change);
-      return { message: 'The settings of the site were changed.', data: await siteResult(ctx, site, 'both') };
+      return { message: "The site's settings were changed.", data: await siteResult(ctx, site, 'both') };
     },
   }),
 ];

@@ -32,7 +32,7 @@ import { suspension } from './suspension.js';
 
 const filter = once(() => ({
   status: z.enum(['any', 'active', 'suspended']).default('any'),
-  search: text(255).default('').describe('Part of the name or e-mail, in any case.'),
+  search: text(255).default('').describe('Part of the name or e-mail, case-insensitive.'),
   include: ids().optional(),
   exclude: ids().optional(),
 }));
@@ -44,7 +44,7 @@ const details = once(
     ) as unknown as ReturnType<typeof clientDetails>,
 );
 const selectedSites = once(() =>
-  cleared.list(csv(int(1)).optional()).describe('Ids of all its sites, comma-separated; replaces the present ones.'),
+  cleared.list(csv(int(1)).optional()).describe('Ids of all its sites, comma-separated; replaces the current ones.'),
 );
 
 export const clients: readonly Route[] = [
@@ -109,7 +109,7 @@ export const clients: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change a client',
-    description: 'What is absent keeps its value; null or "" clears a text or the sites.',
+    description: 'Omitted fields keep their value; null or "" clears a text or the sites.',
     params: () =>
       z.object({
         ...path(),

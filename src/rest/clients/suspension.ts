@@ -29,13 +29,13 @@ export const suspension: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Lift the suspension of a client and all its sites',
-    description: 'Sites that were disconnected are reconnected; errors names those that could not be.',
+    description: 'Disconnected sites are reconnected; errors lists those that could not be.',
     params: () => z.object(clientPath()),
     returns: () =>
       writtenOf(client()).extend({
         suspended: z.number().int(),
         sites: z.number().int(),
-        sites_reconnected: z.number().int().optional().describe('Only when some sites were disconnected.'),
+        sites_reconnected: z.number().int().optional().describe('Only if some sites were disconnected.'),
         errors: z
           .array(z.object({ site_id: z.number().int().nullable(), code: z.string(), message: z.string() }))
           .optional(),
@@ -63,8 +63,8 @@ export const suspension: readonly Route[] = [
 ];
 
 function reconnectedText({ sites_reconnected, sites_queued, errors }: ReconnectedSites): string {
-  const done = `${sites_reconnected} of ${sites_reconnected + errors.length} sites that were disconnected are connected again.`;
+  const done = `${sites_reconnected} of ${sites_reconnected + errors.length} disconnected sites are connected again.`;
   return sites_reconnected + errors.length === 0
-    ? `${sites_queued} sites that were disconnected are being connected in the background.`
+    ? `${sites_queued} disconnected sites are being reconnected in the background.`
     : done;
 }

@@ -22,8 +22,8 @@ const query = once(() => ({
 const list = once(() =>
   z.object({
     message: z.string(),
-    total: z.number().int().describe('Comments in this answer; sites do not report how many more they have.'),
-    data: z.record(z.array(comment())).describe('By URL of the site, newest first.'),
+    total: z.number().int().describe('Comments in this answer; sites do not report how many more there are.'),
+    data: z.record(z.array(comment())).describe('By site URL, newest first.'),
     errors: liveErrors(),
   }),
 );
@@ -40,9 +40,9 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     fails: [404],
-    summary: 'Comments of many sites',
+    summary: 'List comments of many sites',
     description:
-      'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
+      'Asks the sites during the call, within its time limit. Covers the union of websites, groups and clients; without any of them, all sites. A site that is suspended, disconnected or fails is listed in errors.',
     params: () => z.object({ ...contentChoice(), ...query() }),
     returns: list,
     async answer({ websites, groups, clients, ...asked }, ctx) {
@@ -56,7 +56,7 @@ export const comments: readonly Route[] = [
     needs: 'read',
     live: true,
     module: 'comments',
-    summary: 'Comments of one site',
+    summary: 'List comments of one site',
     params: () => z.object({ ...sitePath(), ...query() }),
     returns: list,
     async answer({ id_or_domain, ...asked }, ctx) {
@@ -72,8 +72,7 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     summary: 'Change the state of a comment',
-    description:
-      'A step whose aim is reached already succeeds and changes nothing; a step from the wrong state is 409.',
+    description: 'A step that is already done succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
     params: () => ({ id_comment: int(1), action: commentAction() }),
     returns: () =>
@@ -92,7 +91,7 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     summary: 'Change the state of many comments of a site',
-    description: 'Each comment has its own outcome; the call fails only when not one succeeded.',
+    description: 'Each comment has its own result; the call fails only if all of them do.',
     params: () =>
       z.object({
         ...sitePath(),

@@ -18,5 +18,5 @@ export const contentChoice = once(() => ({
 
 export const dayRange = once(() => ({
   dtsstart: day().optional().describe("First day, YYYY-MM-DD in the dashboard's time zone; needs dtsstop."),
-  dtsstop: day().optional().describe('Last day, included.'),
+  dtsstop: day().optional().describe('Last day, inclusive.'),
 }));

@@ -47,33 +47,33 @@ export const posts: readonly Route[] = [
     needs: 'read',
     live: true,
     fails: [404],
-    summary: 'Posts of many sites',
+    summary: 'List posts of many sites',
     description:
-      'Asks the sites while the call runs, for as long as a direct call may take. The union of websites, groups and clients is meant; without any of them all sites. A site that is suspended, disconnected or fails stands in errors.',
+      'Asks the sites during the call, within its time limit. Covers the union of websites, groups and clients; without any of them, all sites. A site that is suspended, disconnected or fails is listed in errors.',
     params: () =>
       z.object({
         ...contentChoice(),
-        search: text(255).optional().describe('Only posts that contain this.'),
+        search: text(255).optional().describe('Only posts containing this.'),
         search_on: z
           .preprocess(
             (value) => SEARCH_ON.find((name) => name.toLowerCase() === String(value).toLowerCase()) ?? value,
             z.enum(SEARCH_ON),
           )
           .default('Title and Body')
-          .describe('Where it is searched.'),
-        status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; without: all but trash.'),
+          .describe('Where to search.'),
+        status: csv(z.enum(POST_STATUSES)).default([]).describe('States, separated by commas; default: all but trash.'),
         ...dayRange(),
         maximum: int(1, 200).default(50).describe('Posts per site, 1 to 200.'),
         post_type: z
           .string()
           .regex(/^[a-z0-9_-]{1,20}$/, 'must be the name of a post type')
           .default('post')
-          .describe('post, page, or a type of the site.'),
+          .describe('post, page or a custom type.'),
       }),
     returns: () =>
       z.object({
-        total: z.number().int().describe('Posts in this answer; sites do not report how many more they have.'),
-        data: z.record(z.array(postItem())).describe('By URL of the site, newest first.'),
+        total: z.number().int().describe('Posts in this answer; sites do not report how many more there are.'),
+        data: z.record(z.array(postItem())).describe('By site URL, newest first.'),
         errors: liveErrors(),
       }),
     async answer({ websites, groups, clients, ...asked }, ctx) {
@@ -86,7 +86,7 @@ export const posts: readonly Route[] = [
     path: '/posts/{id_or_domain}/{post_id}',
     needs: 'read',
     live: true,
-    summary: 'One post of a site, whole',
+    summary: 'Read a whole post of a site',
     where,
     params: () => ({ post_id: int(1) }),
     returns: () => z.object({ data: postDetail() }),
@@ -98,7 +98,8 @@ export const posts: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Publish, unpublish, trash, restore or delete a post',
-    description: 'unpublish makes a draft; restore brings back the state from before the trash; delete is for good.',
+    description:
+      'unpublish makes a draft; restore returns a post from the trash to its previous state; delete is permanent.',
     where,
     params: () => ({ post_id: int(1), status: z.enum(POST_STEPS) }),
     returns: moved,
@@ -112,7 +113,7 @@ export const posts: readonly Route[] = [
     body: 'required',
     summary: 'Change a post',
     description:
-      'Only the fields sent change. Refused with 409 while someone has the post open in the editor of the site. The sticky flag can be set but not removed.',
+      "Only the fields sent change. Refused with 409 while someone has the post open in the site's editor. The sticky flag can be set but not removed.",
     where,
     params: () => postChange().extend({ ...sitePath(), post_id: int(1) }),
     returns: written,
@@ -143,9 +144,9 @@ export const posts: readonly Route[] = [
     path: '/posts/{id_or_domain}/{post_id}/delete',
     needs: 'write',
     live: true,
-    summary: 'Move a post to the trash, or delete it for good',
+    summary: 'Move a post to the trash, or delete it permanently',
     where,
-    params: () => ({ post_id: int(1), force: flag().default(false).describe('True deletes for good.') }),
+    params: () => ({ post_id: int(1), force: flag().default(false).describe('True deletes permanently.') }),
     returns: moved,
     answer: async (ctx, site, { post_id, force }) => movedAnswer(await deletePost(ctx, site, post_id, force)),
   }),

@@ -18,12 +18,12 @@ import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
 const MODULE = 'cost-tracker';
-const path = once(() => ({ cost_id: int(1).describe('Id of a cost.') }));
+const path = once(() => ({ cost_id: int(1).describe('Id of the cost.') }));
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 
 /** Targets may be comma-separated lists, as everywhere in this interface. */
 const covered = (what: string) =>
-  cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the present ones.`);
+  cleared.list(csv(int(1)).optional()).describe(`Ids of covered ${what}; replaces the current ones.`);
 const targets = once(() => ({ sites: covered('sites'), groups: covered('tags'), clients: covered('clients') }));
 
 /** Fields of a cost that may be cleared. */
@@ -85,7 +85,7 @@ export const costs: readonly Route[] = [
     body: 'required',
     where,
     summary: 'Change a cost',
-    description: 'What is absent keeps its value; null or "" clears what may be empty.',
+    description: 'Omitted fields keep their value; null or "" clears what may be empty.',
     params: () => z.object({ ...costChange().shape, ...emptiable(), ...targets(), ...path() }),
     returns: () => writtenOf(costRecord()),
     answer: async ({ cost_id, ...change }, ctx) => ({

@@ -48,7 +48,7 @@ const costSettingsShape = once(() => ({
       payment_methods: z.record(z.string()),
       payment_method_list: z.array(z.object(listed())),
     })
-    .describe('The settings beside both lists.'),
+    .describe('The settings outside both lists.'),
   meta: z.object({ notes: z.record(z.string()) }),
 }));
 
@@ -62,11 +62,11 @@ const title = once(() =>
 );
 const look = (about: string) => cleared.value(z.string().trim().max(80).nullable()).optional().describe(about);
 const typeFields = once(() => ({
-  color: look('#RRGGBB; standard #34424D.'),
-  icon: look('type:name; standard "deficon:folder open".'),
+  color: look('#RRGGBB; default #34424D.'),
+  icon: look('type:name; default "deficon:folder open".'),
 }));
 const TYPE_CODES = { color: 'invalid_color', icon: 'invalid_icon' };
-const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; it stays when the title changes.') }));
+const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; unchanged when the title changes.') }));
 
 function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) => Promise<void>): Route {
   return route({
@@ -75,7 +75,7 @@ function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) =
     needs: 'write',
     module: MODULE,
     summary: `Delete a ${what}`,
-    description: 'Refused with 409 for a built-in one, and for one that a cost names.',
+    description: 'Refused with 409 for a built-in one, and for one that a cost uses.',
     params: () => z.object(slugPath()),
     returns: () => z.object({ message: z.string() }),
     async answer({ slug }, ctx) {
@@ -91,7 +91,7 @@ export const costSettings: readonly Route[] = [
     path: '/settings/cost-tracker',
     needs: 'read',
     module: MODULE,
-    summary: 'Cost tracker settings, product types and payment methods',
+    summary: 'Read cost tracker settings, product types and payment methods',
     params: () => z.object({}),
     returns: () => z.object(costSettingsShape()),
     answer: async (_params, ctx) => answerOf(ctx, await readSettings(ctx, 'cost-tracker')),
@@ -103,7 +103,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change cost tracker settings',
-    description: 'Only the fields sent change; null goes back to the standard. An unknown field is refused by name.',
+    description: 'Only the fields sent change; null restores the default. Unknown fields are refused.',
     params: () => editShape(COST_TRACKER),
     inner: { currency: 'invalid_currency' },
     returns: () => z.object({ message: z.string(), ...costSettingsShape() }),
@@ -134,7 +134,7 @@ export const costSettings: readonly Route[] = [
     module: MODULE,
     body: 'required',
     summary: 'Change a product type',
-    description: 'Of a built-in one colour and icon may change, not the title.',
+    description: 'For a built-in one, colour and icon may change, but not the title.',
     params: () => z.object({ ...slugPath(), title: title().optional(), ...typeFields() }),
     inner: TYPE_CODES,
     returns: () => writtenOf(productType()),

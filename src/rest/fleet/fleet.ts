@@ -22,8 +22,8 @@ export const fleet: readonly Route[] = [
     on: 'GET',
     path: '/fleet/attention',
     needs: 'read',
-    summary: 'What needs a person now, worst first',
-    params: () => z.object({ cases: int(1, 50).default(5).describe('Of each matter at most.') }),
+    summary: 'List what needs attention now, worst first',
+    params: () => z.object({ cases: int(1, 50).default(5).describe('Maximum for each kind.') }),
     returns: () => recordOf(attentionShape()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
@@ -42,19 +42,19 @@ export const fleet: readonly Route[] = [
         client_ids: ids().default([]).describe('Any of these.'),
         wp_below: version().describe('WordPress, like 6.5.'),
         php_below: version().describe('Like 8.1.'),
-        not_synced_days: days().describe('For so long, or never.'),
+        not_synced_days: days().describe('For at least this many days, or never synced.'),
         has_update: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
           .default([])
           .describe('Any of these on offer.'),
         level: csv(z.enum(LEVELS)).default([]).describe('Of an update on offer.'),
-        certificate_days: days().describe('TLS ends within, or has ended.'),
-        domain_days: days().describe('Domain ends within, or has ended.'),
+        certificate_days: days().describe('TLS expires within, or has expired.'),
+        domain_days: days().describe('Domain expires within, or has expired.'),
         monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
         columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
           .default([])
-          .describe('Empty = six that fit.'),
+          .describe('Empty = six fitting ones.'),
         orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
-        order: z.enum(['asc', 'desc']).default('asc').describe('What is not known comes last.'),
+        order: z.enum(['asc', 'desc']).default('asc').describe('Unknown values come last.'),
         ...paging(50, 500),
       }),
     returns: () =>
@@ -71,13 +71,14 @@ export const fleet: readonly Route[] = [
     on: 'GET',
     path: '/fleet/updates',
     needs: 'read',
-    summary: 'List updates on offer, one entry for each item',
-    description: 'WordPress itself first, then those on most sites. Ignored offers and suspended sites are left out.',
+    summary: 'List updates on offer, one entry per item',
+    description:
+      'WordPress itself first, then items on the most sites. Ignored offers and suspended sites are left out.',
     params: () =>
       z.object({
         type: csv(z.enum(UPDATE_TYPES)).default([]).describe('Default: all.'),
-        level: csv(z.enum(LEVELS)).default([]).describe('Which number of the version changes. Default: all.'),
-        search: text(255).default('').describe('Part of the slug or name, in any case.'),
+        level: csv(z.enum(LEVELS)).default([]).describe('Which part of the version changes. Default: all.'),
+        search: text(255).default('').describe('Part of the slug or name, case-insensitive.'),
         ...paging(50, 200),
       }),
     returns: () => listOf(offeredItemShape()),

@@ -15,7 +15,9 @@ import { listOf } from '../schemas/records.js';
 const POLL_S = 30;
 
 /** `total` counts sites; the pages are pages of items. */
-const shown = once(() => jobStatusShape().extend({ pages: z.number().int().optional().describe('Of the items.') }));
+const shown = once(() =>
+  jobStatusShape().extend({ pages: z.number().int().optional().describe('Page of the items.') }),
+);
 
 function withPages<T extends z.output<ReturnType<typeof jobStatusShape>>>(job: T): T & { pages?: number } {
   const { items_total, per_page } = job;
@@ -34,7 +36,7 @@ export const jobs: readonly Route[] = [
     needs: 'read',
     summary: 'List jobs, newest first',
     description:
-      'Kept for 24 hours after the job ended. What a tool does with all sites is among them; its status is read below /settings/tools.',
+      'Kept for 24 hours after the job ends. Runs of tools are included; read their status under /settings/tools.',
     params: () =>
       z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
     returns: () => listOf(jobEntryShape()).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
@@ -49,10 +51,11 @@ export const jobs: readonly Route[] = [
     path: '/jobs/{job_id}',
     needs: 'read',
     login: 'either',
-    summary: 'Read how far a job is',
+    summary: "Read a job's progress",
     description:
-      'Its members stand beside success, as the operation answers them. What was done item by item comes by page. Kept for 24 hours after the job ended.',
-    params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.'), ...paging(50, 200) }),
+      'The fields are at the top level beside success, as in the operation. Results per item are paged. Kept for 24 hours after the job ends.',
+    params: () =>
+      z.object({ job_id: z.string().max(100).describe('As given in a queued answer.'), ...paging(50, 200) }),
     returns: shown,
     headers: ({ status, ...job }) => ({
       ...countsOfItems(job),
@@ -70,8 +73,8 @@ export const jobs: readonly Route[] = [
     needs: 'write',
     summary: 'Cancel a job',
     description:
-      'What was done stays done. Sites that were not finished are listed in `errors` with `svc_cancelled`; one that is under way may still finish. 409 for a job that has ended.',
-    params: () => z.object({ job_id: z.string().max(100).describe('As queued answers name it.') }),
+      'Work already done stays done. Unfinished sites are listed in `errors` with `svc_cancelled`; one in progress may still finish. 409 for a job that has ended.',
+    params: () => z.object({ job_id: z.string().max(100).describe('As given in a queued answer.') }),
     returns: () => shown().extend({ message: z.string() }),
     headers: countsOfItems,
     answer: async ({ job_id }, ctx) => {
@@ -83,8 +86,8 @@ export const jobs: readonly Route[] = [
 
 function requireJobId(id: string): void {
   if (JOB_ID.test(id)) return;
-  throw new ServiceError('svc_invalid_job_id', 'This is not the id of a job.', {
+  throw new ServiceError('svc_invalid_job_id', 'This is not a valid job id.', {
     field: 'job_id',
-    advice: 'Use the job_id of a queued answer.',
+    advice: 'Use the job_id from a queued answer.',
   });
 }

@@ -16,15 +16,15 @@ export const ssl: readonly Route[] = [
     path: '/ssl-monitor/info',
     needs: 'read',
     module: MODULE,
-    summary: 'Certificates of all sites, as last seen',
+    summary: 'List the certificates of all sites, as last seen',
     params: () =>
       z.object({
         status: csv(z.enum(['valid', 'expiring', 'expired', 'invalid', 'unknown']))
           .default([])
-          .describe('Comma list; any of them.'),
+          .describe('Comma-separated; any of them.'),
         search: text(255).optional().describe('Part of name or URL.'),
         include: ids().optional().describe('Only these sites.'),
-        exclude: ids().optional().describe('All but these sites.'),
+        exclude: ids().optional().describe('All except these sites.'),
         ...paging(1000, 1000),
       }),
     returns: () => mapOf(certificateShape(), 'site id'),
@@ -38,7 +38,7 @@ export const ssl: readonly Route[] = [
     path: '/ssl-monitor/info/{id_or_domain}',
     needs: 'read',
     module: MODULE,
-    summary: 'Certificate of one site, as last seen',
+    summary: 'Read the certificate of a site, as last seen',
     returns: () => recordOf(certificateShape()),
     answer: async (ctx, site) => ({ data: await getCertificate(ctx, site.id) }),
   }),
@@ -48,9 +48,9 @@ export const ssl: readonly Route[] = [
     needs: 'write',
     live: true,
     module: MODULE,
-    summary: 'Look at the certificate of a site now',
+    summary: 'Check the certificate of a site now',
     description:
-      'The certificate is read even when nothing trusts it. A server that cannot be reached is a result: error says why, and what was seen before is kept.',
+      'The certificate is read even if it is not trusted. An unreachable server is a result: error says why, and the previous data is kept.',
     returns: () => writtenOf(certificateShape()),
     async answer(ctx, site) {
       const data = await checkCertificate(ctx, site.id);

@@ -17,15 +17,15 @@ export const domains: readonly Route[] = [
     path: '/domain-monitor/profiles',
     needs: 'read',
     module: MODULE,
-    summary: 'Domains of all sites, as last looked up',
+    summary: 'List the domains of all sites, as last looked up',
     params: () =>
       z.object({
         status: csv(z.enum(['valid', 'expiring', 'expired', 'unknown']))
           .default([])
-          .describe('Comma list; any of them.'),
-        search: text(255).optional().describe('Part of name or URL of the site.'),
+          .describe('Comma-separated; any of them.'),
+        search: text(255).optional().describe("Part of the site's name or URL."),
         include: ids().optional().describe('Only these sites.'),
-        exclude: ids().optional().describe('All but these sites.'),
+        exclude: ids().optional().describe('All except these sites.'),
         ...paging(1000, 1000),
       }),
     returns: () => mapOf(domainShape(), 'site id'),
@@ -39,7 +39,7 @@ export const domains: readonly Route[] = [
     path: '/domain-monitor/profiles/{id_or_domain}',
     needs: 'read',
     module: MODULE,
-    summary: 'Domain of one site, as last looked up',
+    summary: 'Read the domain of a site, as last looked up',
     returns: () => recordOf(domainShape()),
     answer: async (ctx, site) => ({ data: await getDomain(ctx, site.id) }),
   }),
@@ -49,9 +49,9 @@ export const domains: readonly Route[] = [
     needs: 'write',
     live: true,
     module: MODULE,
-    summary: 'Look a domain up now',
+    summary: 'Look up a domain now',
     description:
-      'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 where no registry can be asked, 502 when the registry gives no answer; what is known is kept then.',
+      'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 if no registry can be asked, 502 if it does not answer; the previous data is kept.',
     returns: () => writtenOf(domainShape()),
     async answer(ctx, site) {
       const data = await checkDomain(ctx, site);
@@ -74,9 +74,8 @@ export const domainsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Enter the dates of a domain by hand',
-    description:
-      'For registries that do not answer. A later answer of the registry takes the place of what was entered.',
+    summary: 'Enter the dates of a domain manually',
+    description: 'For registries that do not answer. A later answer from the registry replaces what was entered.',
     params: () => ({
       expiry_date: instant().describe('YYYY-MM-DD; null clears.'),
       creation_date: instant().describe('YYYY-MM-DD; null clears.'),
@@ -84,7 +83,7 @@ export const domainsExtra: readonly Route[] = [
     }),
     returns: () => writtenOf(domainShape()),
     answer: async (ctx, site, dates) => ({
-      message: 'The dates were kept.',
+      message: 'The dates were saved.',
       data: await enterDomain(ctx, site, dates),
     }),
   }),

@@ -19,12 +19,10 @@ const WORDS = ['up', 'down', 'pending', 'first', 'unknown', 'paused'] as const;
 export const filter = once(() => ({
   status: csv(z.enum(WORDS))
     .default([])
-    .describe(
-      'Comma list of up, down, pending, first (switched on, not checked yet), unknown and paused; any of them.',
-    ),
+    .describe('Comma-separated: up, down, pending, first (enabled, not checked yet), unknown and paused; any of them.'),
   search: text(255).optional().describe('Part of name or URL.'),
   include: ids().optional().describe('Only these sites.'),
-  exclude: ids().optional().describe('All but these sites.'),
+  exclude: ids().optional().describe('All except these sites.'),
 }));
 export const listParams = once(() => z.object({ ...filter(), ...paging(20, 200) }));
 
@@ -54,14 +52,14 @@ function own<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
 
 const retries = (): z.ZodType<number, z.ZodTypeDef, unknown> => int(0, MOST_RETRIES);
 const ABOUT = {
-  active: 'Watch the site: 1 or 0.',
+  active: 'Monitor the site: 1 or 0.',
   interval: 'Between checks: 1m, 5m, 10m, 15m, 30m, 45m, 1h … 24h, or minutes.',
-  timeout: 'Seconds a check may take, or a label such as 60s or 2min; 0 = no limit of its own.',
+  timeout: 'Seconds a check may take, or a label such as 60s or 2min; 0 = no separate limit.',
   maxretries: 'Failed checks, a minute apart, before the site counts as down.',
   type: 'http: the status; ping: only the headers; keyword: a word in the page.',
   method: 'HTTP method; the keyword type uses get instead of head.',
-  expected_status: 'HTTP codes that count as up, comma list or array.',
-  keyword: 'The word of the keyword type, in any case.',
+  expected_status: 'HTTP codes that count as up, comma-separated or an array.',
+  keyword: 'Word to find with the keyword type, case-insensitive.',
 };
 export const ownSettings = once(() => ({
   active: own(onOff(), ABOUT.active),

@@ -72,7 +72,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors',
     needs: 'read',
-    summary: 'Monitors with their figures',
+    summary: 'List monitors with their statistics',
     params: listParams,
     returns: () => listOf(monitorShape()),
     async answer({ page, per_page, ...query }, ctx) {
@@ -84,7 +84,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/basic',
     needs: 'read',
-    summary: 'Monitors with their state only',
+    summary: 'List monitors with their state only',
     params: listParams,
     returns: () => listOf(monitorBasicShape()),
     async answer({ page, per_page, ...query }, ctx) {
@@ -96,7 +96,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/count',
     needs: 'read',
-    summary: 'Number of monitors',
+    summary: 'Count monitors',
     params: () => z.object(filter()),
     returns: countShape,
     async answer(query, ctx) {
@@ -108,7 +108,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/{id_or_domain}',
     needs: 'read',
-    summary: 'One monitor: settings, figures, beats of the last 24 hours',
+    summary: 'Read a monitor: settings, statistics, heartbeats of the last 24 hours',
     returns: () => recordOf(monitorDetailShape()),
     answer: async (ctx, site) => ({ data: await getMonitor(ctx, site.id) }),
   }),
@@ -116,7 +116,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/{id_or_domain}/basic',
     needs: 'read',
-    summary: 'State of one monitor',
+    summary: 'Read the state of a monitor',
     returns: () => recordOf(monitorBasicShape()),
     answer: async (ctx, site) => ({ data: await getMonitorBasic(ctx, site.id) }),
   }),
@@ -124,12 +124,14 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/{id_or_domain}/heartbeat',
     needs: 'read',
-    summary: 'Beats of one monitor, newest first',
+    summary: 'List the heartbeats of a monitor, newest first',
     params: () => ({
       period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
-      since: text(40).optional().describe('ISO 8601 time in place of the start of the period.'),
-      limit: int(0, MOST_BEATS).default(0).describe(`Beats per page; 0 = ${MOST_BEATS}.`),
-      status: csv(beatStatus()).default([]).describe('Comma list of words or codes: down 0, up 1, pending 2, first 3.'),
+      since: text(40).optional().describe('ISO 8601 time that replaces the start of the period.'),
+      limit: int(0, MOST_BEATS).default(0).describe(`Heartbeats per page; 0 = ${MOST_BEATS}.`),
+      status: csv(beatStatus())
+        .default([])
+        .describe('Comma-separated words or codes: down 0, up 1, pending 2, first 3.'),
       page: int(1).default(1).describe('Page, from 1.'),
     }),
     returns: () => listOf(beatShape()).extend({ meta: beatMeta() }),
@@ -142,7 +144,7 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/{id_or_domain}/incidents',
     needs: 'read',
-    summary: 'Incidents of one monitor, newest first',
+    summary: 'List the incidents of a monitor, newest first',
     params: () => paging(20, 200),
     returns: () => listOf(incidentShape()),
     async answer(ctx, site, { page, per_page }) {
@@ -154,9 +156,9 @@ export const monitors: readonly Route[] = [
     on: 'GET',
     path: '/monitors/{id_or_domain}/incidents/count',
     needs: 'read',
-    summary: 'Number of incidents of one monitor',
+    summary: 'Count the incidents of a monitor',
     params: () => ({
-      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; all of them without it.'),
+      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; default: all.'),
     }),
     returns: countShape,
     async answer(ctx, site, { period }) {
@@ -170,7 +172,7 @@ export const monitors: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Check a site now',
-    description: 'A site that is down is a result, not an error. Takes a minute at most.',
+    description: 'A site that is down is a result, not an error. Takes at most a minute.',
     returns: () => writtenOf(monitorCheckShape()),
     async answer(ctx, site) {
       const data = await checkMonitor(ctx, site.id);
@@ -184,7 +186,7 @@ export const monitors: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change the settings of one monitor',
-    description: 'What is left out keeps its value. useglobal names the settings that follow the global ones.',
+    description: 'Omitted fields keep their value. useglobal names the settings that follow the global ones.',
     params: ownSettings,
     inner: SETTING_CODES,
     returns: () => writtenOf(monitorOwnShape()),
@@ -198,7 +200,7 @@ export const monitors: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change the global monitor settings',
-    description: 'The same values as /settings/monitoring/edit changes. What is left out keeps its value.',
+    description: 'The same values as in /settings/monitoring/edit. Omitted fields keep their value.',
     params: () => z.object(commonSettings()),
     inner: SETTING_CODES,
     returns: () => writtenOf(monitorSettingsShape()),
@@ -213,8 +215,8 @@ export const alertsExtra: readonly Route[] = [
     on: 'GET',
     path: '/alerts',
     needs: 'read',
-    summary: 'Alerts of monitors, certificates and domains, newest first',
-    params: () => z.object({ include: ids().optional().describe('Only of these sites.'), ...paging(20, 100) }),
+    summary: 'List alerts of monitors, certificates and domains, newest first',
+    params: () => z.object({ include: ids().optional().describe('Only these sites.'), ...paging(20, 100) }),
     returns: () => listOf(alertShape()),
     async answer({ include, page, per_page }, ctx) {
       const { items, total } = await listAlerts(ctx, include, page, per_page);
@@ -225,13 +227,13 @@ export const alertsExtra: readonly Route[] = [
     on: 'GET',
     path: '/incidents',
     needs: 'read',
-    summary: 'Incidents of all sites, newest first',
+    summary: 'List the incidents of all sites, newest first',
     params: () =>
       z.object({
-        include: ids().optional().describe('Only of these sites.'),
-        open: flag().optional().describe('1 = those that last; 0 = those that ended.'),
-        acknowledged: flag().optional().describe('1 = those that a person has seen; 0 = the others.'),
-        days: int(1, 3660).optional().describe('Only those that began within so many days.'),
+        include: ids().optional().describe('Only these sites.'),
+        open: flag().optional().describe('1 = ongoing; 0 = ended.'),
+        acknowledged: flag().optional().describe('1 = seen by a person; 0 = not seen.'),
+        days: int(1, 3660).optional().describe('Only those that began in the last N days.'),
         ...paging(20, 200),
       }),
     returns: () => listOf(fleetIncidentShape()),
@@ -244,20 +246,20 @@ export const alertsExtra: readonly Route[] = [
     on: 'POST',
     path: '/incidents/{incident_id}/acknowledge',
     needs: 'write',
-    summary: 'Say that a person has seen an incident',
-    description: 'Shown with the incident and in the brief. Checks and alerts go on as before.',
+    summary: 'Acknowledge an incident',
+    description: 'Marks the incident as seen by a person, also in the brief. Checks and alerts continue as before.',
     where: { incident_id: /^\d+$/ },
     params: () =>
       z.object({
         incident_id: int(1).describe('Id of the incident.'),
-        acknowledged: flag().default(true).describe('0 takes it back.'),
-        note: text(500).optional().describe('What is known of it.'),
+        acknowledged: flag().default(true).describe('0 removes the mark.'),
+        note: text(500).optional().describe('What is known about it.'),
       }),
     returns: () => writtenOf(fleetIncidentShape()),
     async answer({ incident_id, ...mark }, ctx) {
       const data = await acknowledgeIncident(ctx, incident_id, mark);
       return {
-        message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident counts as not seen.',
+        message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident is no longer acknowledged.',
         data,
       };
     },

@@ -14,8 +14,8 @@ import { siteRoute } from '../sites/references.js';
 const MODULE = 'pro-reports' as const;
 
 const range = once(() => ({
-  start_date: day().describe('First day, YYYY-MM-DD, in the time zone of the dashboard.'),
-  end_date: day().describe('Last day, included.'),
+  start_date: day().describe("First day, YYYY-MM-DD, in the dashboard's time zone."),
+  end_date: day().describe('Last day, inclusive.'),
 }));
 
 function segmentRow(segment: Segment): Route {
@@ -28,13 +28,13 @@ function segmentRow(segment: Segment): Route {
     fails: [409],
     summary: `Report: ${SEGMENT_CONTENT[segment]}`,
     description:
-      'raw has bracketed tokens for report templates, normal and json plain keys, csv and html are files. Read from what is stored; meta.as_of says from when, meta.notes what a reader must know.',
+      'raw has bracketed tokens for report templates, normal and json have plain keys, csv and html are files. Based on stored data: meta.as_of says from when, meta.notes what a reader must know.',
     params: () => ({
       ...range(),
       action: text(200)
         .optional()
         .describe(actions.length === 0 ? 'This segment has no actions.' : `all, or some of ${actions.join(', ')}.`),
-      format: z.enum(REPORT_FORMATS).default('raw').describe('Form of the answer.'),
+      format: z.enum(REPORT_FORMATS).default('raw').describe('Format of the answer.'),
     }),
     returns: () => segmentAnswer(segment),
     answer: async (ctx, site, query) => ({ ...(await reportAnswer(ctx, site, { ...query, segment })) }),
@@ -52,14 +52,14 @@ export const reportsExtra: readonly Route[] = [
     needs: 'read',
     module: MODULE,
     fails: [409],
-    summary: 'Several segments as one report, as a page that prints or as JSON',
-    description: 'Segments that nothing feeds are left out; as JSON they are named in errors.',
+    summary: 'Read several segments as one report, as a printable page or as JSON',
+    description: 'Segments without a source are left out; in JSON they are listed in errors.',
     params: () => ({
       ...range(),
       segments: csv(segmentParam(), SEGMENT_NAMES.length)
         .optional()
-        .describe(`Left out: ${DEFAULT_SEGMENTS.join(', ')}.`),
-      format: z.enum(['html', 'json']).default('html').describe('Form of the answer.'),
+        .describe(`Default: ${DEFAULT_SEGMENTS.join(', ')}.`),
+      format: z.enum(['html', 'json']).default('html').describe('Format of the answer.'),
     }),
     returns: wholeReportAnswer,
     async answer(ctx, site, { segments, ...query }) {
@@ -73,18 +73,18 @@ export const reportsExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Report what another tool did or found on the site',
+    summary: 'Record what another tool did or found on the site',
     description:
-      'For segments about tools that this service does not run: backups, scanners, shop, analytics. Members of values are the plain keys of the segment.',
+      "For segments about tools that this service does not run: backups, scanners, shop, analytics. values uses the segment's plain keys.",
     params: () => ({
       segment: segmentParam(),
-      action: text(60).optional().describe('Of a segment with rows; it has one.'),
-      at: text(40).optional().describe('When, ISO 8601; left out, now.'),
-      values: z.record(z.unknown()).describe('Members by plain key.'),
+      action: text(60).optional().describe('For a segment with rows, which has one.'),
+      at: text(40).optional().describe('When, ISO 8601; default: now.'),
+      values: z.record(z.unknown()).describe('Values by plain key.'),
     }),
     returns: () => writtenOf(z.object({ id: z.number().int().describe('Id of the record.') })).extend(withSite()),
     async answer(ctx, site, record) {
-      return { message: 'The record is stored.', data: await addRecord(ctx, site, record) };
+      return { message: 'The record was saved.', data: await addRecord(ctx, site, record) };
     },
   }),
   siteRoute({
@@ -92,12 +92,12 @@ export const reportsExtra: readonly Route[] = [
     path: '/pro-reports/{id_or_domain}/records/{segment}',
     needs: 'write',
     module: MODULE,
-    summary: 'Forget all records of a segment of the site',
+    summary: "Delete all records of a site's segment",
     params: () => ({ segment: segmentParam() }),
     returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite()),
     async answer(ctx, site, { segment }) {
       const removed = await removeRecords(ctx, site, segment);
-      return { message: `${removed} records were forgotten.`, data: { removed } };
+      return { message: `${removed} records were deleted.`, data: { removed } };
     },
   }),
 ];

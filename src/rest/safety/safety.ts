@@ -42,8 +42,9 @@ export const safetyExtra: readonly Route[] = [
     path: GUARD,
     needs: 'read',
     live: true,
-    summary: 'Ask a site for its guard',
-    description: 'The guard keeps copies of plugins and themes, and puts back what breaks the site.',
+    summary: "Read a site's guard",
+    description:
+      'The guard keeps copies of plugins and themes, and rolls back what breaks the site. The site is asked now.',
     returns: () => recordOf(siteGuard()),
     answer: async (ctx, site) => ({ data: await guardOf(ctx, site.id) }),
   }),
@@ -52,17 +53,17 @@ export const safetyExtra: readonly Route[] = [
     path: GUARD,
     needs: 'write',
     summary: 'Install the guard on a site, or renew it',
-    description: 'One must-use plugin, written by the MainWP Child plugin. dry_run only describes how.',
+    description: 'A must-use plugin, installed through the MainWP Child plugin. dry_run only describes the steps.',
     params: () => ({
       allow_login: flag()
         .optional()
-        .describe('Whether logins by token are allowed. Left out: as it is; not allowed by a new guard.'),
+        .describe('Whether logins by token are allowed. Default: unchanged; a new guard does not allow them.'),
       dry_run: flag().default(false),
     }),
     returns: () => writtenOf(guardInstall()).extend(withSite()),
     async answer(ctx, site, { allow_login, dry_run }) {
       const data = await installGuard(ctx, site.id, allow_login, dry_run);
-      const message = dry_run ? 'Nothing was changed.' : 'The guard is on the site.';
+      const message = dry_run ? 'Nothing was changed.' : 'The guard is installed.';
       return { message, data };
     },
   }),
@@ -70,17 +71,17 @@ export const safetyExtra: readonly Route[] = [
     on: 'DELETE',
     path: GUARD,
     needs: 'write',
-    summary: 'Remove the guard of a site with the copies it keeps',
+    summary: "Remove a site's guard and its snapshots",
     returns: () => writtenOf(removedGuard()).extend(withSite()),
-    answer: async (ctx, site) => ({ message: 'The guard is gone.', data: await removeGuard(ctx, site.id) }),
+    answer: async (ctx, site) => ({ message: 'The guard was removed.', data: await removeGuard(ctx, site.id) }),
   }),
   siteRoute({
     on: 'POST',
     path: '/sites/{id_or_domain}/admin-login',
     needs: 'write',
-    summary: 'Get an address that logs a browser in to WordPress, once',
+    summary: 'Get a one-time login link to WordPress',
     description:
-      "Made by the guard, where it was installed with allow_login; kept in the log of actions. Otherwise 409 with data.login_page, the site's own login.",
+      "Created by the guard if it was installed with allow_login; recorded in the action log. Otherwise 409 with data.login_page, the site's own login page.",
     fails: [409],
     params: () => ({
       user: text(200, 1)
@@ -100,7 +101,7 @@ export const safetyExtra: readonly Route[] = [
     path: '/sites/{id_or_domain}/snapshots',
     needs: 'read',
     live: true,
-    summary: 'List the copies that the guard of a site keeps',
+    summary: "List a site's snapshots",
     returns: () => recordOf(siteSnapshots()),
     answer: async (ctx, site) => ({ data: await snapshotsOf(ctx, site.id) }),
   }),
@@ -108,8 +109,8 @@ export const safetyExtra: readonly Route[] = [
     on: 'GET',
     path: '/sites/{id_or_domain}/safe-updates',
     needs: 'read',
-    summary: 'List what was updated on a site under protection, step by step',
-    description: 'Also while it happens. The guard is as it was last seen: the site is not asked.',
+    summary: 'List protected updates of a site, step by step',
+    description: 'Also while they run. The guard is shown as last seen: the site is not asked.',
     params: () => paging(20, 100),
     returns: () => listOf(safeChangeShape()).extend({ guard: siteGuard(), ...withSite() }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
@@ -123,16 +124,16 @@ export const safetyExtra: readonly Route[] = [
     path: '/sites/{id_or_domain}/safe-update',
     needs: 'write',
     fails: [504],
-    summary: 'Update a site item by item and undo what breaks it',
+    summary: 'Update a site item by item and roll back what breaks it',
     description: 'Checks the site before and after. Without a guard the protection is weaker; dry_run shows it.',
     params: () => ({
       types: csv(z.enum(['core', 'plugins', 'themes', 'translations']))
         .default([])
         .describe('Default: all.'),
       slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
-      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('When pages look different, but not broken.'),
-      least_protection: protection().default('reinstall').describe('Items with less are left as they are.'),
-      paths: csv(text(300), 10).default([]).describe('Up to 10 further pages to look at.'),
+      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('If pages look different, but not broken.'),
+      least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
+      paths: csv(text(300), 10).default([]).describe('Up to 10 more pages to check.'),
       dry_run: flag().default(false),
     }),
     returns: () =>
@@ -149,8 +150,8 @@ export const safetyExtra: readonly Route[] = [
     on: 'POST',
     path: '/sites/{id_or_domain}/rollback',
     needs: 'write',
-    summary: 'Put an earlier version of a plugin or theme back',
-    description: 'Names an update by change_id, or the item by type and slug.',
+    summary: 'Roll a plugin or theme back to an earlier version',
+    description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({
       change_id: text(100).optional().describe('Of an update or snapshot.'),
       type: itemType().optional(),
@@ -160,7 +161,7 @@ export const safetyExtra: readonly Route[] = [
     returns: () => writtenOf(rolledBack()).extend(withSite()),
     async answer(ctx, site, input) {
       const data = await rollBack(ctx, { ...input, site_id_or_domain: site.id });
-      return { message: `Version ${siteWord(data.version)} is back.`, data };
+      return { message: `Version ${siteWord(data.version)} is installed again.`, data };
     },
   }),
   route({
@@ -170,7 +171,7 @@ export const safetyExtra: readonly Route[] = [
     summary: 'List versions that broke a site, and where they are held back',
     params: () =>
       z.object({
-        include_lifted: flag().default(false).describe('Also those that pass again.'),
+        include_lifted: flag().default(false).describe('Also lifted ones.'),
         ...paging(50, 200),
       }),
     returns: () => listOf(quarantinedVersion()),
@@ -201,12 +202,12 @@ export const safetyExtra: readonly Route[] = [
     on: 'DELETE',
     path: '/quarantine',
     needs: 'write',
-    summary: 'Let a held-back version pass again',
+    summary: 'Lift the quarantine of a version',
     fails: [404],
     params: () => z.object(versionKey()),
     returns: () => writtenOf(quarantinedVersion()),
     async answer({ type, slug, version }, ctx) {
-      return { message: 'The version passes again.', data: await liftQuarantine(ctx, type, slug, version) };
+      return { message: 'The quarantine was lifted.', data: await liftQuarantine(ctx, type, slug, version) };
     },
   }),
 ];

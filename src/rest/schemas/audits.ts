@@ -5,7 +5,7 @@ import { z } from '../../../schemas/zod.js';
 import { once } from '../../core/once.js';
 
 const int = () => z.number().int();
-const score = () => int().min(0).max(100).nullable().describe('0 to 100; null when it was not measured.');
+const score = () => int().min(0).max(100).nullable().describe('0 to 100; null = not measured.');
 const moment = () => z.string().datetime();
 const engine = () => z.enum(['lighthouse', 'pagespeed']);
 
@@ -17,7 +17,7 @@ const figure = (unit: 'ms' | '', what: string) =>
       value: z.number().min(0),
       unit: z.literal(unit),
       score: z.number().min(0).max(1).nullable(),
-      display: z.string().describe('As a person reads it.'),
+      display: z.string().describe('Formatted for people.'),
     })
     .optional()
     .describe(`${what}; absent when it was not measured.`);
@@ -25,7 +25,7 @@ const figure = (unit: 'ms' | '', what: string) =>
 const strategyResult = once(() =>
   z
     .object({
-      score: score().describe('Performance, 0 to 100; null when it was not measured.'),
+      score: score().describe('Performance, 0 to 100; null = not measured.'),
       ...scores(),
       lab_data: z.object({
         first_contentful_paint: figure('ms', 'First content is drawn'),
@@ -46,7 +46,7 @@ const strategyResult = once(() =>
             group: z.string(),
           }),
         )
-        .describe('What the page did not pass, worst first.'),
+        .describe('Checks the page failed, worst first.'),
       last_modified: moment().describe('When it was measured.'),
       response_code: int().nullable().describe('HTTP status of the page.'),
       engine: engine(),
@@ -59,13 +59,13 @@ export const auditResultShape = once(() =>
     id: int().describe('Id of the site.'),
     url: z.string(),
     name: z.string(),
-    desktop: strategyResult().describe('The newest result; null = none, or not asked for.'),
-    mobile: strategyResult().describe('The same, for a phone.'),
+    desktop: strategyResult().describe('The latest result; null = none, or not requested.'),
+    mobile: strategyResult().describe('The same, for mobile.'),
     status: z
       .enum(['pending', 'running', 'completed', 'failed'])
       .nullable()
-      .describe('Of the newest audit; null = never audited.'),
-    error: z.string().nullable().describe('Why the newest audit brought no result.'),
+      .describe('Of the latest audit; null = never audited.'),
+    error: z.string().nullable().describe('Why the latest audit gave no result.'),
     strategy: z.enum(AUDIT_STRATEGIES).describe('In force for the site.'),
     schedule: z.enum(AUDIT_SCHEDULES).describe('In force for the site.'),
     override: z.boolean().describe('The site has a setting of its own.'),
@@ -83,13 +83,13 @@ export const auditDetailShape = once(() =>
 export const auditSettingsShape = once(() =>
   z.object({
     engine: z.enum(AUDIT_ENGINES),
-    api_key: z.string().describe('**** and the last four characters; "" = none is set.'),
+    api_key: z.string().describe('**** and the last four characters; "" = not set.'),
     language: z.string(),
     strategy: z.enum(AUDIT_STRATEGIES),
     schedule: z.enum(AUDIT_SCHEDULES),
     threshold: int().min(0).max(100).describe('A performance score below this raises an alert; 0 = never.'),
-    engine_in_use: engine().nullable().describe('What an audit would run with now; null = none can run.'),
-    lighthouse: z.string().describe('available, or what to do so that it is.'),
+    engine_in_use: engine().nullable().describe('What an audit would use now; null = none can run.'),
+    lighthouse: z.string().describe('available, or what to do to make it so.'),
   }),
 );
 

@@ -14,7 +14,7 @@ import { UPDATE_TYPES } from '../../domain/updates/results.js';
 const int = () => z.number().int();
 const versions = () => z.array(z.string()).describe('Newest first.');
 const level = once(() =>
-  z.enum(LEVELS).nullable().describe('Which number of the version changes; null when a version is not known.'),
+  z.enum(LEVELS).nullable().describe('Which part of the version changes; null = a version is unknown.'),
 );
 
 export const attentionShape = once(() =>
@@ -36,9 +36,7 @@ export const attentionShape = once(() =>
               site_url: z.string().nullable(),
               at: timestamp()
                 .nullable()
-                .describe(
-                  'Since when, when it ends, or when it happened; of not_synced the last sync. null = unknown.',
-                ),
+                .describe('When it began, happened or expires; for not_synced, the last sync. null = unknown.'),
               http_status: int().nullable().optional().describe('0 = no answer.'),
               reason: z.string().nullable().optional(),
               suspect: z
@@ -57,7 +55,7 @@ export const attentionShape = once(() =>
               new_version: z.string().optional(),
               seen: z.array(z.string()).optional(),
               severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
-              unfixed: z.boolean().optional().describe('Of one of its vulnerabilities no fixed version is known.'),
+              unfixed: z.boolean().optional().describe('For one of its vulnerabilities, no fixed version is known.'),
               acknowledged_at: timestamp().nullable().optional(),
               job_id: z.string().optional(),
               job_type: z.enum(JOB_TYPES).optional(),
@@ -73,8 +71,8 @@ export const attentionShape = once(() =>
       .describe('In the last 24 hours.'),
     not_known: z
       .object({ monitors: int(), certificates: int(), domains: int(), vulnerabilities: int().nullable() })
-      .describe('Sites of which it is not known; vulnerabilities null = of no site.'),
-    vulnerability_note: z.string().nullable().describe('What keeps the list of vulnerabilities from being whole.'),
+      .describe('Sites for which this is unknown; vulnerabilities null = not known for any site.'),
+    vulnerability_note: z.string().nullable().describe('Why the list of vulnerabilities is incomplete.'),
   }),
 );
 
@@ -84,13 +82,13 @@ export const offeredItemShape = once(() =>
     slug: z.string(),
     name: z.string(),
     sites: int(),
-    guarded: int().describe('Of these sites, those whose guard answered when it was last asked.'),
+    guarded: int().describe('How many of these sites have a guard that answered when last asked.'),
     level: level(),
     current_versions: versions(),
     new_versions: versions(),
-    held_back: z.array(z.string()).describe('Those of new_versions that broke a site.'),
-    fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = not known.'),
-    fixes: z.array(z.string()).describe('Known vulnerabilities that it fixes, 5 at most.'),
+    held_back: z.array(z.string()).describe('The new_versions that broke a site.'),
+    fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = unknown.'),
+    fixes: z.array(z.string()).describe('Known vulnerabilities it fixes, at most 5.'),
   }),
 );
 
@@ -103,7 +101,7 @@ export const offeredSiteShape = once(() =>
     current_version: z.string().nullable(),
     new_version: z.string(),
     level: level(),
-    guarded: z.boolean().nullable().describe('null = its guard was never looked for, or did not answer.'),
+    guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
     held_back: z.boolean(),
   }),
 );
@@ -136,8 +134,8 @@ export const safeChangeShape = once(() =>
     protection: protection(),
     step: z
       .enum(['snapshot', 'arm', 'update', 'probe', 'restore', 'disarm'])
-      .describe('What is under way; of an item that has ended, what was done last.'),
-    outcome: z.enum(['kept', 'rolled_back', 'not_updated', 'broken']).nullable().describe('null = it is under way.'),
+      .describe('Current step; the last one for an item that has ended.'),
+    outcome: z.enum(['kept', 'rolled_back', 'not_updated', 'broken']).nullable().describe('null = in progress.'),
     seen: z.array(z.string()),
     suspect: z.array(z.string()),
     put_back_by: z.enum(['sitefleet', 'guard']).nullable(),

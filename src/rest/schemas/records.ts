@@ -22,7 +22,7 @@ export const errorDataShape = once(() =>
       params: z
         .union([z.record(z.string()), z.array(z.string())])
         .optional()
-        .describe('The reason for each wrong parameter; of missing ones a list.'),
+        .describe('The reason for each wrong parameter, or a list of missing ones.'),
       details: z
         .record(z.object({ code: z.string(), message: z.string() }))
         .optional()
@@ -66,7 +66,7 @@ export const listOf = (item: z.ZodTypeAny) =>
 /** A paged list that also supports paging by cursor. */
 export const cursorListOf = (item: z.ZodTypeAny) =>
   listOf(item).extend({
-    next_cursor: z.string().optional().describe('For the page behind this one, if there is one.'),
+    next_cursor: z.string().optional().describe('For the next page, if there is one.'),
   });
 
 /** A paged list whose data is keyed by `key`. */
@@ -112,7 +112,7 @@ export const themeShape = once(() =>
     active: bit(),
     parent_active: bit(),
     child_active: bit(),
-    child_theme: textOrNull().describe('Slug of the parent, of an active child theme.'),
+    child_theme: textOrNull().describe("Slug of the active child theme's parent."),
     update_version: textOrNull(),
   }),
 );
@@ -161,9 +161,9 @@ export const siteShape = once(() =>
     health_status: z.enum(['Good', 'Should be improved']).nullable(),
     health_score: int().min(0).max(100).nullable(),
     last_check: lastCheck(),
-    status_reason: textOrNull().describe('Why the site is not connected; null while it is.'),
+    status_reason: textOrNull().describe('Why the site is not connected; null = it is.'),
     status_since: textOrNull().describe('Since when it is not connected; null = unknown.'),
-    sync_errors: z.string().describe('"" while all is well.'),
+    sync_errors: z.string().describe('"" if the last sync succeeded.'),
     icon: z.null(),
     last_sync: textOrNull(),
     last_post_time: textOrNull(),
@@ -240,16 +240,18 @@ export const changeShape = once(() =>
     via: z
       .string()
       .optional()
-      .describe('The way in: mcp, run, rest, cli, jobs. Of source dashboard only, as what follows.'),
-    operation: z.string().optional().describe('What was called; "" for what the service did by itself.'),
+      .describe(
+        'Where the call came from: mcp, run, rest, cli, jobs. Only for source dashboard, like the fields below.',
+      ),
+    operation: z.string().optional().describe('What was called; "" = done by the service automatically.'),
     result: z.enum(['done', 'failed']).optional(),
-    error_code: z.string().optional().describe('Why it failed; "" when it did not.'),
+    error_code: z.string().optional().describe('Why it failed; "" = it did not.'),
   }),
 );
 
 /** Members of the answer of a call that continues as a job. */
 export const queuedShape = once(() => ({
-  queued: z.boolean().optional().describe('true: the work goes on in the background.'),
+  queued: z.boolean().optional().describe('true: the work continues in the background.'),
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: int().optional(),

@@ -41,7 +41,7 @@ export function auditShape(): SegmentShape {
     [`bestpractices_${screen}`]: maybe(`perf.bestpractices.${screen}`, 'Best practices, 0 to 100', 'integer'),
     [`seo_${screen}`]: maybe(`perf.seo.${screen}`, 'SEO, 0 to 100', 'integer'),
     [`audits_${screen}`]: listed(`perf.audits.${screen}`, 'What to improve', item()),
-    [`lastcheck_${screen}`]: maybe(`perf.lastcheck.${screen}`, 'Last audit of the range', 'moment'),
+    [`lastcheck_${screen}`]: maybe(`perf.lastcheck.${screen}`, 'Last audit in the range', 'moment'),
     [`chart_${screen}`]: maybe(`perf.chart.${screen}`, 'Performance over time', 'chart'),
   });
   return figuresOnly({ ...ofScreen('desktop'), ...ofScreen('mobile') });
@@ -65,9 +65,9 @@ export function miscShape(): SegmentShape {
   const text = (token: string, title: string) => always(token, title, z.string());
   return figuresOnly({
     report_daterange: text('report.daterange', 'Range'),
-    report_send_date: known('report.send.date', 'Made on', 'date'),
-    client_site_name: text('client.site.name', 'Name of the site'),
-    client_site_url: text('client.site.url', 'Address of the site'),
+    report_send_date: known('report.send.date', 'Created on', 'date'),
+    client_site_name: text('client.site.name', 'Site name'),
+    client_site_url: text('client.site.url', 'Site URL'),
     client_name: text('client.name', 'Client, "" without one'),
     client_company: text('client.company', 'Company'),
     client_contact_name: text('client.contact.name', 'Contact'),

@@ -54,7 +54,7 @@ function rawShape({ sections, byAction, figures }: SegmentShape): z.ZodTypeAny {
   return z.object({
     sections_data:
       list.length === 0
-        ? none(z.array(z.record(scalar()))).describe('Empty: this segment has figures only.')
+        ? none(z.array(z.record(scalar()))).describe('Empty: this segment has only figures.')
         : rows.describe('Rows, newest first, of each section of meta.sections, in its order.'),
     other_tokens_data: z.object({
       ...Object.fromEntries(list.map(({ countToken }) => [`[${countToken}]`, count()])),
@@ -70,7 +70,7 @@ function normalShape({ sections, byAction, figures }: SegmentShape) {
     rows: list.length === 0 ? none(z.record(scalar())) : z.array(anyOf(list.map(plainRow))),
     counts: z
       .object(Object.fromEntries(list.map(([name]) => [name, count()])))
-      .describe('Of the whole range, including rows that the answer does not hold.'),
+      .describe('For the whole range, including rows not in the answer.'),
     values: z.object(membersOf(figures, 'plain')),
   });
 }
@@ -81,7 +81,7 @@ const range = once(() => ({
   generated_at: moment(),
   time_zone: z.string(),
   as_of: moment().nullable().describe('When the site was last synced; null = never.'),
-  truncated: z.boolean().describe('There is more than the 10,000 rows of one answer.'),
+  truncated: z.boolean().describe('There are more rows than the 10,000 in one answer.'),
 }));
 const notes = once(() => z.array(z.string()).describe('What a reader must know.'));
 
@@ -92,7 +92,7 @@ function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny):
   const section = z.object({ name, title: z.string(), count: int().min(0) });
   return z.object({
     ...range(),
-    action: z.string().describe(actions ? 'As it was asked for, or all.' : 'all.'),
+    action: z.string().describe(actions ? 'As requested, or all.' : 'all.'),
     format,
     sections: names.length === 0 ? none(section) : z.array(section).min(1),
     notes: notes(),
@@ -128,7 +128,7 @@ export function wholeReportAnswer(): z.ZodTypeAny {
           message: z.string(),
         }),
       )
-      .describe('Segments that nothing feeds.'),
+      .describe('Segments without a source.'),
     ...withSite(),
   });
 }

@@ -12,9 +12,7 @@ const versions = once(() => ({
   new_version: z.string(),
   site_status: siteStatus().describe('Updates of a suspended site are listed, but not applied.'),
 }));
-const fixes = once(() =>
-  z.array(z.string()).optional().describe('Known vulnerabilities that the new version no longer has.'),
-);
+const fixes = once(() => z.array(z.string()).optional().describe('Known vulnerabilities that the new version fixes.'));
 const installedOffer = once(() =>
   z.object({
     Name: z.string(),

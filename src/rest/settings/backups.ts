@@ -34,7 +34,7 @@ export const backups: readonly Route[] = [
     on: 'GET',
     path: '/settings/api-backups',
     needs: 'read',
-    summary: 'Logins of hosting providers; secrets are masked',
+    summary: 'Read the logins of hosting providers, with secrets masked',
     description: BACKUPS_NOTE,
     params: () => z.object({}),
     returns: () =>
@@ -52,7 +52,7 @@ export const backups: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change the login of a hosting provider',
-    description: `Only the fields sent change; null, or an empty text, clears. A field that the provider does not have is refused. A masked secret that is sent back changes nothing. secrets.api_key may be sent under this name, or as a member of secrets. ${BACKUPS_NOTE}`,
+    description: `Only the fields sent change; null or an empty text clears. Fields the provider does not have are refused. Sending back a masked secret changes nothing. secrets.api_key may be sent under this name, or inside secrets. ${BACKUPS_NOTE}`,
     params: () =>
       z.object({
         api_slug: z.string().max(60),

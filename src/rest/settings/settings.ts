@@ -14,8 +14,7 @@ import { backups } from './backups.js';
 import { changedMessage } from './stored-only.js';
 import { toolRoutes } from './tools.js';
 
-const PARTIAL =
-  'Only the fields sent change; null, or an empty text, goes back to the standard. An unknown field is refused by name.';
+const PARTIAL = 'Only the fields sent change; null or an empty text restores the default. Unknown fields are refused.';
 
 /** Values as `data`; `meta.notes` lists the fields that have no effect in this service, with the reason. */
 function groupAnswer({ values, notes }: GroupView) {
@@ -42,7 +41,7 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
       meta: z
         .object({ notes: z.record(z.string()) })
         .optional()
-        .describe('Fields that change nothing here, and why.'),
+        .describe('Fields that have no effect here, and why.'),
     });
   return [
     route({
@@ -80,7 +79,7 @@ const emails = [
     on: 'GET',
     path: '/settings/emails',
     needs: 'read',
-    summary: 'Mails that the service can send',
+    summary: 'List the mails that the service can send',
     params: none,
     returns: () => z.object({ total: z.number().int(), data: z.array(mailSetting()) }),
     async answer(_params, ctx) {
@@ -106,20 +105,20 @@ const emails = [
 export const settings: readonly Route[] = [
   ...groupRoutes('general', {
     summary: 'General settings',
-    note: 'sidebar_position and svc_widgets belong to the user of the key.',
+    note: 'sidebar_position and svc_widgets are per user of the key.',
     inner: { time_daily_update: 'invalid_time_update', time_auto_update: 'invalid_time_update' },
     derived: () => ({
-      svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Where backups are made.'),
+      svc_primary_backup: z.object({ value: z.string(), title: z.string() }).describe('Backup method.'),
     }),
   }),
   ...groupRoutes('advanced', {
     summary: 'Advanced settings: how sites are contacted',
-    note: 'They take effect immediately, and override the environment of the server.',
+    note: "They take effect immediately and override the server's environment.",
     inner: { sync_data: 'invalid_sync_data_type' },
   }),
   ...groupRoutes('monitoring', {
     summary: 'Monitoring settings',
-    note: 'The same values as those of PUT /monitors/settings.',
+    note: 'The same values as in PUT /monitors/settings.',
     derived: () => ({
       svc_uptime_monitoring_interval_label: z.string(),
       svc_uptime_monitoring_timeout_label: z.string(),
@@ -129,6 +128,6 @@ export const settings: readonly Route[] = [
   ...costSettings,
   ...groupRoutes('dashboard-insights', { summary: 'Dashboard insights settings' }),
   ...backups,
-  ...groupRoutes('tools', { summary: 'Tools settings', note: 'svc_theme belongs to the user of the key.' }),
+  ...groupRoutes('tools', { summary: 'Tools settings', note: 'svc_theme is per user of the key.' }),
   ...toolRoutes,
 ];

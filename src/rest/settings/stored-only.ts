@@ -1,7 +1,7 @@
 /** The part of a change message about settings that are stored but have no effect here. */
 
 const NO_BACKUP =
-  'WARNING: no backup is made before updates, and none is asked for. backup_before_upgrade protects nothing here: make backups by other means.';
+  'WARNING: no backup is made or requested before updates. backup_before_upgrade has no effect here: make backups by other means.';
 
 /**
  * Appends to `message` which of the sent fields are stored only.
@@ -14,6 +14,6 @@ export function changedMessage(
 ): string {
   const idle = Object.keys(notes).filter((name) => sent[name] !== undefined);
   if (idle.length === 0) return message;
-  const text = `${message} Stored only, without any effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
+  const text = `${message} Stored only, with no effect here: ${idle.join(', ')} (meta.notes has the reasons).`;
   return idle.includes('backup_before_upgrade') && sent.backup_before_upgrade ? `${text} ${NO_BACKUP}` : text;
 }

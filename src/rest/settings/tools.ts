@@ -24,7 +24,7 @@ const status = once(() =>
 const started = once(() => z.object({ message: z.string(), status_url: z.string(), already_running: z.boolean() }));
 
 const BACKGROUND =
-  'Works in the background, five sites at a time with 3 s between, and outlives a restart. While one is under way, a second start answers that one. Suspended sites are left alone.';
+  'Works in the background, five sites at a time with 3 s between, and survives a restart. While a run is in progress, starting again returns that run. Suspended sites are skipped.';
 
 interface ToolFacts {
   summary: string;
@@ -49,7 +49,7 @@ function toolPair(tool: ToolKind, path: string, { summary, description, work, pr
       returns: () => started().extend({ [id]: z.string() }),
       async answer(_params, ctx) {
         const job = await startTool(ctx, tool);
-        return { message: `${work} ${job.already_running ? 'is under way already' : 'was started'}.`, ...job };
+        return { message: `${work} ${job.already_running ? 'is already in progress' : 'was started'}.`, ...job };
       },
     }),
     route({
@@ -70,21 +70,21 @@ export const toolRoutes: readonly Route[] = [
     summary: 'Log the administrators out of every site',
     description: 'Sessions of other users stay: the child plugin acts for administrators only.',
     work: 'Ending the administrator sessions of all sites',
-    progress: 'How far ending the sessions has come',
+    progress: 'Read the progress of ending the sessions',
   }),
   ...toolPair('renew', 'renew-connections', {
     summary: 'Give every site a new connection key',
     description:
-      'The new key is registered over the old one, so that no site is left without. Disconnected sites are connected by it.',
+      'The new key is registered over the old one, so that no site is left without a key. Disconnected sites are reconnected by it.',
     work: 'Renewing the connections of all sites',
-    progress: 'How far renewing the connections has come',
+    progress: 'Read the progress of renewing the connections',
   }),
   ...toolPair('disconnect', 'disconnect-all-sites', {
     summary: 'Disconnect every site',
     description:
-      'Each site is asked to forget this service; one that cannot be reached is marked as disconnected all the same, and listed in errors.',
+      'Each site is asked to forget this service; unreachable ones are marked as disconnected anyway and listed in errors.',
     work: 'Disconnecting all sites',
-    progress: 'How far disconnecting has come',
+    progress: 'Read the progress of disconnecting',
   }),
   route({
     on: 'POST',
@@ -95,16 +95,16 @@ export const toolRoutes: readonly Route[] = [
       'Every part of this service is free: there are no activations, so this always succeeds and changes nothing.',
     params: () => z.object({}),
     returns: () => z.object({ message: z.string() }),
-    answer: async () => ({ message: 'There are no licence activations: nothing had to be dropped.' }),
+    answer: async () => ({ message: 'There are no licence activations to drop.' }),
   }),
   route({
     on: 'POST',
     path: '/settings/tools/restore-info-messages',
     needs: 'write',
-    summary: 'Bring dismissed notices back',
+    summary: 'Restore dismissed notices',
     description: 'This service shows no notices that could be dismissed, so this always succeeds and changes nothing.',
     params: () => z.object({}),
     returns: () => z.object({ message: z.string() }),
-    answer: async () => ({ message: 'No notices are dismissed: nothing had to be brought back.' }),
+    answer: async () => ({ message: 'There are no dismissed notices to restore.' }),
   }),
 ];

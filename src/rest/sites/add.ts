@@ -14,14 +14,14 @@ import { flag, ids, int, text } from '../params.js';
 
 export const addSiteParams = once(() =>
   z.object({
-    url: text(2048, 1).describe('Address of the site, http or https.'),
-    admin: text(255, 1).describe('Login name of an administrator of the site.'),
-    name: siteName().optional().describe('Default: the title of the site, or the host of its address.'),
+    url: text(2048, 1).describe('URL of the site, http or https.'),
+    admin: text(255, 1).describe("Login name of one of the site's administrators."),
+    name: siteName().optional().describe("Default: the site's title, or the host of its URL."),
     adminpassword: text(1024).optional().describe('Used once for the handshake, never stored.'),
-    uniqueid: text(255).optional().describe('Unique security id, where the child plugin has one.'),
-    ssl_verify: flag().default(true).describe('Check the certificate of the site.'),
-    force_use_ipv4: int(0, 2).default(2).describe('0 no, 1 yes, 2 as the global setting says.'),
-    http_user: text(255).optional().describe('User of the HTTP login in front of the site.'),
+    uniqueid: text(255).optional().describe('Unique security id, if the child plugin has one.'),
+    ssl_verify: flag().default(true).describe("Verify the site's certificate."),
+    force_use_ipv4: int(0, 2).default(2).describe('0 no, 1 yes, 2 = the global setting.'),
+    http_user: text(255).optional().describe('User name of the HTTP login in front of the site.'),
     http_pass: text(1024).optional().describe('Password of that login.'),
     groupids: ids(100).optional().describe('Ids of tags, comma-separated.'),
     client_id: int(0).nullable().optional().describe('Id of the client; 0 for none.'),
@@ -75,7 +75,7 @@ export function linkInRestWords(error: unknown): unknown {
   if (error.code === 'svc_client_not_found') {
     return new ServiceError('svc_rest_invalid_client_id', error.message, {
       field: 'client_id',
-      advice: 'Find the right id with GET /v2/clients.',
+      advice: 'Find the id with GET /v2/clients.',
     });
   }
   if (error.code !== 'svc_tag_not_found') return error;
@@ -86,7 +86,7 @@ export function linkInRestWords(error: unknown): unknown {
 function uniqueIdNeeded(error: ServiceError): ServiceError {
   return new ServiceError('svc_rest_unique_id_required', error.message, {
     field: 'uniqueid',
-    advice: 'Send uniqueid: it stands in the settings of the child plugin on the site.',
+    advice: "Send uniqueid, as shown in the child plugin's settings on the site.",
     cause: error,
   });
 }

@@ -41,7 +41,7 @@ export const siteBatchParams = once(() =>
 
 const result = once(() =>
   z.object({
-    id: z.number().int().describe('0 where the item names no site.'),
+    id: z.number().int().describe('0 if the item names no site.'),
     success: z.union([z.literal(0), z.literal(1)]),
     message: z.string().optional(),
     error: z.object({ code: z.string(), message: z.string(), data: errorDataShape() }).optional(),
@@ -68,7 +68,7 @@ export const describedBatch = once(() =>
     update: z
       .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields() }))
       .optional()
-      .describe('Changes, each with the id of its site.'),
+      .describe("Changes, each with its site's id."),
   }),
 );
 
@@ -107,7 +107,7 @@ const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
       const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, item));
       return {
         id: site.id,
-        ...(childConfirmed ? {} : { message: 'The child plugin did not confirm that, and may still be active.' }),
+        ...(childConfirmed ? {} : { message: 'The child plugin did not confirm this and may still be active.' }),
       };
     },
   },
@@ -181,7 +181,7 @@ async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
 function tooMany(count: number): ServiceError {
   return new ServiceError(
     'svc_rest_request_entity_too_large',
-    `The call has ${count} items; ${MAX_ITEMS} are the most. Nothing was done.`,
+    `The call has ${count} items; ${MAX_ITEMS} are allowed. Nothing was done.`,
     { advice: 'Split it into several calls.', data: { items: count, limit: MAX_ITEMS } },
   );
 }

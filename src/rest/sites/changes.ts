@@ -31,7 +31,7 @@ export const siteChanges = siteRoute({
   path: '/sites/{id_or_domain}/non-mainwp-changes',
   needs: 'read',
   module: 'logs',
-  summary: 'List changes that were made on the site itself, or through this service',
+  summary: 'List changes made on the site itself or through this service',
   params: () => ({
     source: z
       .enum(CHANGE_SOURCES)

@@ -14,36 +14,36 @@ import { csv, flag, ids, int, int01, text } from '../params.js';
 import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
-const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 as the global setting says.`);
+const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 = the global setting.`);
 const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
 /** All optional; absent fields keep their values. */
 export const editSiteFields = once(() => ({
   name: siteName().pipe(z.string().min(1, 'must contain at least one visible character')).optional(),
-  protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored address.'),
-  url: text(2048, 1).optional().describe('New address. Taken when the same site answers there, so its history stays.'),
+  protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored URL.'),
+  url: text(2048, 1).optional().describe('New URL. Accepted if the same site answers there, so its history stays.'),
   admin: text(255, 1).optional().describe('Login name of the connected administrator.'),
   client_id: int(0).nullable().optional().describe('0 or null unassigns.'),
   groupids: ids(100).nullable().optional().describe('Ids of tags, comma-separated; replaces all. "" or null clears.'),
   notes: plainText(65_535).nullable().optional().describe('Replaces the notes.'),
-  note: plainText(65_535).nullable().optional().describe('The same as notes.'),
-  http_user: clearable(255, 'User of the HTTP login in front of the site.'),
+  note: plainText(65_535).nullable().optional().describe('Same as notes.'),
+  http_user: clearable(255, 'User name of the HTTP login in front of the site.'),
   http_pass: clearable(1024, 'Password of that login.'),
   uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
-  ssl_verify: flag().optional().describe('Check the certificate of the site.'),
+  ssl_verify: flag().optional().describe("Verify the site's certificate."),
   sslversion: int(0, 7)
     .optional()
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
-  suspended: int01().optional().describe('0 lifts a suspension, and connects the site again where it must.'),
-  automatic_update: int01().optional().describe('Trusted updates are applied to this site. Kept, not acted on.'),
-  backup_before_upgrade: threeWay('Refuse updates without a recent backup (kept, not acted on)'),
+  suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
+  automatic_update: int01().optional().describe('Apply trusted updates to this site. Stored only, no effect.'),
+  backup_before_upgrade: threeWay('Refuse updates without a recent backup (stored only, no effect)'),
   ignore_core_updates: int01().optional(),
   ignore_plugin_updates: int01().optional(),
   ignore_theme_updates: int01().optional(),
-  disablehealthchecking: threeWay('Do not report bad health of this site'),
-  healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 as the global setting says.'),
+  disablehealthchecking: threeWay('Do not report poor health of this site'),
+  healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 = the global setting.'),
   monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
     .optional()
@@ -55,7 +55,7 @@ const IDLE = {
   automatic_update:
     'Kept, but not acted on: automatic updates need lists of what is trusted, which do not exist here yet.',
   backup_before_upgrade:
-    'Kept, but not acted on: the child plugin offers no backups that this service could start or look up.',
+    'Stored, but without effect: the child plugin offers no backups that this service could start or look up.',
 } as const;
 
 /** Message and `meta.notes` of an edit, which name the sent settings that have no effect here. */

@@ -26,7 +26,7 @@ const WHOLE = 10_000;
 
 const listFilters = once(() => ({
   status: z.enum(['any', 'active', 'inactive']).default('any'),
-  search: text(255).optional().describe('Part of the name or slug, in any case.'),
+  search: text(255).optional().describe('Part of the name or slug, case-insensitive.'),
   ...openPaging(MAX),
 }));
 
@@ -95,7 +95,7 @@ function abandonedRoute(kind: Kind): Route {
     params: listFilters,
     returns: () =>
       pagedOrWhole(z.record(abandonedShape()).describe('By slug.')).extend({
-        checked_at: z.string().nullable().describe('null while the site was not looked at: then nothing is known.'),
+        checked_at: z.string().nullable().describe('null = the site was not checked yet, so nothing is known.'),
       }),
     async answer(ctx, found, asked) {
       const { data, ...counts } = paged(matching(await abandonedItems(ctx, found, kind), asked), asked);
@@ -120,7 +120,8 @@ function pluginAction(action: keyof typeof DONE): Route {
     live: true,
     fails: [504],
     summary: `${word} plugins of a site`,
-    description: 'Verified on the site. One failure leaves the others; already being so counts as done.',
+    description:
+      'Verified on the site. One failure does not stop the others; already being in that state counts as done.',
     params: slugParam,
     example: { message: `1 plugin was ${DONE[action]}.`, data: [akismet], errors: [], site: exampleSite },
     returns: () => writtenOf(z.array(namedShape())).extend({ errors: slugErrors() }),

@@ -21,7 +21,7 @@ export const siteFilter = once(() => ({
 }));
 
 export const siteSearch = once(() => ({
-  search: text(255).optional().describe('Part of the id, name or URL, in any case.'),
+  search: text(255).optional().describe('Part of the id, name or URL, case-insensitive.'),
 }));
 
 interface Asked {
@@ -49,7 +49,7 @@ export function listFilter({ include, exclude, status = [], search }: Asked): Si
 }
 
 export const siteChoice = once(() => ({
-  include: ids().optional().describe('Only these site ids, comma-separated. Default: every site that fits.'),
+  include: ids().optional().describe('Only these site ids, comma-separated. Default: every site that matches.'),
   exclude: ids().optional().describe('Not these site ids, comma-separated.'),
 }));
 
@@ -64,13 +64,14 @@ export async function chooseByFilter(
   fitting: SiteFilter = {},
 ): Promise<Selection> {
   for (const [name, list] of Object.entries({ include, exclude })) {
-    if (list?.length === 0) throw noUsable(name, 'holds no site id');
+    if (list?.length === 0) throw noUsable(name, 'contains no site id');
   }
   const leftOut = exclude === undefined ? [] : await allSites(ctx, { ids: exclude });
   if (exclude !== undefined && leftOut.length === 0) throw noUsable('exclude', 'names no site that exists');
   // Named sites are included regardless of their state, so that the caller learns why one of them fails.
   const sites = await allSites(ctx, include === undefined ? { ...fitting, exclude } : { ids: include, exclude });
-  if (include !== undefined && sites.length === 0) throw noUsable('include', 'names no site that exists and is left');
+  if (include !== undefined && sites.length === 0)
+    throw noUsable('include', 'names no existing site that is not excluded');
   const unknown = missingOf('exclude', exclude, leftOut);
   const named = include?.filter((id) => exclude?.includes(id) !== true);
   return { ...selectionOf(sites), errors: [...missingOf('include', named, sites), ...unknown] };
@@ -92,7 +93,7 @@ function missingOf(field: string, ids: readonly number[] = [], sites: readonly S
 /** Like `chooseByFilter`, but requires `include`: for actions that never apply to every site. */
 export async function chooseNamed(ctx: Ctx, asked: Pick<Asked, 'include' | 'exclude'>): Promise<Selection> {
   if (asked.include !== undefined) return chooseByFilter(ctx, asked);
-  throw new ServiceError('svc_invalid_input', 'include must name at least one site: here is no "every site".', {
+  throw new ServiceError('svc_invalid_input', 'include must name at least one site: this call has no "every site".', {
     field: 'include',
     advice: 'Send site ids, comma-separated.',
   });

@@ -34,7 +34,7 @@ const multiSiteAnswer = once(() =>
     message: z.string(),
     total: z.number().int(),
     dry_run: z.boolean().optional(),
-    data: z.record(actedSite()).optional().describe('By site id; absent when the work was queued.'),
+    data: z.record(actedSite()).optional().describe('By site id; absent if the work was queued.'),
     ...queuedShape(),
   }),
 );
@@ -50,7 +50,7 @@ export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R
     params: () =>
       z.object({
         ...siteChoice(),
-        dry_run: flag().default(false).describe('true: names the sites that would be touched and does nothing.'),
+        dry_run: flag().default(false).describe('true: lists the sites that would be affected and does nothing.'),
       }),
     example: {
       message: `1 of 1 sites ${action.done}.`,
@@ -70,7 +70,7 @@ async function preview(ctx: Ctx, selection: Selection): Promise<RouteAnswer> {
   const sites = await withStandings(ctx, selection.sites);
   const data = Object.fromEntries(sites.map((site) => [site.id, entry(site, 'would_run')]));
   return {
-    message: `${sites.length} sites would be touched. Nothing was done.`,
+    message: `${sites.length} sites would be affected. Nothing was done.`,
     dry_run: true,
     total: sites.length,
     data,
@@ -91,7 +91,7 @@ async function act<P extends object, R>(
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {
-      message: `${answer.sites_queued} sites are worked on in the background.`,
+      message: `${answer.sites_queued} sites are being processed in the background.`,
       ...job,
       total: answer.sites_queued,
       errors: unknownSites(selection),
@@ -112,7 +112,7 @@ async function act<P extends object, R>(
   return {
     message:
       total === 0
-        ? 'No site fits, so there was nothing to do.'
+        ? 'No site matches, so there was nothing to do.'
         : `${answer.done.length} of ${total} sites ${action.done}.`,
     total,
     data,

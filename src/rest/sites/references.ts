@@ -70,7 +70,7 @@ function unknownSite(reference: string | number): ServiceError {
   return numeric
     ? new ServiceError('svc_rest_invalid_site_id', `No site has the id ${shown}.`, {
         field: 'id_or_domain',
-        advice: 'Find the right id with GET /v2/sites.',
+        advice: 'Find the id with GET /v2/sites.',
       })
     : new ServiceError('svc_rest_invalid_site_data', `No site is known as ${shown}.`, {
         field: 'id_or_domain',

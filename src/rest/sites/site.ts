@@ -84,7 +84,7 @@ export const site: readonly Route[] = [
     needs: 'write',
     body: 'required',
     summary: 'Change the settings of a site',
-    description: 'What is absent keeps its value; null, or "" for text, clears it.',
+    description: 'Omitted fields keep their value; null, or "" for text, clears them.',
     params: () => z.object({ ...sitePath(), ...editSiteFields() }),
     example: { message: 'The site was changed.', data: exampleFullSite, group_updated: true },
     returns: () =>
@@ -94,7 +94,7 @@ export const site: readonly Route[] = [
         meta: z
           .object({ notes: z.record(z.string()) })
           .optional()
-          .describe('Fields sent that change nothing here, and why.'),
+          .describe('Fields sent that have no effect here, and why.'),
       }),
     answer: async ({ id_or_domain, ...params }, ctx) => {
       const changed = await applyEdit(ctx, await siteOf(ctx, id_or_domain), params);
@@ -112,7 +112,7 @@ export const site: readonly Route[] = [
       fails: [504],
       example: { message: 'The site was synchronised.', data: exampleFullSite },
       summary: 'Fetch fresh data from a site',
-      description: 'Also from one that is disconnected or was down.',
+      description: 'Even if it is disconnected or was down.',
       returns: () => writtenOf(siteShape()),
     },
     async (ctx, found) => ({
@@ -125,8 +125,8 @@ export const site: readonly Route[] = [
     path: '/sites/{id_or_domain}/security',
     needs: 'read',
     live: true,
-    summary: 'Check the security of a site',
-    description: 'Asks the site now. Y is good, N an issue; the _UNABLE forms cannot be changed by the child plugin.',
+    summary: "Check a site's security",
+    description: 'Asks the site now. Y is good, N is an issue; the child plugin cannot change the _UNABLE ones.',
     returns: () => recordOf(securityShape()),
     answer: async (ctx, found) => ({ data: await scanSecurity(ctx, found) }),
   }),
@@ -139,7 +139,7 @@ export const site: readonly Route[] = [
       fails: [504],
       summary: 'Reconnect a site',
       description:
-        'A sync first; when the child refuses the key, a fresh one is registered. A connected site stays as it is.',
+        'Syncs first; if the child refuses the key, a new one is registered. A connected site is left unchanged.',
     },
     async (ctx, found) => {
       const { site: now, changed } = await reconnectOne(ctx, found);
@@ -180,11 +180,11 @@ export const site: readonly Route[] = [
       live: true,
       fails: [504],
       summary: 'Lift the suspension of a site',
-      description: 'A site that was disconnected is reconnected.',
+      description: 'A disconnected site is reconnected.',
       ...marked(0),
     },
     async (ctx, found) => ({
-      message: 'The site is not suspended any more.',
+      message: 'The site is no longer suspended.',
       suspended: 0,
       data: await simpleSite(ctx, await suspendOne(ctx, found, false)),
     }),
@@ -210,7 +210,7 @@ export const site: readonly Route[] = [
     async (ctx, found) => {
       const { site: now, check } = await checkOne(ctx, found);
       return {
-        message: check.reachable ? 'The site answers.' : 'The site does not answer as it should.',
+        message: check.reachable ? 'The site answers.' : 'The site does not answer as expected.',
         data: {
           ...(await simpleSite(ctx, now)),
           http_code: check.http_status,
@@ -226,7 +226,7 @@ export const site: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Remove a site from this service',
-    description: 'With its history, for good. The child plugin is switched off where the site can be reached.',
+    description: 'Permanently, with its history. The child plugin is deactivated if the site can be reached.',
     params: () => z.object(sitePath()),
     example: { message: 'The site was removed.', data: exampleSite },
     returns: () => writtenOf(simpleSiteShape()),

@@ -23,7 +23,7 @@ import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from 
 import { multiSiteRoute } from './multi-site.js';
 
 const order = once(() => ({
-  orderby: z.enum(['name', 'url', 'id', 'last_sync']).default('name').describe('What the list is sorted by.'),
+  orderby: z.enum(['name', 'url', 'id', 'last_sync']).default('name').describe('Field to sort by.'),
   order: z.enum(['asc', 'desc']).default('asc'),
 }));
 
@@ -87,7 +87,7 @@ export const sites: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/sync',
     summary: 'Fetch fresh data from sites',
-    description: 'Without filters all sites that are not suspended.',
+    description: 'Without filters, all sites that are not suspended.',
     work: syncHandler,
     params: { even_disconnected: true },
     done: 'were synchronised',
@@ -96,7 +96,7 @@ export const sites: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/reconnect',
     summary: 'Reconnect sites',
-    description: 'Only disconnected sites are tried; without filters all of them.',
+    description: 'Only disconnected sites; without filters, all of them.',
     work: reconnectHandler,
     params: {},
     done: 'were reconnected',
@@ -109,7 +109,7 @@ export const sites: readonly Route[] = [
     path: '/sites/disconnect',
     summary: 'Disconnect sites',
     description:
-      'The children forget this dashboard, and the sites are not contacted until reconnected. Without filters every site: preview with dry_run.',
+      'The sites forget this dashboard and are not contacted until reconnected. Without filters, every site: preview with dry_run.',
     work: disconnectHandler,
     params: { tell_child: true },
     done: 'were disconnected',
@@ -118,7 +118,7 @@ export const sites: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/check',
     summary: 'Check whether sites answer',
-    description: 'One visit of each front page. A site that does not answer is a result, not a failure.',
+    description: 'Visits each front page once. A site that does not answer is a result, not a failure.',
     work: checkHandler,
     params: {},
     done: 'were checked',
@@ -137,7 +137,8 @@ export const sites: readonly Route[] = [
     body: 'required',
     fails: [404],
     summary: 'Connect a site',
-    description: 'Registers with the child plugin, proves the key by a signed call, and stores the first inventory.',
+    description:
+      'Registers with the child plugin, verifies the key with a signed call, and stores the first inventory.',
     params: addSiteParams,
     example: { message: 'The site was added.', data: exampleFullSite },
     returns: () => writtenOf(siteShape()),
@@ -154,7 +155,7 @@ export const sites: readonly Route[] = [
     body: 'required',
     summary: 'Create, change, delete and act on sites in one call',
     description:
-      'At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result stands at the index of its item.',
+      "At most 100 items over all groups. Groups run in the order create, update, delete, then the others; one failed item does not stop the rest. Each result is at its item's index.",
     params: siteBatchParams,
     described: describedBatch,
     example: {
@@ -172,7 +173,7 @@ export const sitesExtra: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/suspend',
     summary: 'Suspend sites',
-    description: 'They are not contacted until unsuspended. Only those named by include.',
+    description: 'They are not contacted until unsuspended. Only those listed in include.',
     work: suspendHandler,
     params: {},
     done: 'are suspended',
@@ -181,10 +182,10 @@ export const sitesExtra: readonly Route[] = [
   multiSiteRoute({
     path: '/sites/unsuspend',
     summary: 'Lift the suspension of sites',
-    description: 'Only those named by include. A site that was disconnected is reconnected.',
+    description: 'Only those listed in include. Disconnected ones are reconnected.',
     work: unsuspendHandler,
     params: {},
-    done: 'are not suspended any more',
+    done: 'are no longer suspended',
     choose: chooseNamed,
   }),
 ];

@@ -18,9 +18,9 @@ import { ACT, type Route, route } from '../route.js';
 import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
-const path = once(() => ({ tag_id: int(1).describe('Id of a tag.') }));
+const path = once(() => ({ tag_id: int(1).describe('Id of the tag.') }));
 const where = { tag_id: /^[1-9]\d{0,14}$/ };
-const color = once(() => cleared.value(tagColorInput().nullable().optional()).describe('#RRGGBB; null or "" is none.'));
+const color = once(() => cleared.value(tagColorInput().nullable().optional()).describe('#RRGGBB; null or "" = none.'));
 
 const clientOfTag = once(() =>
   z.object({
@@ -40,7 +40,7 @@ export const tags: readonly Route[] = [
     params: () =>
       z.object({
         ...paging(20, 100),
-        search: text(255).default('').describe('Part of the name, in any case.'),
+        search: text(255).default('').describe('Part of the name, case-insensitive.'),
         include: ids().optional(),
         exclude: ids().optional(),
       }),
@@ -118,7 +118,7 @@ export const tags: readonly Route[] = [
     path: '/tags/{tag_id}/clients',
     needs: 'read',
     where,
-    summary: 'List the clients with a site of a tag',
+    summary: 'List the clients that own sites with a tag',
     params: () => z.object({ ...path(), ...paging(20, 100) }),
     returns: () => listOf(clientOfTag()),
     answer: async ({ tag_id, page, per_page }, ctx) => {

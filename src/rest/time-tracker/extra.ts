@@ -17,7 +17,7 @@ export const timeTrackerExtra: readonly Route[] = [
     path: '/time-tracker/tasks/{task_id}/delete',
     needs: 'write',
     module: MODULE,
-    summary: 'Delete a task with its time',
+    summary: 'Delete a task and its time',
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
     returns: () => writtenOf(deletedShape()),
@@ -33,7 +33,7 @@ export const timeTrackerExtra: readonly Route[] = [
     module: MODULE,
     body: 'required',
     fails: [404],
-    summary: 'Add a bucket of hours',
+    summary: 'Add an hour bucket',
     params: () =>
       z.object({
         ...z.object(bucketFields()).partial().shape,
@@ -49,7 +49,7 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Change a bucket',
+    summary: 'Change an hour bucket',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object({ ...z.object(bucketFields()).partial().shape, ...bucketPath() }),
     returns: () => writtenOf(bucketShape()),
@@ -63,7 +63,7 @@ export const timeTrackerExtra: readonly Route[] = [
     path: '/time-tracker/buckets/{bucket_id}/delete',
     needs: 'write',
     module: MODULE,
-    summary: 'Delete a bucket; its tasks stay',
+    summary: 'Delete an hour bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object(bucketPath()),
     returns: () => writtenOf(deletedShape()),
@@ -92,12 +92,12 @@ export const timeTrackerExtra: readonly Route[] = [
     needs: 'write',
     module: MODULE,
     body: 'required',
-    summary: 'Change what a client has otherwise; null goes back to the global setting',
+    summary: 'Change the settings of a client; null restores the global setting',
     params: () => z.object(settingFields()).partial().extend(clientPath()),
     returns: () => writtenOf(timeSettingsShape()),
     answer: async ({ id_or_email, ...change }, ctx) => {
       const { id } = await clientOf(ctx, id_or_email);
-      return { message: 'The settings of the client were changed.', data: await changeTimeSettings(ctx, id, change) };
+      return { message: "The client's settings were changed.", data: await changeTimeSettings(ctx, id, change) };
     },
   }),
 ];

@@ -38,9 +38,9 @@ export const bucketPath = once(() => ({ bucket_id: int(1).describe('Id of the bu
 export const DIGITS = { task_id: /^\d+$/, bucket_id: /^\d+$/ };
 
 const taskFilters = once(() => ({
-  status: csv(z.enum(TASK_STATUSES)).optional().describe('Comma list; any of them.'),
-  payment_status: csv(z.enum(PAYMENT_STATUSES)).optional().describe('Comma list; any of them.'),
-  dtsstart: day().optional().describe('With dtsstop: tasks with time between the two days, both inclusive.'),
+  status: csv(z.enum(TASK_STATUSES)).optional().describe('Comma-separated; any of them.'),
+  payment_status: csv(z.enum(PAYMENT_STATUSES)).optional().describe('Comma-separated; any of them.'),
+  dtsstart: day().optional().describe('With dtsstop: tasks with time between the two days, inclusive.'),
   dtsstop: day().optional().describe('See dtsstart.'),
   client_id: int(1).optional(),
   site_id: int(1).optional(),
@@ -82,7 +82,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker',
     needs: 'read',
     module: MODULE,
-    summary: 'Tasks, with the sums over all matches',
+    summary: 'List tasks, with totals over all matches',
     params: listParams,
     returns: tasksShape,
     answer: (params, ctx) => tasksAnswer(ctx, params),
@@ -92,7 +92,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/settings',
     needs: 'read',
     module: MODULE,
-    summary: 'Global settings of the time tracker',
+    summary: 'Read the global settings of the time tracker',
     params: () => z.object({}),
     returns: () => recordOf(timeSettingsShape()),
     answer: async (_params, ctx) => ({ data: await timeSettings(ctx, null) }),
@@ -102,7 +102,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/tasks/{task_id}',
     needs: 'read',
     module: MODULE,
-    summary: 'One task with its entries',
+    summary: 'Read a task with its entries',
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
     returns: () => recordOf(taskDetailShape()),
@@ -116,7 +116,7 @@ export const time: readonly Route[] = [
     body: 'required',
     fails: [404],
     summary: 'Add a task',
-    description: 'With start, its timer runs immediately. Time that is logged by duration_seconds makes a paused task.',
+    description: 'With start, its timer runs immediately. With time entered in duration_seconds, the task is paused.',
     params: () =>
       z.object({
         ...z.object(taskFields()).partial().shape,
@@ -128,7 +128,7 @@ export const time: readonly Route[] = [
       const added = await addTask(ctx, input);
       const task = start ? await stepTimer(ctx, added.id, 'start') : added;
       return {
-        message: start ? 'The task was added and its timer runs.' : 'The task was added.',
+        message: start ? 'The task was added and its timer is running.' : 'The task was added.',
         data: await taskView(ctx, task),
       };
     },
@@ -141,7 +141,7 @@ export const time: readonly Route[] = [
     body: 'required',
     summary: 'Change a task',
     description:
-      'A running task keeps its timer_mode and bucket_id; of a completed one only title, description, payment_status and hourly_price change.',
+      'A running task keeps its timer_mode and bucket_id; on a completed one, only title, description, payment_status and hourly_price can change.',
     where: { task_id: DIGITS.task_id },
     params: () => z.object({ ...z.object(taskFields()).partial().shape, ...taskPath() }),
     returns: () => writtenOf(taskShape()),
@@ -150,7 +150,7 @@ export const time: readonly Route[] = [
       return { message: 'The task was changed.', data: await taskView(ctx, task) };
     },
   }),
-  timerRow('start', 'Start or resume the timer', 'The timer runs.'),
+  timerRow('start', 'Start or resume the timer', 'The timer is running.'),
   timerRow('pause', 'Pause the timer', 'The timer is paused.'),
   timerRow('stop', 'Stop the timer and complete the task', 'The task is completed.'),
   route({
@@ -158,7 +158,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/clients',
     needs: 'read',
     module: MODULE,
-    summary: 'Clients with what was worked for them',
+    summary: 'List clients with the time worked for them',
     params: () =>
       z.object({
         search: text(255).optional().describe('Part of name or e-mail.'),
@@ -177,7 +177,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/clients/{id_or_email}',
     needs: 'read',
     module: MODULE,
-    summary: 'One client with what was worked for it',
+    summary: 'Read a client with the time worked for it',
     params: () => z.object(clientPath()),
     returns: () => recordOf(trackerClientShape()),
     answer: async ({ id_or_email }, ctx) => {
@@ -190,7 +190,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/clients/{id_or_email}/settings',
     needs: 'read',
     module: MODULE,
-    summary: 'Settings in force for a client',
+    summary: 'Read the settings in force for a client',
     params: () => z.object(clientPath()),
     returns: () => recordOf(timeSettingsShape()),
     answer: async ({ id_or_email }, ctx) => {
@@ -203,7 +203,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/clients/{id_or_email}/tasks',
     needs: 'read',
     module: MODULE,
-    summary: 'Tasks of a client',
+    summary: 'List the tasks of a client',
     params: () => listParams().omit({ client_id: true }).extend(clientPath()),
     returns: tasksShape,
     answer: async ({ id_or_email, ...params }, ctx) => {
@@ -216,7 +216,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/clients/{id_or_email}/buckets',
     needs: 'read',
     module: MODULE,
-    summary: 'Buckets that serve a client',
+    summary: 'List the hour buckets that cover a client',
     params: () => z.object({ ...clientPath(), ...paging(20, 100) }),
     returns: () => listOf(bucketShape()),
     answer: async ({ id_or_email, page, per_page }, ctx) => {
@@ -230,7 +230,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/sites/{id_or_domain}/tasks',
     needs: 'read',
     module: MODULE,
-    summary: 'Tasks for a site',
+    summary: 'List the tasks for a site',
     params: () => listParams().omit({ site_id: true }).extend(sitePath()),
     returns: () => tasksShape().extend(withSite()),
     answer: async ({ id_or_domain, ...params }, ctx) => {
@@ -243,10 +243,10 @@ export const time: readonly Route[] = [
     path: '/time-tracker/buckets',
     needs: 'read',
     module: MODULE,
-    summary: 'Buckets of hours',
+    summary: 'List hour buckets',
     params: () =>
       z.object({
-        client_id: int(1).optional().describe('Only buckets that serve this client.'),
+        client_id: int(1).optional().describe('Only buckets that cover this client.'),
         search: text(255).optional().describe('Part of the title.'),
         recurrence: z.enum(RECURRENCES).optional(),
         ...paging(20, 100),
@@ -262,7 +262,7 @@ export const time: readonly Route[] = [
     path: '/time-tracker/buckets/{bucket_id}',
     needs: 'read',
     module: MODULE,
-    summary: 'One bucket with the ids of its tasks',
+    summary: 'Read an hour bucket with its task ids',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object(bucketPath()),
     returns: () => recordOf(bucketDetailShape()),

@@ -29,8 +29,8 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
     summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
     description:
       type === 'wp'
-        ? 'All versions, until taken back.'
-        : 'The named slugs in every version; without slug every one of the type.',
+        ? 'All versions, until you stop ignoring them.'
+        : 'The named slugs in every version; without slug, everything of the type.',
     params: () => slugOf,
     returns: () =>
       writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors().optional() }),
@@ -58,10 +58,10 @@ function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
 }
 
 function noneKnown(type: 'plugins' | 'themes', errors: readonly ItemError[], ignore: boolean): ServiceError {
-  const what = ignore ? 'installed on the site' : 'installed on the site or ignored there';
+  const what = ignore ? 'installed on the site' : 'installed or ignored on the site';
   return new ServiceError(`svc_rest_invalid_${type}_slugs`, `None of these ${type} is ${what}. Nothing was changed.`, {
     field: 'slug',
-    advice: `Read the slugs with GET …/${type}, or those that are ignored with GET /v2/updates/{site}/ignored.`,
+    advice: `Read the slugs with GET …/${type}, or ignored ones with GET /v2/updates/{site}/ignored.`,
     data: { errors },
   });
 }

@@ -77,7 +77,7 @@ export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undef
 /** The answer when a job is already running the updates: it names that job. */
 export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
   return {
-    message: 'Updates are running already.',
+    message: 'Updates are already running.',
     already_running: true,
     job_id: job.id,
     status_url: `${ctx.base_url}/v2/jobs/${job.id}`,

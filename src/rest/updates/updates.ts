@@ -43,19 +43,19 @@ const ignorable = once(() =>
 );
 /** A filter of a write: a list that was sent but is empty must not mean everything. */
 const filled = <T extends z.ZodTypeAny>(list: T) =>
-  list.refine((members: unknown[]) => members.length > 0, 'holds nothing').optional();
+  list.refine((members: unknown[]) => members.length > 0, 'is empty').optional();
 const ofItems = once(() => ({
   slug: filled(slugs()).describe('Only these: slugs or names, comma-separated.'),
   exclude_slugs: filled(slugs()).describe('Not these: slugs or names, comma-separated.'),
   level: filled(csv(z.enum(LEVELS))).describe(
-    'patch, minor, major, comma-separated: which number of the version changes.',
+    'patch, minor, major, comma-separated: which part of the version changes.',
   ),
 }));
 const ofSites = once(() => ({
   tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
   client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
 }));
-const search = once(() => text(255).optional().describe('Part of the slug or name, in any case.'));
+const search = once(() => text(255).optional().describe('Part of the slug or name, case-insensitive.'));
 const slugParam = once(() =>
   slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.'),
 );
@@ -123,7 +123,7 @@ export const updates: readonly Route[] = [
     path: '/updates/{id_or_domain}/ignored',
     needs: 'read',
     summary: 'List updates that are ignored on one site',
-    description: 'Its own entries and the global ones. ignored_types names the types of which it ignores everything.',
+    description: 'Its own entries and the global ones. ignored_types lists the types it ignores completely.',
     params: () => ({ type: ignorable(), search: search() }),
     returns: () =>
       recordOf(ignoredByTypeShape()).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
@@ -140,7 +140,7 @@ export const updates: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Apply updates on every site',
-    description: 'Ignored offers are left alone. On very many sites as a job.',
+    description: 'Ignored updates are skipped. On very many sites, runs as a job.',
     params: () =>
       z.object({
         type: typesToRun(),
@@ -150,7 +150,7 @@ export const updates: readonly Route[] = [
         ...siteChoice(),
         dry_run: flag()
           .default(false)
-          .describe('true: lists what would be updated where, as last synced, and changes nothing.'),
+          .describe('true: lists what would be updated where, as of the last sync, and changes nothing.'),
       }),
     returns: updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
@@ -170,7 +170,7 @@ export const updates: readonly Route[] = [
     needs: 'write',
     live: true,
     summary: 'Apply every update on one site',
-    description: 'Ignored offers are left alone.',
+    description: 'Ignored updates are skipped.',
     params: () => ({ search: search(), ...ofItems() }),
     returns: updateRunShape,
     async answer(ctx, site, filters) {
@@ -187,7 +187,7 @@ export const updates: readonly Route[] = [
     live: true,
     fails: [504],
     summary: 'Update the core of one site',
-    description: 'Also when core updates are ignored: the call is explicit.',
+    description: 'Even if core updates are ignored: the call is explicit.',
     returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
     async answer(ctx, site) {
       const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
@@ -256,7 +256,7 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     live: true,
     fails: [504],
     summary: `Update ${type} of one site`,
-    description: 'Without slug everything that is not ignored; a named slug is updated even when it is ignored.',
+    description: 'Without slug, everything that is not ignored; a named slug is updated even if ignored.',
     params: () => ({ slug: slugParam() }),
     returns: () => writtenOf(z.record(slugResult()).describe('By slug.')).extend(besides()),
     async answer(ctx, site, { slug }) {

@@ -27,7 +27,7 @@ const ofSites = once(() => ({
 
 const answered = once(() =>
   listOf(knownVulnerability()).extend({
-    by_severity: z.record(z.number().int()).describe('Of all pages.'),
+    by_severity: z.record(z.number().int()).describe('Over all pages.'),
     ...vulnerabilityFacts(),
     notices: z.array(vulnerabilityNotice()).describe('Copyright and licence texts of the entries shown.'),
   }),
@@ -44,9 +44,8 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     on: 'GET',
     path: '/vulnerabilities',
     needs: 'read',
-    summary: 'List known vulnerabilities of what is installed',
-    description:
-      'The worst first, each once for a plugin, theme or core. Without a feed nothing is known; note says so.',
+    summary: 'List known vulnerabilities in what is installed',
+    description: 'Worst first, each once per plugin, theme or core. Without a feed nothing is known; note says so.',
     params: () => z.object({ ...filters(), ...ofSites(), ...paging(50, 200) }),
     returns: answered,
     answer: (asked, ctx) => answerOf(ctx, asked),
@@ -55,7 +54,7 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     on: 'GET',
     path: '/sites/{id_or_domain}/vulnerabilities',
     needs: 'read',
-    summary: 'List known vulnerabilities of what one site has',
+    summary: 'List known vulnerabilities of a site',
     params: () => ({ ...filters(), ...paging(50, 200) }),
     returns: () => answered().extend(withSite()),
     answer: (ctx, site, asked) => answerOf(ctx, { ...asked, tag_ids: [], client_ids: [], site_id_or_domain: site.id }),

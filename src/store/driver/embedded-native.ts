@@ -23,8 +23,8 @@ function withoutDriver(error: unknown): unknown {
   const missing = /Cannot find module '([^']+)'/.exec(error.message)?.[1];
   const what =
     missing === undefined
-      ? `The native part of the database driver cannot be loaded on this system (${process.platform} ${process.arch})`
-      : `The native part of the database driver is not installed: the package ${missing} is missing`;
+      ? `The database driver's native part cannot be loaded on this system (${process.platform} ${process.arch})`
+      : `The database driver's native part is not installed: the package ${missing} is missing`;
   return new StorageError('unavailable', `${what}. Without it no database file can be opened.`, error, {
     message: `${what}.`,
     advice:

@@ -73,19 +73,23 @@ function same(known: FileIdentity, found: FileIdentity | null): boolean {
 
 /** What happened to the file or its log, and what to do. */
 const LOSSES = {
-  removed: ['was removed or moved away', 'Put it back and the service goes on; a restart begins with a new one.'],
+  removed: [
+    'was removed or moved away',
+    'Restore the file and the service continues; a restart begins with a new one.',
+  ],
   replaced: [
     'was replaced by another file',
-    'Restart the service to use the new file, or put the old one back and the service goes on.',
+    'Restart the service to use the new file, or restore the old one and the service continues.',
   ],
   log: [
     'was removed or replaced',
-    'Put it back and the service goes on. If that is not possible, restart the service.',
+    'Restore the file and the service continues. If that is not possible, restart the service.',
   ],
 } as const;
 
 function lost(path: string, loss: keyof typeof LOSSES): StorageError {
   const [what, advice] = LOSSES[loss];
-  const text = (name: string) => `The database file ${name} ${what} while the service runs, so nothing can be stored.`;
+  const text = (name: string) =>
+    `The database file ${name} ${what} while the service is running, so nothing can be saved.`;
   return new StorageError('unavailable', text(path), undefined, { message: text(basename(path)), advice });
 }

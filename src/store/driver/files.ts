@@ -104,7 +104,7 @@ function reserve(partial: string): void {
   } catch (error) {
     const left = hasCode(error) && error.code === 'EEXIST';
     const why = left
-      ? 'was left unfinished, or is being written now; remove it if no other backup runs'
+      ? 'was left unfinished, or is being written now; remove it if no other backup is running'
       : 'cannot be created';
     throw new StorageError('other', `The file ${partial} ${why}.`, error);
   }

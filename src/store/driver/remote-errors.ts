@@ -34,7 +34,7 @@ export function remoteError(error: unknown, sql?: string): StorageError {
     return new StorageError('unavailable', 'The storage server cannot be reached.', error);
   }
   if (error instanceof SyntaxError || (hasCode(error) && error.code === 'HRANA_PROTO_ERROR')) {
-    return new StorageError('unavailable', 'What answers at the URL of the storage server is no libSQL server.', error);
+    return new StorageError('unavailable', 'The URL of the storage server does not lead to a libSQL server.', error);
   }
   if (hasCode(error)) {
     // "SQLITE_CONSTRAINT: SQLITE_CONSTRAINT: SQLite error: UNIQUE constraint failed: …"

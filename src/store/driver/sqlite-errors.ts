@@ -53,7 +53,7 @@ export function fileError(path: string | null, cause: CodedError, sql?: string):
   return new StorageError('corrupt', `The database file ${path} is damaged: ${message}.`, cause, {
     message: `The database file ${basename(path)} is damaged: a part of it cannot be read.`,
     advice:
-      'Run "sitefleet check" to see how far; then stop the service and bring a backup back with "sitefleet restore".',
+      'Run "sitefleet check" to see how far; then stop the service and restore a backup with "sitefleet restore".',
   });
 }
 
