@@ -1,4 +1,4 @@
-/** Schemas of safe updates: the guard of a site, its copies, and held-back versions. */
+/** Schemas of safe updates: the guard of a site, its copies, and quarantined versions. */
 
 import { once } from '../src/core/once.js';
 import { timestamp } from './common.js';

@@ -18,7 +18,7 @@ export function frontPage(site: DemoSite): Answer {
   );
 }
 
-/** Stands in for WordPress' administration, for a user who logged in through the guard. */
+/** Plays WordPress' administration, for a user who logged in through the guard. */
 export function adminPage(site: DemoSite, user: string): Answer {
   const name = html(site.inner.title);
   return page(

@@ -503,7 +503,7 @@ describe('a session ends', () => {
     expect((await ask('GET /v2/sites', as(kept))).status).toBe(401);
   });
 
-  it('never by itself while it is used', async () => {
+  it('never on its own while it is used', async () => {
     let { cookie } = session;
     for (let hours = 0; hours < 30; hours += 5) {
       app.clock.move(5 * HOUR);

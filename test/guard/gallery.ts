@@ -68,7 +68,7 @@ export const BAD: readonly Kind[] = [
   { name: 'PHP killed while it unpacks', ends: 'failed', killed: 'upgrader_source_selection', slow: 25 },
   { name: 'PHP killed when the old version is gone', ends: 'failed', killed: 'upgrader_clear_destination', slow: 25 },
   {
-    name: 'PHP killed while the old version is put back',
+    name: 'PHP killed during the rollback',
     code: FATAL,
     files: many(1_500, 400),
     killedRestoring: true,

@@ -334,7 +334,7 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       [WITHOUT_DEBUG, plugin('2.0', 'class A {} class A {}'), 'class A'],
     ];
 
-    it.each(breaks)('heals the site from %s by itself', async (what, broken, message) => {
+    it.each(breaks)('heals the site from %s on its own', async (what, broken, message) => {
       if (what === WITHOUT_DEBUG) site.write('flags.php', "<?php define('WP_DEBUG', false);");
       const since = Math.floor(Date.now() / 1000);
       const before = contents(live('alpha'));

@@ -74,7 +74,7 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       expect((await two.login('second')).url).toContain('/two/?sitefleet-login=');
     });
 
-    it('brings back a plugin that is active in all sites, also by itself', async () => {
+    it('brings back a plugin that is active in all sites, also on its own', async () => {
       const before = contents(join(site.content, 'plugins/alpha'));
       const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
       site.write('plugins/alpha/alpha.php', plugin('2.0', 'nix();'));

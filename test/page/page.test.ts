@@ -99,7 +99,7 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
-  it('updates a plugin, shows each step, and puts back what breaks the site', async () => {
+  it('updates a plugin, shows each step, and rolls back what breaks the site', async () => {
     const site = app.fleet.site(0);
     const plugin = app.offer(site, 0, '99.0');
     const before = plugin.version;
@@ -284,7 +284,7 @@ describe('the page', needs('chromium'), () => {
     served.complaints.length = 0;
   });
 
-  it('says that the service is away, keeps what is shown, and comes back by itself', async () => {
+  it('says that the service is away, keeps what is shown, and recovers on its own', async () => {
     const page = await served.open();
     await visit(page, '/sites', 'Sites');
     await served.away();

@@ -235,7 +235,7 @@ describe('settings act', () => {
     await edit('general', { numberdays_outdate_plugin_theme: null });
   });
 
-  it('on what a monitor does by itself', async () => {
+  it('on what a monitor does on its own', async () => {
     const { body } = await edit('monitoring', {
       svc_uptime_monitoring_active: 1,
       svc_uptime_monitoring_interval: '2h',

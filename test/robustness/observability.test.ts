@@ -161,7 +161,7 @@ describe('metrics', () => {
 });
 
 describe('readiness', () => {
-  it('says why not, and is ready again by itself', async () => {
+  it('says why not, and is ready again on its own', async () => {
     expect((await get('/readyz')).status).toBe(200);
     app.clock.move(60_000);
     await app.db.all('PRAGMA query_only=ON');

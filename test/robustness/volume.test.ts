@@ -1,6 +1,6 @@
 /**
  * `serve` on a full volume and on a read-only one: it reports the problem, reads continue, nothing is lost, and it
- * recovers by itself.
+ * recovers on its own.
  */
 
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -206,7 +206,7 @@ describe('a real server', needs('sqld'), () => {
   let server: Sqld | undefined;
   afterAll(() => server?.stop());
 
-  it.each(['http', 'ws'])('may be restarted, and the connection recovers by itself (%s)', async (scheme) => {
+  it.each(['http', 'ws'])('may be restarted, and the connection recovers on its own (%s)', async (scheme) => {
     server ??= await startSqld();
     const db = openRemote(`${scheme}://${server.host}`);
     await db.script('CREATE TABLE IF NOT EXISTS kept (n INTEGER)');

@@ -44,7 +44,7 @@ export const say = {
     goSure: 'Updates the site now. An update that breaks it is rolled back.',
     updated: 'updated',
     putBack: 'rolled back',
-    heldBack: 'held back',
+    heldBack: 'quarantined',
     failed: 'not updated',
     suspect: 'needs a look',
     undo: 'Restore the old version',

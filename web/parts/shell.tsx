@@ -150,7 +150,7 @@ function Theme() {
   );
 }
 
-/** Shows a notice while the service does not answer; it disappears by itself. */
+/** Shows a notice while the service does not answer; it disappears automatically. */
 export function Offline({ whole = false }: { whole?: boolean }) {
   const answers = useStore(reachable);
   if (answers) return null;

@@ -22,7 +22,7 @@ export interface HeldBack {
 }
 
 /**
- * Splits the available updates of a site into those that may be applied and those that are held back; also returns
+ * Splits the available updates of a site into those that may be applied and those that are quarantined; also returns
  * whether it has a guard.
  */
 export async function holdBack(
@@ -48,7 +48,7 @@ export async function holdBack(
 }
 
 /**
- * Why a version is held back, in one or two sentences. The affected site may be hidden from the caller: it is not
+ * Why a version is quarantined, in one or two sentences. The affected site may be hidden from the caller: it is not
  * named.
  */
 function reasonOf(row: QuarantineRow): string {

@@ -53,7 +53,7 @@ export type Apply = (offers: readonly FleetOffer[], sending?: Partial<Sending>) 
 const BY_ITSELF: SafeSettings = { on_suspect: 'keep', least: { extensions: 'guard', core: 'none' }, paths: [] };
 
 /**
- * The ordinary update of a site, made safe if it has a guard. Versions that broke another site are held back
+ * The ordinary update of a site, made safe if it has a guard. Versions that broke another site are quarantined
  * everywhere. The caller holds the lock of the site.
  */
 export async function applySafely(

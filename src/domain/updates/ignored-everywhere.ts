@@ -44,7 +44,7 @@ export async function setIgnoredEverywhere(ctx: Ctx, change: EverywhereChange) {
   return { success: true, action, type, slug, version: version ?? null, until: isoTime(end), offers_ignored: ignored };
 }
 
-/** Ends ignoring whose time is over. Part of the timetable. */
+/** Offers updates again whose ignore period has ended. Part of the timetable. */
 export async function expireIgnored(ctx: Ctx): Promise<string> {
   const ended = await ctx.store.ignoredEverywhere.expire(ctx.clock.now());
   for (const { type, slug } of ended)

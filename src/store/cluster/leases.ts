@@ -1,4 +1,4 @@
-/** Named leases: a right that one process may have at a time. It expires by itself when its holder dies. */
+/** Named leases: a right that one process may have at a time. It expires automatically when its holder dies. */
 
 import type { Db } from '../driver/db.js';
 

@@ -6,7 +6,7 @@
 import type { Db, Statement, Value } from './db.js';
 import { StorageError, sql } from './db.js';
 
-/** Name of the constraint in migration 8, as it stands in the error of both drivers. */
+/** Name of the constraint in migration 8, as both drivers report it in their errors. */
 const CONSTRAINT = 'batch_guard_holds';
 
 /** The condition of a batch: an SQL expression that is true or false, never NULL. */

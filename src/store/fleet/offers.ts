@@ -34,7 +34,7 @@ export interface OfferedSite extends Row {
   level: number | null;
   /** State of `site_guard`; null = never checked. */
   guard: number | null;
-  /** The version is held back. */
+  /** The version is quarantined. */
   held: number;
 }
 

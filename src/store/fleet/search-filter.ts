@@ -27,7 +27,7 @@ export interface ItemFilter {
   active?: boolean | undefined;
   /** Whether the installed version has known vulnerabilities. */
   vulnerable?: boolean | undefined;
-  /** Whether the available version is held back. */
+  /** Whether the available version is quarantined. */
   quarantined?: boolean | undefined;
   /** Levels of an update that must be available for it; undefined = with or without one. */
   offer?: readonly number[] | undefined;
@@ -52,7 +52,7 @@ export interface FleetFilter {
    * applies, and this one only yields the unknown sites.
    */
   vulnerable?: { wanted: boolean; known: boolean; of_item: boolean } | undefined;
-  /** Whether a held-back version is available. */
+  /** Whether a quarantined version is available. */
   quarantined?: boolean | undefined;
   /** Any of these updates is available for the site. */
   offers?: readonly OfferFilter[] | undefined;

@@ -1,6 +1,6 @@
 /**
  * Claims of monitors that are due. Claiming one moves its `next_check_at` a little into the future, in one statement: no other
- * process finds it due in the meantime, and the claim of a process that died expires by itself. The new instant is the proof
+ * process finds it due in the meantime, and the claim of a process that died expires automatically. The new instant is the proof
  * of the claim: results are stored only while `next_check_at` still has it. It grows from claim to claim, so that no two
  * claims of a monitor share one, and every change of the plan ends the claim.
  */

@@ -133,7 +133,7 @@ export function createQuarantine(db: Db) {
       return readPage<QuarantineRow>(db, rows, count, page, perPage);
     },
 
-    /** Releases a version; undefined if it was not held back. */
+    /** Releases a version; undefined if it was not quarantined. */
     async lift({ type, slug, version }: VersionKey, by: string, now: number): Promise<QuarantineRow | undefined> {
       const [row] = await db.all<QuarantineRow>(
         `UPDATE quarantined_version SET lifted_at = ?, lifted_by = ?
