@@ -129,7 +129,7 @@ const postFields = once(() =>
     post_name: z
       .string()
       .max(200)
-      .describe('Last part of the address; turned into a slug. On create by default from the title.'),
+      .describe('Last part of the URL; turned into a slug. On create by default from the title.'),
     post_excerpt: z.string().max(50_000),
     post_password: z.string().max(255),
     comment_status: z.enum(['open', 'closed']),

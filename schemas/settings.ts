@@ -11,7 +11,7 @@ const THEME =
   'Not acted on: the page of this service is light or dark as the browser is, or as its own switch says there.';
 const UPDATES =
   'Not acted on: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
-const BACKUPS = 'Not acted on: the child plugin offers no backups that this service could start or look up.';
+const BACKUPS = 'No effect: the child plugin offers no backups that this service could start or look up.';
 
 const WIDGETS = [
   'overview',
@@ -79,11 +79,11 @@ export const GENERAL = {
     0,
     'What the page asks: 0 = always before updates, 1 = not for single ones, 2 = never. Assistants ask as before.',
   ),
-  check_http_response: field(onOff, 1, 'Visit a site after updates and report when it is not up.'),
+  check_http_response: field(onOff, 1, 'Check a site after updates and report if it is not up.'),
   check_http_response_method: field(
     () => z.enum(['head', 'get']),
     'get',
-    'How it is visited. head sees no error that only the page shows.',
+    'HTTP method of that check. head sees no error that only the page shows.',
   ),
   backup_before_upgrade: field(onOff, 0, 'Ask for a backup before updates.', { idle: BACKUPS }),
   backup_before_upgrade_days: field(() => whole(1, 365), 7, 'Age in days of a backup that still counts.', {

@@ -31,8 +31,8 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
   if (TLS_CODE.test(code) && TLS_VERSION.test(code)) {
     return make(
       'tls',
-      `${host} offers no version of TLS that is allowed for it (${code}).`,
-      "Bring the site's TLS up to date, or set ssl_version of this site to 0, which is automatic: PUT /v2/sites/{id}/edit.",
+      `${host} offers no TLS version that is allowed for it (${code}).`,
+      "Update the site's TLS, or set this site's ssl_version to 0 (automatic): PUT /v2/sites/{id}/edit.",
       "Bring the site's TLS up to date, then add it again.",
     );
   }
@@ -40,7 +40,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
     return make(
       'tls',
       `The TLS connection to ${host} failed (${code}).`,
-      "Renew or correct the site's certificate, or switch certificate verification off for this site if you accept the risk: ssl_verify of update-site-v1.",
+      "Renew or correct the site's certificate, or disable certificate verification for this site if you accept the risk: ssl_verify in update-site-v1.",
       "Renew or correct the site's certificate, or, if you accept the risk, add the site with ssl_verify: false, which switches certificate verification off for it.",
     );
   }
@@ -134,8 +134,7 @@ function redirectFailure(answer: AnswerFacts, called: URL): ChildFailure {
   const target = url !== null && /^https?:$/.test(url.protocol) ? plainText(`${url.origin}${path}`, 300) : '';
   return new ChildFailure('redirected', sentences('The site redirects instead of answering.', target), {
     httpStatus: answer.status,
-    advice:
-      'If the site has moved, change its URL to the new one with update-site-v1, but only to one that you know to be its own.',
+    advice: "If the site has moved, change its URL with update-site-v1, but only to one you know is the site's own.",
     adviceBeforeAdded:
       'If the site has moved, add it with its new address, but only with one that you know to be its own.',
   });

@@ -210,7 +210,7 @@ const CODES = {
   svc_version_quarantined: [
     409,
     'The version broke this site, or others, and is held back.',
-    'Wait for a newer version; a person may let it pass with lift-quarantine-v1.',
+    'Wait for a newer version, or let a person lift it with lift-quarantine-v1.',
   ],
   svc_site_unhealthy: [409, 'The site was unhealthy before the update, so it was not updated.', LOOK_AT_SITE],
   svc_snapshot_refused: [

@@ -41,7 +41,7 @@ const FACTS = {
   safety: {
     folder: 'safety',
     label: 'Safe updates',
-    description: 'Update with a guard on the site that puts back what breaks it, and undo updates.',
+    description: 'Update with a guard that rolls back what breaks the site, and roll back updates.',
     max_tokens: 1750,
   },
   fleet: {

@@ -251,6 +251,6 @@ function idempotencyOf(
 function describe(routes: readonly Route[], match: Matcher, path: string): Response {
   const known = [...new Set(routes.flatMap((route) => route.on))];
   const methods = OUTSIDE_ROWS.has(path) ? ['GET'] : known.filter((on) => match(on, path).kind === 'row');
-  if (methods.length === 0) throw new ServiceError('rest_no_route', 'There is nothing at this address.');
+  if (methods.length === 0) throw new ServiceError('rest_no_route', 'Nothing exists at this path.');
   return Response.json({ success: 1, methods }, { headers: { allow: allowOf(methods).join(', ') } });
 }

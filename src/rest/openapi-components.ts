@@ -231,9 +231,9 @@ export const GROUPS: Readonly<Record<string, string>> = {
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',
   costs: 'Costs of sites and clients.',
-  alerts: 'Alerts of monitors, certificates and domains, and their recipients.',
-  incidents: 'Times when sites were down, and who has seen them.',
+  alerts: 'Alerts from monitors, certificates and domains, and their recipients.',
+  incidents: 'Times when sites were down, and whether a person has seen them.',
   quarantine: 'Versions that broke a site, and where they are held back.',
-  vulnerabilities: 'Known vulnerabilities of what is installed.',
+  vulnerabilities: 'Known vulnerabilities in what is installed.',
   users: 'People who log in to Sitefleet.',
 };

@@ -78,12 +78,12 @@ describe('nowhere to write', () => {
       if (command === 'stdio')
         expect(out).toMatch(
           new RegExp(
-            `svc_storage_unavailable: The .* cannot be kept in .*Next step: Let this user write there, .*${setting}`,
+            `svc_storage_unavailable: The .* cannot be kept in .*Next step: Allow this user to write there, .*${setting}`,
           ),
         );
       expect([command, code]).toEqual([command, 1]);
-      expect(err).toContain('a part of the path is no folder');
-      expect(err).toContain(`Let this user write there, or name another file with ${setting}.`);
+      expect(err).toContain('a part of the path is not a folder');
+      expect(err).toContain(`Allow this user to write there, or name another file with ${setting}.`);
     }
   });
 

@@ -310,8 +310,8 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     expect(report.warnings).toEqual([
       `${url(0)}: its monitor checks 2 times again before the site counts as down; here it is 1, after 20 seconds.`,
       expect.stringMatching(/: its automatic updates are on over there\. Here that is stored only and updates nothing/),
-      `${url(0)}: 1 monitors of sub-pages are not taken over.`,
-      `${url(0)}: all updates of translations are ignored over there, which there is no setting for here.`,
+      `${url(0)}: 1 monitors of sub-pages are not imported.`,
+      `${url(0)}: all translation updates are ignored there; Sitefleet has no such setting.`,
     ]);
     const second = await call('get-site', { site_id_or_domain: url(2) });
     expect(second).toMatchObject({ name: String.raw`C:\new\site`, status: 'disconnected' });

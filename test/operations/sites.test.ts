@@ -57,7 +57,7 @@ describe('add-site and get-site', () => {
     front = '<link href="/wp-content/themes/x/style.css">';
     const hidden = await app.fail('add-site', { url: `${url}/`, admin: 'boss', admin_password: 'x' });
     expect([hidden.message, hidden.advice]).toEqual([
-      expect.stringMatching(/without an answer of the child plugin/),
+      expect.stringMatching(/without an answer from the child plugin/),
       expect.stringMatching(/firewall/),
     ]);
     app.site(0).faults.firewall = true;

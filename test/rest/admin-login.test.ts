@@ -105,7 +105,7 @@ describe('a login through the guard', () => {
     const { status, body } = await ask(1);
     app.fleet.site(0).faults.guardRefuses = {};
     expect([status, body.code, body.data.reason]).toEqual([409, 'svc_guard_refused', 'constructor']);
-    expect(body.message).toContain('refuses: constructor.');
+    expect(body.message).toContain('refused: constructor.');
   });
 
   it('tells a site that cannot be reached from one without a guard', async () => {

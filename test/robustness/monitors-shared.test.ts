@@ -106,7 +106,7 @@ class Members {
     createInterface(child.stdout).on('line', (line) => {
       const said = JSON.parse(line) as { outcome?: string; event?: string; site_id?: number };
       if (said.event?.startsWith('monitor.') === true) this.events.push(`${said.event} ${said.site_id}`);
-      this.#late += Number(/(\d+) came too late/.exec(said.outcome ?? '')?.[1] ?? 0);
+      this.#late += Number(/(\d+) late/.exec(said.outcome ?? '')?.[1] ?? 0);
     });
     this.runners[at] = { name, process: child };
   }

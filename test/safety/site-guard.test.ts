@@ -285,10 +285,12 @@ describe('what a look tells', () => {
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
     const broken = await lookAgain(ctx, target, null, before, 'quick', []);
-    expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before it was 200.']);
+    expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before, it was 200.']);
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
     const gone = await lookAgain(ctx, target, null, before, 'quick', []);
-    expect(gone.findings.map(({ what }) => what)).toEqual(['The front page redirects to elsewhere than before.']);
+    expect(gone.findings.map(({ what }) => what)).toEqual([
+      'The front page redirects to a different address than before.',
+    ]);
   });
 
   it.each([

@@ -126,7 +126,7 @@ export function readSite(record: RawRecord, globals: Globals): { site: unknown; 
           'its automatic updates are on over there. Here that is stored only and updates nothing: run updates yourself, or let the assistant do it.',
         ]
       : []),
-    ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not taken over.`]),
+    ...(subs === 0 ? [] : [`${subs} monitors of sub-pages are not imported.`]),
     ...(Number(raw.options.ignored_trans_updates ?? 0) === 1
       ? ['all translation updates are ignored there; Sitefleet has no such setting.']
       : []),

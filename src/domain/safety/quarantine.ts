@@ -60,7 +60,7 @@ function reasonOf(row: QuarantineRow): string {
       : row.scope_by === null
         ? `it broke ${row.sites > 1 ? `${row.sites} sites` : 'a site'} of this fleet: ${first}`
         : `${siteWord(row.scope_by)} decided so for all sites: ${siteWord(row.scope_reason ?? '')}`;
-  return `Version ${siteWord(row.version)} is held back since ${since}, because ${why} A newer version passes; lift-quarantine-v1 lets this one pass.`;
+  return `Version ${siteWord(row.version)} has been quarantined since ${since}, because ${why} Newer versions are not affected; lift-quarantine-v1 allows this one.`;
 }
 
 /**
@@ -151,7 +151,7 @@ export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, v
 function notHeld(type: UpdateType, slug: string, version: string): ServiceError {
   return new ServiceError(
     'svc_quarantine_not_found',
-    `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not held back.`,
-    { field: 'version', advice: 'Read the exact slugs and versions with list-quarantined-versions-v1.' },
+    `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not quarantined.`,
+    { field: 'version', advice: 'Find exact slugs and versions with list-quarantined-versions-v1.' },
   );
 }

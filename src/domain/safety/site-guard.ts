@@ -136,10 +136,10 @@ function warningsOf(found: OpenGuard | null, login: boolean): string[] {
 }
 
 const REASONS: Readonly<Record<string, string>> = {
-  file_mods: 'the owner forbids changes of files (DISALLOW_FILE_MODS).',
-  not_writable: 'wp-content/mu-plugins cannot be written.',
+  file_mods: 'the owner forbids file changes (DISALLOW_FILE_MODS).',
+  not_writable: 'wp-content/mu-plugins is not writable.',
   not_network: 'the site belongs to a network, and the user it is connected as is no administrator of the network.',
-  no_openssl: 'PHP lacks its openssl extension, without which signatures cannot be checked.',
+  no_openssl: 'PHP lacks the openssl extension, without which signatures cannot be verified.',
   damaged: 'the code arrived damaged.',
 };
 

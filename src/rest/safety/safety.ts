@@ -86,14 +86,14 @@ export const safetyExtra: readonly Route[] = [
     params: () => ({
       user: text(200, 1)
         .optional()
-        .describe('Login name of an administrator. Default: the one the site is connected by.'),
+        .describe('Login name of an administrator. Default: the one the site is connected with.'),
       set_up: flag()
         .default(false)
         .describe('Consent: where logins by token are not possible yet, installs the guard with allow_login first.'),
     }),
     returns: () => writtenOf(adminLogin()).extend(withSite()),
     async answer(ctx, site, { user, set_up }) {
-      return { message: 'Open the address within a minute.', data: await loginTo(ctx, site.id, user, set_up) };
+      return { message: 'Open the link within a minute.', data: await loginTo(ctx, site.id, user, set_up) };
     },
   }),
   siteRoute({
