@@ -94,7 +94,7 @@ export const siteSnapshots = once(() =>
   }),
 );
 
-/** Where a version is held back. */
+/** Where a version is quarantined. */
 export const quarantineScope = once(() => z.enum(['site', 'fleet']));
 
 export const quarantinedVersion = once(() =>
@@ -109,10 +109,10 @@ export const quarantinedVersion = once(() =>
     evidence: z.array(z.string()),
     since: timestamp(),
     scope: quarantineScope(),
-    sites: z.number().int().describe('That it broke.'),
-    scope_by: z.string().nullable().describe('Who set the scope; null = nothing but what was seen.'),
+    sites: z.number().int().describe('How many it broke.'),
+    scope_by: z.string().nullable().describe('Who set the scope; null = set automatically.'),
     scope_reason: z.string().nullable(),
-    fleet_until: timestamp().nullable().describe('Then on its site only, unless a second one confirms it.'),
+    fleet_until: timestamp().nullable().describe('After this, only on its site, unless a second one confirms it.'),
     lifted_at: timestamp().nullable(),
     lifted_by: z.string().nullable(),
   }),

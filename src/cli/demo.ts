@@ -237,7 +237,7 @@ function safeUpdateHint(
     -d '{"input":{"site_id_or_domain":${id},"specific_items":["${broken_update.slug}"]}}' \\
     '${abilities}/svc/safe-update-site-v1/run'`;
   const other =
-    same_update === null ? '' : `\nThe same update is then quarantined for other sites:\n${call(same_update)}\n`;
+    same_update === null ? '' : `\nThe same update is then quarantined on another site, too:\n${call(same_update)}\n`;
   return `
 An update that breaks site ${broken_update.site_id}, and is rolled back (takes about 10 seconds):
 ${call(broken_update.site_id)}

@@ -209,7 +209,7 @@ const CODES = {
   ],
   svc_version_quarantined: [
     409,
-    'The version broke this site, or others, and is held back.',
+    'The version broke this site, or others, and is quarantined.',
     'Wait for a newer version, or let a person lift it with lift-quarantine-v1.',
   ],
   svc_site_unhealthy: [409, 'The site was unhealthy before the update, so it was not updated.', LOOK_AT_SITE],

@@ -233,7 +233,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   costs: 'Costs of sites and clients.',
   alerts: 'Alerts from monitors, certificates and domains, and their recipients.',
   incidents: 'Times when sites were down, and whether a person has seen them.',
-  quarantine: 'Versions that broke a site, and where they are held back.',
+  quarantine: 'Versions that broke a site, and where they are quarantined.',
   vulnerabilities: 'Known vulnerabilities in what is installed.',
   users: 'People who log in to Sitefleet.',
 };

@@ -7,8 +7,8 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/set-quarantine-scope-v1',
-  title: 'Set where a version is held back',
-  about: 'Holds a version back on every site, or only where it broke one.',
+  title: 'Set where a version is quarantined',
+  about: 'Quarantines a version on every site, or only where it broke one.',
   instructions: 'Only when a person asked for it.',
   effect: 'write',
   idempotent: true,
@@ -19,7 +19,7 @@ export default defineOperation({
       slug: slug().describe('Exact slug.'),
       version: token(100).describe('Exact version.'),
       scope: quarantineScope().describe('Where.'),
-      reason: z.string().trim().min(1).max(500).describe('Why; it is kept.'),
+      reason: z.string().trim().min(1).max(500).describe('Why; it is stored.'),
     }),
 
   output: quarantinedVersion,

@@ -388,7 +388,7 @@ export const en = {
     by: { guard: 'rolled back by the guard', sitefleet: 'rolled back by Sitefleet' },
     askTitle: (name: string) => `Update ${name}?`,
     promise:
-      'The site is checked before and after. An update that breaks a protected site is rolled back, and quarantined for all other sites.',
+      'The site is checked before and after. An update that breaks a protected site is rolled back and quarantined.',
   },
   held: {
     title: 'Held back',

@@ -1,5 +1,5 @@
 /**
- * Versions that broke a site are held back until a newer one is available or a user releases them: on that site, or on
+ * Versions that broke a site are quarantined until a newer one is available or a user releases them: on that site, or on
  * all. One site could lie, and its visitors may provoke errors: what holds for all takes our own evidence.
  */
 

@@ -168,7 +168,7 @@ export const safetyExtra: readonly Route[] = [
     on: 'GET',
     path: '/quarantine',
     needs: 'read',
-    summary: 'List versions that broke a site, and where they are held back',
+    summary: 'List versions that broke a site, and where they are quarantined',
     params: () =>
       z.object({
         include_lifted: flag().default(false).describe('Also lifted ones.'),
@@ -184,7 +184,7 @@ export const safetyExtra: readonly Route[] = [
     on: 'PUT',
     path: '/quarantine',
     needs: 'write',
-    summary: 'Hold a version back on every site, or only where it broke one',
+    summary: 'Quarantine a version on every site, or only where it broke one',
     fails: [404],
     params: () =>
       z.object({
@@ -194,7 +194,7 @@ export const safetyExtra: readonly Route[] = [
       }),
     returns: () => writtenOf(quarantinedVersion()),
     async answer({ scope, reason, ...version }, ctx) {
-      const message = scope === 'fleet' ? 'Held back on every site.' : 'Held back where it broke the site.';
+      const message = scope === 'fleet' ? 'Quarantined on every site.' : 'Quarantined where it broke the site.';
       return { message, data: await setQuarantineScope(ctx, version, scope, reason) };
     },
   }),

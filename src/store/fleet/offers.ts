@@ -100,7 +100,7 @@ export function createFleetOffers(db: Db) {
       );
     },
 
-    /** Versions of these items that are held back on all sites, as `type, slug, version`. */
+    /** Versions of these items that are quarantined on all sites, as `type, slug, version`. */
     async held(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
     ): Promise<{ type: number; slug: string; version: string }[]> {

@@ -1,4 +1,4 @@
-/** Versions that broke a site, and where they are held back. */
+/** Versions that broke a site, and where they are quarantined. */
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -25,7 +25,7 @@ export interface QuarantineRow extends Row, VersionKey {
   /** The person who set the scope; null = it follows from what was seen. */
   scope_by: string | null;
   scope_reason: string | null;
-  /** When it ends to be held back on all, unless another site confirms it; null = it does not end. */
+  /** When the quarantine on all sites ends, unless another site confirms it; null = it does not end. */
   fleet_until: number | null;
   /** Sites that it broke. */
   sites: number;
@@ -55,7 +55,7 @@ export function heldOn(alias: string, site: string): string {
 
 export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
-/** Which of the given versions are held back on a site. */
+/** Which of the given versions are quarantined on a site. */
 export function heldAmong(siteId: number, versions: readonly VersionKey[]): Statement {
   return sql(
     `SELECT ${COLUMNS} FROM quarantined_version WHERE ${heldOn('quarantined_version', '?')} AND (type, slug, version) IN
@@ -69,7 +69,7 @@ export function createQuarantine(db: Db) {
   return {
     /**
      * Holds a version back on the site that it broke; on all once our own requests met it on two sites, or for a time on
-     * one, if they ended in its own file and no other site runs it. One that a user released is held back again.
+     * one, if they ended in its own file and no other site runs it. One that a user released is quarantined again.
      */
     async add(entry: NewQuarantine, { seen, fleet_until }: QuarantineProof): Promise<QuarantineRow | undefined> {
       const key = [entry.type, entry.slug, entry.version] as const;
@@ -108,7 +108,7 @@ export function createQuarantine(db: Db) {
       return db.one<QuarantineRow>(`SELECT ${COLUMNS} FROM quarantined_version WHERE ${KEY}`, [...key]);
     },
 
-    /** Sets where a version is held back, as a person decides; undefined if it was not held back. */
+    /** Sets where a version is quarantined, as a person decides; undefined if it was not quarantined. */
     async setScope(key: VersionKey, scope: QuarantineScope, by: string, reason: string) {
       const [row] = await db.all<QuarantineRow>(
         `UPDATE quarantined_version SET scope = ?, scope_by = ?, scope_reason = ?, fleet_until = NULL
@@ -118,7 +118,7 @@ export function createQuarantine(db: Db) {
       return row;
     },
 
-    /** What no second site has confirmed in time is held back on its own site only. */
+    /** What no second site has confirmed in time is quarantined on its own site only. */
     async narrow(now: number): Promise<void> {
       await db.run("UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ?", [now]);
     },
