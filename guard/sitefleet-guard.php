@@ -1001,7 +1001,8 @@ class Sitefleet_Guard {
 		if ( preg_match( self::RESOURCES, $error['message'] ) ) {
 			return 'resources'; // A slow import is not a broken plugin.
 		}
-		if ( $past['before'] ?? 0 ) {
+		// What Sitefleet looks at had worked before the update; only scheduled tasks it had not tried.
+		if ( ( $past['before'] ?? 0 ) && ( ! $ours || ( defined( 'DOING_CRON' ) && DOING_CRON ) ) ) {
 			return 'known'; // The version before had the same.
 		}
 		if ( ! self::file_mods() ) return 'file_mods';

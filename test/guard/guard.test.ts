@@ -435,7 +435,7 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       site.write('php-error.php', '<?php http_response_code(500); echo "own page"; exit;');
       const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
       await guard.arm(snapshot.id, 600);
-      site.write('plugins/beta/beta.php', plugin('5.0', 'another_one();'));
+      site.write('plugins/beta/beta.php', plugin('5.0', '\n\nanother_one();'));
       await settle();
       expect([await status(site.url), await status(site.url)]).toEqual([500, 200]);
       expect((await guard.hello()).drop_ins).toEqual(['php-error.php']);
@@ -450,7 +450,8 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
       await guard.arm(snapshot.id, 600);
       version += 1;
-      site.write('plugins/beta/beta.php', plugin(`7.${version}`, code));
+      // Each on a line of its own: what an older version had is known.
+      site.write('plugins/beta/beta.php', plugin(`7.${version}`, `${'\n'.repeat(5 * version)}${code}`));
       await settle();
       expect(await status(site.url)).toBe(200);
       return snapshot.id;
