@@ -5,7 +5,7 @@
 
 import { existsSync } from 'node:fs';
 import { parseArgs } from 'node:util';
-import { databaseFile } from '../src/config/config.js';
+import { databaseFile } from '../src/runtime/config/config.js';
 import { openWriter } from './lib/database.js';
 import { seedFleet } from './lib/seed.js';
 

@@ -1,6 +1,6 @@
 /** Kinds of alerts, what each reports, and the recipients they are sent to. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { z } from './zod.js';
 
 const monitor = {

@@ -1,6 +1,6 @@
 /** Schemas of performance audits (REST §6.7). */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { int, plainText } from './common.js';
 import { z } from './zod.js';
 

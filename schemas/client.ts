@@ -1,6 +1,6 @@
 /** Schemas of clients that more than one operation uses. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { int, lineText, list, plainText, timestamp } from './common.js';
 import { email } from './email.js';
 import { z } from './zod.js';

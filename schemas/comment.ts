@@ -1,6 +1,6 @@
 /** Schemas of comments (REST §6.4). */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** Schemas shared by several nouns: references, paging, item errors, and scalars as sent in JSON and query strings. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { z } from './zod.js';
 import { bounded, integerOrText } from './zod-internals.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of posts and comments as assistants read and write them: fewer fields than the records of the REST interface. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { COMMENT_STATUSES, liveErrors } from './comment.js';
 import { id, list, siteRefs, timestamp } from './common.js';
 import { calendarDate } from './cost.js';

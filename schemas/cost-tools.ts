@@ -1,6 +1,6 @@
 /** Schemas of costs as assistants write them: the rules of the records, with shorter descriptions. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { id } from './common.js';
 import { costChange } from './cost.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of costs (operations §5.9): entries of the operations, and the record with its input rules. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { date, id, list, plainText, timestamp } from './common.js';
 import { isCalendarDate } from './days.js';
 import { z } from './zod.js';

@@ -1,6 +1,6 @@
 /** E-mail addresses as callers write them, with domains in any script. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { parseUrl } from './url.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of plugins and themes. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { continuedFields, list, slugError } from './common.js';
 import { siteHead } from './site.js';
 import { z } from './zod.js';

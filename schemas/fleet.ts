@@ -3,7 +3,7 @@
  * are those of adding a site manually: text from a file is data like any other.
  */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { clientDetails, clientEmail, clientNameInput } from './client.js';
 import { lineText, plainText, token } from './common.js';
 import { newCost } from './cost.js';

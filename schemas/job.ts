@@ -1,10 +1,10 @@
 /** Schemas of jobs. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { runSummary } from './update.js';
 import { z } from './zod.js';
 
-/** Kinds of queued work; `src/domain/jobs/handlers.ts` has a handler for each. */
+/** Kinds of queued work; `src/domain/actions/handlers.ts` has a handler for each. */
 export const JOB_TYPES = [
   'sync',
   'update',

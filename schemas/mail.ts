@@ -1,6 +1,6 @@
 /** Schemas of the mail settings (REST §6.10.4). */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { listMembers } from './lists.js';
 import { onOff } from './settings.js';
 import { z } from './zod.js';

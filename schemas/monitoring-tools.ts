@@ -1,6 +1,6 @@
 /** Schemas of monitoring answers for assistants: fewer fields than the records of the REST interface. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { siteRef, timestamp } from './common.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { listMembers } from './lists.js';
 import { type Fields, field, onOff, whole } from './setting-fields.js';
 import { z } from './zod.js';

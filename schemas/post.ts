@@ -1,6 +1,6 @@
 /** Schemas of posts (REST §6.12). */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';
 import { listMembers } from './lists.js';
 import { onOff } from './setting-fields.js';

@@ -1,6 +1,6 @@
 /** Schemas of safe updates: the guard of a site, its copies, and quarantined versions. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';
 import { siteHead } from './site.js';
 import { appliedEntry, applyError, suspectUpdates } from './update.js';

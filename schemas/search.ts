@@ -1,6 +1,6 @@
 /** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { int, list, pageNumbers } from './common.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** The fields of settings: how they are declared, and the kinds of values they accept. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { z } from './zod.js';
 
 /** What a default value may depend on. */

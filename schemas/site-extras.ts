@@ -1,6 +1,6 @@
 /** Details that lists of sites return on request, so that they need not be requested per site. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { list } from './common.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of sites. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { lineText } from './common.js';
 import { z } from './zod.js';
 

@@ -1,6 +1,6 @@
 /** Schemas of tags that more than one operation uses. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { id, lineText, timestamp } from './common.js';
 import { z } from './zod.js';
 

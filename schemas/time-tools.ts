@@ -1,6 +1,6 @@
 /** Schemas of the time tracker as assistants read and write it. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { id, int, plainText, timestamp } from './common.js';
 import { PAYMENT_STATUSES, RECURRENCES, TASK_STATUSES, taskFields } from './time.js';
 import { z } from './zod.js';

@@ -1,6 +1,6 @@
 /** Schemas of the time tracker (REST §6.9): tasks, buckets and settings, as callers send them. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { int, plainText } from './common.js';
 import { calendarDate, price } from './cost.js';
 import { listMembers } from './lists.js';

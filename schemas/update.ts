@@ -1,6 +1,6 @@
 /** Schemas of updates: available ones, ignored ones, and the results of applying them. */
 
-import { once } from '../src/core/once.js';
+import { once } from '../src/runtime/once.js';
 import { continuedFields, list } from './common.js';
 import { siteHead, siteStatus } from './site.js';
 import { z } from './zod.js';

@@ -1,6 +1,6 @@
 /**
  * The only place that reads zod's definitions (`_def`) and overrides `_parse`, which zod does not document: the
- * definitions for the compiled parsers in `src/validation`, and two schemas that extend zod's classes.
+ * definitions for the compiled parsers in `src/operation/validation`, and two schemas that extend zod's classes.
  * `test/validation` compares all of them with zod itself.
  */
 

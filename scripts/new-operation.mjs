@@ -58,7 +58,7 @@ function problemOf() {
     return 'Usage: npm run new:operation <group> <name>, for example: npm run new:operation sites get-site-users';
   }
   if (!groups.includes(group)) {
-    return `There is no group ${group}. Groups: ${groups.join(', ')}. A new one is an entry in src/core/toolsets.ts, an index.ts in tools/${group}/ and a line in tools/index.ts.`;
+    return `There is no group ${group}. Groups: ${groups.join(', ')}. A new one is an entry in src/runtime/toolsets.ts, an index.ts in tools/${group}/ and a line in tools/index.ts.`;
   }
   if (!/^[a-z][a-z0-9]*(-[a-z0-9]+)+$/.test(name)) {
     return `"${name}" is not a name of an operation: a verb and a noun in lower case, joined by dashes, such as get-site-users.`;

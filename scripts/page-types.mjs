@@ -5,9 +5,9 @@
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { compile } from 'json-schema-to-typescript';
-import { VERSION } from '../src/core/version.js';
-import { routes } from '../src/rest/index.js';
-import { openApi } from '../src/rest/openapi.js';
+import { VERSION } from '../src/runtime/version.js';
+import { routes } from '../src/surfaces/rest/index.js';
+import { openApi } from '../src/surfaces/rest/openapi.js';
 
 const web = new URL('../web/', import.meta.url);
 const CALL = /\bapi\.(GET|POST|PUT|PATCH|DELETE)\(\s*'([^']+)'/g;

@@ -84,7 +84,7 @@ function checkDescriptions() {
     'dist/src/app/stdio.bundle.cjs',
     'dist/docs/index.html',
     ...['brief', 'job', 'update'].map((view) => `dist/apps/${view}.html`),
-    'guard/sitefleet-guard.php',
+    'php/sitefleet-guard.php',
   ])
     assert.ok(files.includes(file), `${file} is in the package`);
   for (const file of ['README.md', 'LICENSE', 'CHANGELOG.md', 'THIRD_PARTY_LICENSES'])

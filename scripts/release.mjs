@@ -90,7 +90,7 @@ function copyAssets() {
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }
-  for (const path of ['guard/sitefleet-guard.php', 'README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'])
+  for (const path of ['php/sitefleet-guard.php', 'README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'])
     cpSync(path, join(folder, path), { recursive: true });
 }
 

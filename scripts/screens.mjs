@@ -14,7 +14,7 @@ const MAX_BYTES = 120_000;
 const WIDE = { width: 1110, height: 560 };
 const PHONE = { width: 390, height: 780 };
 
-const { findBrowser } = await import('../dist/src/audit/browser.js');
+const { findBrowser } = await import('../dist/src/outbound/audit/browser.js');
 const executablePath = await findBrowser(process.env.CHROMIUM ?? null);
 if (executablePath === null) throw new Error('There is no Chromium. CHROMIUM names one.');
 

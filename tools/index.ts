@@ -1,7 +1,7 @@
 /** All operations, grouped and in the order of publication. Listed explicitly: no directory is scanned. */
 
-import type { Toolset } from '../src/core/toolsets.js';
 import type { GroupedOperation, Operation } from '../src/operation/operation.js';
+import type { Toolset } from '../src/runtime/toolsets.js';
 import { clients } from './clients/index.js';
 import { content } from './content/index.js';
 import { costs } from './costs/index.js';

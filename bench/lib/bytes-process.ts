@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { STANDARD_HEADERS } from '../../src/http/response-headers.js';
+import { STANDARD_HEADERS } from '../../src/surfaces/http/response-headers.js';
 import { serveCommands } from './process.js';
 
 let bytes = Buffer.from('{}');

@@ -1,10 +1,10 @@
 /** Configuration and callers for the services being measured. */
 
-import { readConfig } from '../../src/config/config.js';
-import type { Config } from '../../src/config/types.js';
-import type { Actor } from '../../src/core/actor.js';
-import type { TaskCaller } from '../../src/engine/client.js';
 import type { Caller } from '../../src/operation/operation.js';
+import type { Actor } from '../../src/runtime/actor.js';
+import { readConfig } from '../../src/runtime/config/config.js';
+import type { Config } from '../../src/runtime/config/types.js';
+import type { TaskCaller } from '../../src/runtime/engine/client.js';
 import { SECRET_KEY } from './database.js';
 
 /**

@@ -1,8 +1,8 @@
 /** A service as `serve` runs it, in its own process: HTTP in the main thread, the engine in its thread. */
 
 import { firstStartOf } from '../../src/cli/first-start.js';
-import type { Config } from '../../src/config/types.js';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import type { Config } from '../../src/runtime/config/types.js';
+import { type HttpListener, listen } from '../../src/surfaces/http/server.js';
 import { benchConfig } from './config.js';
 import { cpuMs, serveCommands } from './process.js';
 import { type BenchService, openService } from './service.js';

@@ -1,8 +1,8 @@
 /** A service in this process, and its operations by their short names. */
 
 import { createService, type Service } from '../../src/app/service.js';
-import type { Config } from '../../src/config/types.js';
 import type { GroupedOperation } from '../../src/operation/operation.js';
+import type { Config } from '../../src/runtime/config/types.js';
 import { benchConfig, CALLER } from './config.js';
 
 export interface BenchService extends Service {

@@ -4,7 +4,7 @@
  */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../engine/thread-priority.js';
+import { lowerPriority } from '../runtime/engine/thread-priority.js';
 import { copyAndVerify } from '../store/backups/copy.js';
 
 lowerPriority();

@@ -1,7 +1,7 @@
 /** Creates the port to the daily backups. */
 
 import { Worker } from 'node:worker_threads';
-import type { Config } from '../config/types.js';
+import type { Config } from '../runtime/config/types.js';
 import { type Backups, createBackups } from '../store/backups/folder.js';
 
 /** Copies a database to a path, reads the whole copy to verify it, and returns its size. */

@@ -1,24 +1,24 @@
 /** Opens what the engine works with: the sites and other networks, and the other processes on the same database. */
 
 import { hostname } from 'node:os';
-import type { Auditor } from '../audit/audit.js';
-import type { ChildSites, KeyPair } from '../child/child.js';
-import type { PacedChildSites } from '../child/http.js';
-import type { SharedLimits } from '../child/shared-limits.js';
-import type { Leases } from '../cluster/leases.js';
-import type { Members } from '../cluster/members.js';
-import { createClusterLimits } from '../cluster/shared-limits.js';
-import type { Config } from '../config/types.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { VERSION } from '../core/version.js';
-import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
-import type { SiteGuards } from '../guard/guards.js';
-import { type Mailer, noMailer } from '../mail/mailer.js';
-import type { Probe } from '../probe/probe.js';
+import type { Auditor } from '../outbound/audit/audit.js';
+import type { PacedChildSites } from '../outbound/child/create.js';
+import type { ChildSites, KeyPair } from '../outbound/child/port.js';
+import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
+import type { SiteGuards } from '../outbound/guard/guards.js';
+import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
+import type { Probe } from '../outbound/probe/probe.js';
+import type { WebhookSender } from '../outbound/webhook/sender.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Leases } from '../runtime/cluster/leases.js';
+import type { SharedLimits } from '../runtime/cluster/limits.js';
+import type { Members } from '../runtime/cluster/members.js';
+import { createClusterLimits } from '../runtime/cluster/shared-limits.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Log } from '../runtime/log.js';
+import type { Metrics } from '../runtime/telemetry/metrics.js';
+import { VERSION } from '../runtime/version.js';
 import type { Store } from '../store/store.js';
-import type { Metrics } from '../telemetry/metrics.js';
-import type { WebhookSender } from '../webhook/sender.js';
 
 export async function openChild(
   { config, sharedKey }: { config: Config; sharedKey?: KeyPair | undefined },
@@ -31,7 +31,7 @@ export async function openChild(
     sharedLimits,
   }: { store: Store; clock: Clock; log: Log; metrics: Metrics; sharedLimits: SharedLimits | undefined },
 ): Promise<PacedChildSites> {
-  const { createChildSites } = await import('../child/http.js');
+  const { createChildSites } = await import('../outbound/child/create.js');
   const child = createChildSites({
     dashboardUrl,
     concurrency: config.concurrency,
@@ -57,7 +57,7 @@ export async function openChild(
 }
 
 export async function openGuards(child: ChildSites, clock: Clock): Promise<SiteGuards> {
-  const { createGuards } = await import('../guard/create.js');
+  const { createGuards } = await import('../outbound/guard/create.js');
   return createGuards({
     exchange: (site, request) => child.exchange(site, 'guard', request),
     now: () => clock.now(),
@@ -65,29 +65,29 @@ export async function openGuards(child: ChildSites, clock: Clock): Promise<SiteG
 }
 
 export async function openProbe(config: Config): Promise<Probe> {
-  const { createProbe } = await import('../probe/create.js');
+  const { createProbe } = await import('../outbound/probe/create.js');
   return createProbe({ allowPrivate: config.allow_private_sites });
 }
 
 export async function openAuditor(config: Config): Promise<Auditor> {
-  const { createAuditor } = await import('../audit/create.js');
+  const { createAuditor } = await import('../outbound/audit/create.js');
   const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
   return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
 }
 
 export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {
   if (smtp_url === null) return noMailer();
-  const { createMailer } = await import('../mail/smtp.js');
+  const { createMailer } = await import('../outbound/mail/smtp.js');
   return createMailer({ url: smtp_url, from: mail_from });
 }
 
 export async function openWebhooks(config: Config): Promise<WebhookSender> {
-  const { createWebhookSender } = await import('../webhook/http.js');
+  const { createWebhookSender } = await import('../outbound/webhook/http.js');
   return createWebhookSender({ allowPrivate: config.allow_private_sites, userAgent: `Sitefleet/${VERSION}` });
 }
 
 export async function openVulnerabilityFeed(config: Config): Promise<VulnerabilityFeed> {
-  const { createVulnerabilityFeed } = await import('../feed/create.js');
+  const { createVulnerabilityFeed } = await import('../outbound/feed/create.js');
   return createVulnerabilityFeed({
     location: config.vulnerability_feed,
     key: config.vulnerability_key,

@@ -2,36 +2,34 @@
 
 import { randomUUID } from 'node:crypto';
 import { operations as allOperations } from '../../tools/index.js';
-import type { Auditor } from '../audit/audit.js';
-import type { SessionChange } from '../auth/sessions.js';
-import type { ChildSites, KeyPair } from '../child/child.js';
-import { createLeases, createSiteLocks } from '../cluster/leases.js';
-import { type ProcessLocation, processId } from '../cluster/process-id.js';
-import { createClusterLimits } from '../cluster/shared-limits.js';
-import { vaultFor } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
-import { withEitherSignal } from '../core/abort-signals.js';
-import type { Actor } from '../core/actor.js';
-import type { Clock } from '../core/clock.js';
-import { systemClock } from '../core/clock.js';
-import { ServiceError } from '../core/errors.js';
-import { createEvents, type EventBus, type EventName } from '../core/events.js';
-import type { Log } from '../core/log.js';
+import { createJobRunner } from '../domain/actions/job-runner.js';
+import { createMailListener } from '../domain/alerts/mail/events.js';
+import { createClockStepMonitor } from '../domain/clock-steps.js';
+import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
+import { runToolJobs } from '../domain/connection/tool-jobs.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
-import { runToolJobs } from '../domain/jobs/tool-jobs.js';
-import { createMailListener } from '../domain/mail/events.js';
-import { settleInterrupted } from '../domain/safety/unsettled.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
+import { settleInterrupted } from '../domain/updates/safe/unsettled.js';
 import { judgeVersions } from '../domain/vulnerabilities/judge.js';
-import type { Engine, TaskCaller } from '../engine/client.js';
 import type { Callable } from '../operation/operation.js';
-import type { Probe } from '../probe/probe.js';
-import { startAbandonedChecks } from '../scheduler/abandoned-checks.js';
-import { createClockStepMonitor } from '../scheduler/clock-steps.js';
-import { createJobRunner } from '../scheduler/job-runner.js';
-import { createSchedule } from '../scheduler/schedule.js';
-import type { ScheduledTask } from '../scheduler/timetable.js';
+import type { Auditor } from '../outbound/audit/audit.js';
+import type { ChildSites, KeyPair } from '../outbound/child/port.js';
+import type { Probe } from '../outbound/probe/probe.js';
+import { withEitherSignal } from '../runtime/abort-signals.js';
+import type { Actor } from '../runtime/actor.js';
+import type { Clock } from '../runtime/clock.js';
+import { systemClock } from '../runtime/clock.js';
+import { createLeases, createSiteLocks } from '../runtime/cluster/leases.js';
+import { type ProcessLocation, processId } from '../runtime/cluster/process-id.js';
+import { createClusterLimits } from '../runtime/cluster/shared-limits.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Engine, TaskCaller } from '../runtime/engine/client.js';
+import { ServiceError } from '../runtime/errors.js';
+import { createEvents, type EventBus, type EventName } from '../runtime/events.js';
+import type { Log } from '../runtime/log.js';
+import { createLog } from '../runtime/telemetry/log.js';
+import { createMetrics, type Metrics } from '../runtime/telemetry/metrics.js';
 import type { Db } from '../store/driver/db.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { gatherWrites } from '../store/driver/gathered-writes.js';
@@ -40,10 +38,7 @@ import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
-import { fleetFamilies } from '../telemetry/fleet-metrics.js';
-import { createWriteCheck, instrumentStorage, workloadMetrics } from '../telemetry/instrumentation.js';
-import { createLog } from '../telemetry/log.js';
-import { createMetrics, type Metrics } from '../telemetry/metrics.js';
+import type { SessionChange } from '../surfaces/auth/sessions.js';
 import { type CopyDatabase, openBackups } from './backups.js';
 import {
   openAuditor,
@@ -55,6 +50,11 @@ import {
   openVulnerabilityFeed,
   openWebhooks,
 } from './engine-connections.js';
+import { fleetFamilies } from './fleet-metrics.js';
+import { createWriteCheck, instrumentStorage, workloadMetrics } from './instrumentation.js';
+import { createSchedule } from './schedule/schedule.js';
+import type { ScheduledTask } from './schedule/timetable.js';
+import { vaultFor } from './secret-key.js';
 
 export interface EngineServiceParts {
   config: Config;
@@ -172,7 +172,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const backups = openBackups(config, parts.copyDatabase);
   const vulnerabilities = await openVulnerabilityFeed(config);
   // Loaded only if needed: it takes a good part of the start time.
-  let rest = parts.serves === true ? await import('../rest/perform.js') : undefined;
+  let rest = parts.serves === true ? await import('../surfaces/rest/perform.js') : undefined;
   const operations = new Map(allOperations.map((operation) => [operation.id, operation]));
 
   const locks = createSiteLocks(leases);
@@ -229,7 +229,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const callable = async (id: string): Promise<Callable<unknown, unknown>> => {
     const operation = operations.get(id);
     if (operation !== undefined) return operation;
-    rest ??= await import('../rest/perform.js');
+    rest ??= await import('../surfaces/rest/perform.js');
     return rest.routeCall(rest.routeOf(id)) as Callable<unknown, unknown>;
   };
 

@@ -1,10 +1,10 @@
 /** Entry point of the engine thread. */
 
 import { parentPort, workerData } from 'node:worker_threads';
-import { asServiceError, isOurFault } from '../core/errors.js';
-import { type EngineParts, type Reply, type Request, toWire } from '../engine/client.js';
-import { lowerPriority } from '../engine/thread-priority.js';
-import { createLog } from '../telemetry/log.js';
+import { type EngineParts, type Reply, type Request, toWire } from '../runtime/engine/client.js';
+import { lowerPriority } from '../runtime/engine/thread-priority.js';
+import { asServiceError, isOurFault } from '../runtime/errors.js';
+import { createLog } from '../runtime/telemetry/log.js';
 import { createEngine } from './engine-services.js';
 
 const port = parentPort;

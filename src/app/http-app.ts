@@ -1,27 +1,27 @@
 /** The HTTP half of the composition root, loaded only when HTTP is served, to keep other starts fast. */
 
 import { Hono } from 'hono';
-import type { Auth } from '../auth/auth.js';
-import type { Sessions } from '../auth/sessions.js';
-import type { Config } from '../config/types.js';
-import { builtFolder } from '../core/built-folder.js';
-import type { Clock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
-import { VERSION } from '../core/version.js';
-import type { HttpEnv } from '../http/request-info.js';
-import { createRouter, type HttpMetrics } from '../http/router.js';
-import type { McpCore } from '../mcp/core.js';
-import { createMcpHttp } from '../mcp/http.js';
-import { mcpEnvelope } from '../mcp/http-errors.js';
-import type { SessionSeal } from '../mcp/session-ids.js';
 import type { Call, GroupedOperation } from '../operation/operation.js';
-import { createPages, type Pages } from '../page/pages.js';
-import { createReference } from '../page/reference.js';
-import { createSessionRoutes } from '../page/session-routes.js';
-import { createRestApp } from '../rest/app.js';
-import { routes } from '../rest/index.js';
-import { restEnvelope } from '../rest/respond.js';
-import { createRunApp } from '../run/app.js';
+import { builtFolder } from '../runtime/built-folder.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Log } from '../runtime/log.js';
+import { VERSION } from '../runtime/version.js';
+import { createRunApp } from '../surfaces/abilities/app.js';
+import type { Auth } from '../surfaces/auth/auth.js';
+import type { Sessions } from '../surfaces/auth/sessions.js';
+import type { HttpEnv } from '../surfaces/http/request-info.js';
+import { createRouter, type HttpMetrics } from '../surfaces/http/router.js';
+import type { McpCore } from '../surfaces/mcp/core.js';
+import { createMcpHttp } from '../surfaces/mcp/http.js';
+import { mcpEnvelope } from '../surfaces/mcp/http-errors.js';
+import type { SessionSeal } from '../surfaces/mcp/session-ids.js';
+import { createPages, type Pages } from '../surfaces/page/pages.js';
+import { createReference } from '../surfaces/page/reference.js';
+import { createSessionRoutes } from '../surfaces/page/session-routes.js';
+import { createRestApp } from '../surfaces/rest/app.js';
+import { routes } from '../surfaces/rest/index.js';
+import { restEnvelope } from '../surfaces/rest/respond.js';
 
 export interface HttpAppParts {
   config: Config;

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
-import { lowerPriority } from '../engine/thread-priority.js';
+import { lowerPriority } from '../runtime/engine/thread-priority.js';
 import { type Db, StorageError } from '../store/driver/db.js';
 import { openDb } from '../store/driver/open.js';
 import type { IntegrityMessage } from './integrity.js';

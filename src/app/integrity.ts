@@ -5,7 +5,7 @@
  */
 
 import { Worker } from 'node:worker_threads';
-import type { Log } from '../core/log.js';
+import type { Log } from '../runtime/log.js';
 
 export interface IntegrityCheck {
   /** Which tables cannot be read; null if no damage is known. */

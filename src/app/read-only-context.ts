@@ -1,20 +1,20 @@
 /** The context of reading calls in the serving thread, when the engine runs in a separate thread. */
 
-import type { Auditor } from '../audit/audit.js';
-import type { ChildSites } from '../child/child.js';
-import { createSiteLocks } from '../cluster/leases.js';
-import type { Config } from '../config/types.js';
-import type { Clock } from '../core/clock.js';
-import type { Events } from '../core/events.js';
-import type { Log } from '../core/log.js';
 import type { Ctx } from '../domain/context.js';
-import type { TaskCaller } from '../engine/client.js';
-import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
-import type { SiteGuards } from '../guard/guards.js';
-import { noMailer } from '../mail/mailer.js';
-import type { Probe } from '../probe/probe.js';
+import type { Auditor } from '../outbound/audit/audit.js';
+import type { ChildSites } from '../outbound/child/port.js';
+import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
+import type { SiteGuards } from '../outbound/guard/guards.js';
+import { noMailer } from '../outbound/mail/mailer.js';
+import type { Probe } from '../outbound/probe/probe.js';
+import type { WebhookSender } from '../outbound/webhook/sender.js';
+import type { Clock } from '../runtime/clock.js';
+import { createSiteLocks } from '../runtime/cluster/leases.js';
+import type { Config } from '../runtime/config/types.js';
+import type { TaskCaller } from '../runtime/engine/client.js';
+import type { Events } from '../runtime/events.js';
+import type { Log } from '../runtime/log.js';
 import type { Store } from '../store/store.js';
-import type { WebhookSender } from '../webhook/sender.js';
 
 export interface ReadOnlyContextParts {
   store: Store;

@@ -3,24 +3,22 @@
 import { randomUUID } from 'node:crypto';
 import type { Hono } from 'hono';
 import { operations as allOperations } from '../../tools/index.js';
-import type { Auth, VerifyAccessToken } from '../auth/auth.js';
-import type { SessionChange, SessionLimits, Sessions } from '../auth/sessions.js';
-import { databaseFile } from '../config/config.js';
-import { passingVault, vaultFor } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
-import { UNINTERRUPTED } from '../core/abort-signals.js';
-import type { Clock } from '../core/clock.js';
-import { systemClock } from '../core/clock.js';
-import { asServiceError, withoutStorageDetail } from '../core/errors.js';
-import { createEvents, type EventBus } from '../core/events.js';
-import type { Log } from '../core/log.js';
-import { VERSION } from '../core/version.js';
 import { type Ctx, withOperation } from '../domain/context.js';
-import { isScheduleNeeded } from '../domain/jobs/waiting-work.js';
-import { type Engine, startEngineThread, type Task, type TaskCaller } from '../engine/client.js';
-import type { HttpEnv } from '../http/request-info.js';
-import type { McpCore } from '../mcp/core.js';
 import type { Call, Caller, GroupedOperation, Invoke } from '../operation/operation.js';
+import { UNINTERRUPTED } from '../runtime/abort-signals.js';
+import type { Clock } from '../runtime/clock.js';
+import { systemClock } from '../runtime/clock.js';
+import { databaseFile } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
+import { type Engine, startEngineThread, type Task, type TaskCaller } from '../runtime/engine/client.js';
+import { asServiceError, withoutStorageDetail } from '../runtime/errors.js';
+import { createEvents, type EventBus } from '../runtime/events.js';
+import type { Log } from '../runtime/log.js';
+import { createLog } from '../runtime/telemetry/log.js';
+import { buildInfo, createMetrics, type MetricFamily } from '../runtime/telemetry/metrics.js';
+import type { renderMetrics } from '../runtime/telemetry/prometheus.js';
+import { createReadiness } from '../runtime/telemetry/readiness.js';
+import { VERSION } from '../runtime/version.js';
 import { gatherReads } from '../store/driver/gathered-reads.js';
 import { type DbCall, instrumentDb } from '../store/driver/instrumented-db.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -28,14 +26,16 @@ import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/schema/index.js';
 import { createStore, type Store } from '../store/store.js';
 import type { Vault } from '../store/vault/vault.js';
-import { instrumentStorage, measured, monitorDatabaseFile } from '../telemetry/instrumentation.js';
-import { createLog } from '../telemetry/log.js';
-import { buildInfo, createMetrics, type MetricFamily } from '../telemetry/metrics.js';
-import type { renderMetrics } from '../telemetry/prometheus.js';
-import { createReadiness } from '../telemetry/readiness.js';
+import type { Auth, VerifyAccessToken } from '../surfaces/auth/auth.js';
+import type { SessionChange, SessionLimits, Sessions } from '../surfaces/auth/sessions.js';
+import type { HttpEnv } from '../surfaces/http/request-info.js';
+import type { McpCore } from '../surfaces/mcp/core.js';
 import { createEngine, type EngineServiceParts, localUrl, SYSTEM } from './engine-services.js';
+import { instrumentStorage, measured, monitorDatabaseFile } from './instrumentation.js';
 import { type IntegrityCheck, startIntegrityCheck } from './integrity.js';
 import { readOnlyContexts } from './read-only-context.js';
+import { isScheduleNeeded } from './schedule/waiting-work.js';
+import { passingVault, vaultFor } from './secret-key.js';
 import { toolRules } from './tool-rules.js';
 
 /** A service as seen by the shell and the tests. */
@@ -220,7 +220,7 @@ export async function createService(parts: ServiceParts): Promise<Service> {
       serves = true;
       const [{ createHttpApp }, { renderMetrics }, shared] = await Promise.all([
         import('./http-app.js'),
-        import('../telemetry/prometheus.js'),
+        import('../runtime/telemetry/prometheus.js'),
         mcp(),
         metrics.open(),
       ]);
@@ -290,7 +290,7 @@ async function openReader(parts: ServiceParts, observe: (call: DbCall) => void):
 
 /** One core for all connections: a call that lost its client on one connection can be found from another. */
 export async function openMcp(config: Config, parts: { log: Log; clock: Clock; invoke: Invoke }): Promise<McpCore> {
-  const { createMcpCore } = await import('../mcp/core.js');
+  const { createMcpCore } = await import('../surfaces/mcp/core.js');
   return createMcpCore({
     ...parts,
     operations: allOperations,
@@ -320,7 +320,7 @@ async function openAuth(
   touchKey: (id: number, at: number) => Promise<void>,
 ): Promise<Auth> {
   const [{ createAuth }, { hashToken, unmatchableHash, verifyPassword }] = await Promise.all([
-    import('../auth/auth.js'),
+    import('../surfaces/auth/auth.js'),
     import('../store/vault/vault.js'),
   ]);
   return createAuth({
@@ -344,7 +344,7 @@ async function openSessions(
   change: (change: SessionChange) => Promise<boolean>,
 ): Promise<Sessions> {
   const [{ createSessions }, { hashToken }] = await Promise.all([
-    import('../auth/sessions.js'),
+    import('../surfaces/auth/sessions.js'),
     import('../store/vault/vault.js'),
   ]);
   const find = (hash: string, now: number, limits: SessionLimits) => unknownCaller(webSessions.find(hash, now, limits));
@@ -355,7 +355,7 @@ async function openSessions(
 async function accessTokens(config: Config, clock: Clock): Promise<{ verifyAccessToken?: VerifyAccessToken }> {
   const { oauth_issuer: issuer, oauth_jwks_url: jwks_url } = config;
   if (issuer === null || jwks_url === null) return {};
-  const { createTokenVerifier } = await import('../auth/jwt.js');
+  const { createTokenVerifier } = await import('../surfaces/auth/jwt.js');
   const audience = config.oauth_audience ?? `${config.base_url}/mcp`;
   const { oauth_read_scope: read_scope, oauth_write_scope: write_scope } = config;
   return { verifyAccessToken: createTokenVerifier({ issuer, jwks_url, audience, read_scope, write_scope, clock }) };

@@ -1,9 +1,9 @@
 /** Resolves the operator's lists of single tools to operations. */
 
-import { ConfigError } from '../config/config.js';
-import type { Config } from '../config/types.js';
-import { closestNames } from '../core/closest-names.js';
 import type { GroupedOperation } from '../operation/operation.js';
+import { closestNames } from '../runtime/closest-names.js';
+import { ConfigError } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
 
 /**
  * Ids of the operations that are offered exclusively over MCP, and of those that are never offered.

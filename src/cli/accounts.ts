@@ -1,12 +1,12 @@
 /** `sitefleet user …` and `sitefleet key …`. A running server notices changes within a second. */
 
 import { text } from 'node:stream/consumers';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
 import * as users from '../domain/access/users.js';
-import { reachable } from '../http/server.js';
+import { systemClock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
+import { reachable } from '../surfaces/http/server.js';
 import { newPassword } from './first-start.js';
 import { localActor } from './local-actor.js';
 import { withDatabase } from './open-database.js';

@@ -1,8 +1,8 @@
 /** Warns at the start if an alert would reach no one. */
 
 import type { Service } from '../app/service.js';
-import type { Log } from '../core/log.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
+import type { Log } from '../runtime/log.js';
 import { localCaller } from './local-actor.js';
 
 /** Logs a line if an alert would reach no one. */

@@ -1,12 +1,12 @@
 /** `sitefleet alert`: the recipients of alerts, and a test message to them. */
 
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/types.js';
+import { isAlertKind } from '../domain/alerts/mail/alerts.js';
+import { previewMail } from '../domain/alerts/mail/mail.js';
 import { listRecipients, MOST_RECIPIENTS } from '../domain/alerts/recipients.js';
 import { audienceOf, type TestOutcome, testRecipient } from '../domain/alerts/test-alert.js';
 import type { Ctx } from '../domain/context.js';
-import { isAlertKind } from '../domain/mail/alerts.js';
-import { previewMail } from '../domain/mail/mail.js';
+import type { Config } from '../runtime/config/types.js';
 import { CommandError } from './accounts.js';
 import { withLocalService } from './local-service.js';
 import { type JsonFlag, messageOf, printJson, printTable, say } from './output.js';

@@ -1,6 +1,6 @@
 /** Formats answers of operations for people: lists as tables, other members line by line. */
 
-import { withRealDomains } from '../core/real-domains.js';
+import { withRealDomains } from '../runtime/real-domains.js';
 import { tableText } from './output.js';
 
 /** Wider cells are truncated. */

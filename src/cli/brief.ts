@@ -1,7 +1,7 @@
 /** `sitefleet brief`: what needs attention now, and what was done. */
 
-import type { Config } from '../config/types.js';
 import type { Brief } from '../domain/fleet/brief.js';
+import type { Config } from '../runtime/config/types.js';
 import { localCaller } from './local-actor.js';
 import { withService } from './local-service.js';
 import { type JsonFlag, print, printJson } from './output.js';

@@ -2,13 +2,13 @@
 
 import { text } from 'node:stream/consumers';
 import { createService } from '../app/service.js';
-import type { Config } from '../config/types.js';
-import { closestNames } from '../core/closest-names.js';
-import { asServiceError, errorBody, ServiceError } from '../core/errors.js';
-import { readJson } from '../core/json.js';
-import type { Progress } from '../core/progress.js';
 import type { GroupedOperation } from '../operation/operation.js';
-import { createLog } from '../telemetry/log.js';
+import { closestNames } from '../runtime/closest-names.js';
+import type { Config } from '../runtime/config/types.js';
+import { asServiceError, errorBody, ServiceError } from '../runtime/errors.js';
+import { readJson } from '../runtime/json.js';
+import type { Progress } from '../runtime/progress.js';
+import { createLog } from '../runtime/telemetry/log.js';
 import { answerText } from './answer-text.js';
 import { localCaller } from './local-actor.js';
 import { printOperationHelp, printOperations, shortName } from './operation-help.js';

@@ -3,10 +3,10 @@
  * trigger, meets several waiting writers; see `docs/scale.md`. A process sends one write at a time, so three are needed.
  */
 
-import { databaseFile } from '../config/config.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
-import type { Log } from '../core/log.js';
+import { systemClock } from '../runtime/clock.js';
+import { databaseFile } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Log } from '../runtime/log.js';
 import { createMembers } from '../store/cluster/members.js';
 import { checkpointsAfterWrites } from '../store/cluster/storage-server.js';
 import type { Db } from '../store/driver/db.js';

@@ -3,10 +3,10 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { openBackups } from '../app/backups.js';
-import { databaseFile } from '../config/config.js';
-import { presentVault } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
+import { presentVault } from '../app/secret-key.js';
+import { systemClock } from '../runtime/clock.js';
+import { databaseFile } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
 import { backup } from '../store/driver/files.js';
 import { surveySealed } from '../store/vault/sealed.js';
 import { CommandError } from './accounts.js';

@@ -3,8 +3,6 @@
  */
 
 import { writeFileSync } from 'node:fs';
-import type { Clock } from '../core/clock.js';
-import { systemClock } from '../core/clock.js';
 import { DAY_MS, domainOf, PAST_DAYS, pastOf, pastUpdates } from '../demo/history.js';
 import type { DemoSite } from '../demo/site.js';
 import {
@@ -19,22 +17,24 @@ import {
   TAGS,
   vulnerabilityFeed,
 } from '../demo/story.js';
+import { queueJob } from '../domain/actions/jobs.js';
 import { addRecipient } from '../domain/alerts/recipients.js';
 import { addClient } from '../domain/clients/clients.js';
-import { pooled } from '../domain/common/pool.js';
 import type { Ctx } from '../domain/context.js';
 import { addCost } from '../domain/costs/records.js';
-import { queueJob } from '../domain/jobs/jobs.js';
 import { storeCertificates } from '../domain/monitoring/certificates.js';
 import { lookUpDomain } from '../domain/monitoring/domain-lookup.js';
 import { checkMonitor, editMonitorDefaults } from '../domain/monitoring/edit.js';
 import { replayHistory } from '../domain/monitoring/imported-history.js';
-import { safeUpdateSite } from '../domain/safety/safe-update.js';
-import { siteGuard } from '../domain/safety/site-guard.js';
-import { addTag } from '../domain/sites/tags.js';
+import { addTag } from '../domain/tags/tags.js';
+import { safeUpdateSite } from '../domain/updates/safe/safe-update.js';
+import { siteGuard } from '../domain/updates/safe/site-guard.js';
 import { sitesNotSuspended, updateExtensions } from '../domain/updates/updates.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
-import type { CertificateFacts } from '../probe/probe.js';
+import type { CertificateFacts } from '../outbound/probe/probe.js';
+import type { Clock } from '../runtime/clock.js';
+import { systemClock } from '../runtime/clock.js';
+import { pooled } from '../runtime/pool.js';
 
 /** Sites with a history; beats of more would make a large demo slow to start. */
 const WITH_PAST = 25;

@@ -4,15 +4,15 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Service } from '../app/service.js';
-import { generateKey } from '../child/sign.js';
-import { fileUrl } from '../config/config.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
-import { ServiceError } from '../core/errors.js';
 import type { DemoSite, Fleet } from '../demo/fleet.js';
 import type { Inbox } from '../demo/inbox.js';
-import type { HttpListener } from '../http/server.js';
-import { createLog } from '../telemetry/log.js';
+import { generateKey } from '../outbound/child/wire/sign.js';
+import { systemClock } from '../runtime/clock.js';
+import { fileUrl } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
+import { ServiceError } from '../runtime/errors.js';
+import { createLog } from '../runtime/telemetry/log.js';
+import type { HttpListener } from '../surfaces/http/server.js';
 import { CommandError } from './accounts.js';
 import type { Story, StoryFacts } from './demo-story.js';
 import { type Credentials, firstStartOf } from './first-start.js';
@@ -94,7 +94,7 @@ async function start(config: Config, sites: number, undo: (step: () => Promise<v
     import('../demo/fleet.js'),
     import('../demo/inbox.js'),
     import('../app/service.js'),
-    import('../http/server.js'),
+    import('../surfaces/http/server.js'),
   ]);
   const credentials = await firstStartOf(config, systemClock.now(), LINK_MS);
   if (credentials === undefined) throw new CommandError('The demo found a database in use in its new folder.');

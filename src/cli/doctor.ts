@@ -2,18 +2,18 @@
 
 import { createSecureContext } from 'node:tls';
 import { openBackups } from '../app/backups.js';
-import { databaseFile } from '../config/config.js';
-import { presentKeys, presentVault } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
-import { withRealDomains } from '../core/real-domains.js';
-import { VERSION } from '../core/version.js';
+import { presentKeys, presentVault } from '../app/secret-key.js';
 import { audienceOf } from '../domain/alerts/test-alert.js';
 import { feedState } from '../domain/vulnerabilities/state.js';
-import { type Mailer, noMailer } from '../mail/mailer.js';
-import { createMailer } from '../mail/smtp.js';
-import { probeHttp } from '../probe/http.js';
-import { Names } from '../probe/names.js';
+import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
+import { createMailer } from '../outbound/mail/smtp.js';
+import { probeHttp } from '../outbound/probe/http.js';
+import { Names } from '../outbound/probe/names.js';
+import { systemClock } from '../runtime/clock.js';
+import { databaseFile } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
+import { withRealDomains } from '../runtime/real-domains.js';
+import { VERSION } from '../runtime/version.js';
 import type { Db } from '../store/driver/db.js';
 import { createStore, type Store } from '../store/store.js';
 import { checkpointReport } from './checkpoint-warning.js';

@@ -3,10 +3,10 @@
 import { createWriteStream, existsSync, rmSync } from 'node:fs';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Config } from '../config/types.js';
-import { VERSION } from '../core/version.js';
 import { fleetCsv, fleetRecords } from '../domain/import/export.js';
 import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.js';
+import type { Config } from '../runtime/config/types.js';
+import { VERSION } from '../runtime/version.js';
 import { publish } from '../store/driver/files.js';
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';

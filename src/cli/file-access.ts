@@ -2,9 +2,9 @@
 
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
-import { databaseFile } from '../config/config.js';
-import type { Config } from '../config/types.js';
-import { ServiceError } from '../core/errors.js';
+import { databaseFile } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
+import { ServiceError } from '../runtime/errors.js';
 
 const REASONS: Readonly<Record<string, string>> = {
   EACCES: 'this user cannot write there',

@@ -1,7 +1,7 @@
 /** Creates the first user of a new database, the first key, and a one-time login link. */
 
 import { randomBytes } from 'node:crypto';
-import type { Config } from '../config/types.js';
+import type { Config } from '../runtime/config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { LoginLinks } from '../store/access/login-links.js';
 import type { Users } from '../store/access/users.js';

@@ -1,8 +1,8 @@
 /** The summary that `sitefleet import` prints at its end. */
 
-import { withRealDomains } from '../core/real-domains.js';
 import type { RowsReport } from '../domain/import/add-rows.js';
 import type { ImportReport } from '../domain/import/run.js';
+import { withRealDomains } from '../runtime/real-domains.js';
 
 /** Maximum lines shown per list; `--json` has all. */
 const SHOWN = 50;

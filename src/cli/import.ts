@@ -2,8 +2,6 @@
 
 import type { KeyObject } from 'node:crypto';
 import { text } from 'node:stream/consumers';
-import type { Config } from '../config/types.js';
-import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
 import { addRows, type RowsReport } from '../domain/import/add-rows.js';
 import { importKey, makeImportKey } from '../domain/import/keys.js';
@@ -11,6 +9,8 @@ import { readFleet } from '../domain/import/read.js';
 import { readRows, type SiteRow } from '../domain/import/rows.js';
 import { type ImportReport, importFleet } from '../domain/import/run.js';
 import { isFleetFile, openFile, parseFile, passphraseKey, type SealedFile } from '../domain/import/sealed.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Progress } from '../runtime/progress.js';
 import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { importText, TRIAL_ADVICE } from './import-text.js';

@@ -2,9 +2,9 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { Cron } from 'croner';
-import type { Config } from '../config/types.js';
-import { cancelJob, TIMED_OUT } from '../domain/jobs/jobs.js';
-import { timetable } from '../scheduler/timetable.js';
+import { timetable } from '../app/schedule/timetable.js';
+import { cancelJob, TIMED_OUT } from '../domain/actions/jobs.js';
+import type { Config } from '../runtime/config/types.js';
 import { createLeases } from '../store/cluster/leases.js';
 import { createMembers } from '../store/cluster/members.js';
 import { createRuns } from '../store/cluster/runs.js';

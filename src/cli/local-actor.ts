@@ -1,7 +1,7 @@
 /** The actor of calls from the local shell. */
 
 import { randomUUID } from 'node:crypto';
-import type { Actor } from '../core/actor.js';
+import type { Actor } from '../runtime/actor.js';
 
 /** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it can read the database file anyway. */
 export function localActor(via: 'mcp' | 'cli'): Actor {

@@ -1,10 +1,10 @@
 /** A service for one shell command: verbs run in this process, jobs and schedule are left to the server. */
 
 import { createService, type Service } from '../app/service.js';
-import type { Config } from '../config/types.js';
-import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
-import { createLog } from '../telemetry/log.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Progress } from '../runtime/progress.js';
+import { createLog } from '../runtime/telemetry/log.js';
 import { assertWritable } from './file-access.js';
 import { localCaller } from './local-actor.js';
 import { stopSignal } from './stop.js';

@@ -1,7 +1,7 @@
 /** `sitefleet login-link`: a URL that logs a user in once, without a password. */
 
-import type { Config } from '../config/types.js';
 import { listUsers, makeLoginLink, type UserView } from '../domain/access/users.js';
+import type { Config } from '../runtime/config/types.js';
 import { CommandError, withUsers } from './accounts.js';
 import { type JsonFlag, print, printJson, say } from './output.js';
 

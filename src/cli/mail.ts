@@ -1,8 +1,8 @@
 /** `sitefleet mail`: previews of mails, and the outbox. */
 
-import type { Config } from '../config/types.js';
+import { listOutbox, previewMail } from '../domain/alerts/mail/mail.js';
 import type { Ctx } from '../domain/context.js';
-import { listOutbox, previewMail } from '../domain/mail/mail.js';
+import type { Config } from '../runtime/config/types.js';
 import { localCaller } from './local-actor.js';
 import { withService } from './local-service.js';
 import { type JsonFlag, print, printJson, printTable, say } from './output.js';

@@ -1,7 +1,7 @@
 /** Opens the database for commands that need no service around it. */
 
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
+import { systemClock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
 import { createLoginLinks, type LoginLinks } from '../store/access/login-links.js';
 import { createUsers, type Users } from '../store/access/users.js';

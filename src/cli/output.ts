@@ -1,8 +1,8 @@
 /** Output of the commands. stdout carries data, stderr messages for people. Nothing else writes to stdout. */
 
 import { Console } from 'node:console';
-import { ConfigError } from '../config/config.js';
-import { withRealDomains } from '../core/real-domains.js';
+import { ConfigError } from '../runtime/config/config.js';
+import { withRealDomains } from '../runtime/real-domains.js';
 
 /** `--json`: data instead of words and tables. */
 export interface JsonFlag {

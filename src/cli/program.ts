@@ -1,8 +1,8 @@
 /** The commands. Each loads only what it needs. */
 
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
-import { readConfig } from '../config/config.js';
-import type { Config } from '../config/types.js';
+import { readConfig } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
 import type { CallOptions } from './call.js';
 import type { Shell } from './completion.js';
 import type { Settle } from './demo.js';

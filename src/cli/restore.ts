@@ -12,10 +12,10 @@ import {
   rmSync,
 } from 'node:fs';
 import { resolve } from 'node:path';
-import { databaseFile, fileUrl } from '../config/config.js';
-import { keyNames, presentVault, wrongKey } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
+import { keyNames, presentVault, wrongKey } from '../app/secret-key.js';
+import { systemClock } from '../runtime/clock.js';
+import { databaseFile, fileUrl } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';

@@ -1,8 +1,8 @@
 /** `sitefleet rotate-key`: seals every stored secret with another key. */
 
 import { existsSync, renameSync, rmSync } from 'node:fs';
-import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../config/secret-key.js';
-import type { Config } from '../config/types.js';
+import { keyNames, named, nextKeyFile, presentKeys, wrongKey } from '../app/secret-key.js';
+import type { Config } from '../runtime/config/types.js';
 import type { Db } from '../store/driver/db.js';
 import { createInstance } from '../store/settings/instance.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';

@@ -1,11 +1,11 @@
 /** `sitefleet serve`: all HTTP ways in, and the schedule. */
 
 import type { Service } from '../app/service.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
 import { loginLinkUrl } from '../domain/access/users.js';
-import { checkAddress, listen } from '../http/server.js';
-import { createLog } from '../telemetry/log.js';
+import { systemClock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
+import { createLog } from '../runtime/telemetry/log.js';
+import { checkAddress, listen } from '../surfaces/http/server.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { warnOfCheckpoints } from './checkpoint-warning.js';
 import { assertWritable } from './file-access.js';

@@ -3,8 +3,8 @@
  * others. The bundle contains the serving half only: the engine has its own thread and modules.
  */
 
-import { readConfig } from '../config/config.js';
-import type { Config } from '../config/types.js';
+import { readConfig } from '../runtime/config/config.js';
+import type { Config } from '../runtime/config/types.js';
 import { keepStdoutClean, problemText, say } from './output.js';
 import { stdio } from './stdio.js';
 

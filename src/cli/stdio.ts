@@ -2,11 +2,11 @@
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { createService, openMcp, type Service } from '../app/service.js';
-import type { Config } from '../config/types.js';
-import { systemClock } from '../core/clock.js';
-import { serveStdio } from '../mcp/stdio.js';
-import { toolChoice, withToolChoice } from '../mcp/tool-choice.js';
-import { createLog } from '../telemetry/log.js';
+import { systemClock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
+import { createLog } from '../runtime/telemetry/log.js';
+import { serveStdio } from '../surfaces/mcp/stdio.js';
+import { toolChoice, withToolChoice } from '../surfaces/mcp/tool-choice.js';
 import { assertWritable } from './file-access.js';
 import { localActor } from './local-actor.js';
 import { stopSignal } from './stop.js';

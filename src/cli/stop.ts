@@ -1,7 +1,7 @@
 /** Stop signals, and the orderly shutdown of a running command. */
 
 import { setMaxListeners } from 'node:events';
-import { systemClock } from '../core/clock.js';
+import { systemClock } from '../runtime/clock.js';
 import { messageOf, say } from './output.js';
 
 /** A closing terminal sends several signals at once; they count as one request. */

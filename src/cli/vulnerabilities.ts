@@ -1,8 +1,8 @@
 /** `sitefleet vulnerabilities`: reads the feed of known vulnerabilities now, and reports its age. */
 
-import type { Config } from '../config/types.js';
 import { refreshVulnerabilities } from '../domain/vulnerabilities/refresh.js';
 import { feedState } from '../domain/vulnerabilities/state.js';
+import type { Config } from '../runtime/config/types.js';
 import { withLocalService } from './local-service.js';
 import { type JsonFlag, print, printJson } from './output.js';
 

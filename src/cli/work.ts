@@ -3,8 +3,8 @@
  */
 
 import { createService } from '../app/service.js';
-import type { Config } from '../config/types.js';
-import { createLog } from '../telemetry/log.js';
+import type { Config } from '../runtime/config/types.js';
+import { createLog } from '../runtime/telemetry/log.js';
 import { CommandError } from './accounts.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { warnOfCheckpoints } from './checkpoint-warning.js';

@@ -3,22 +3,22 @@
  * call.
  */
 
-import type { Auditor } from '../audit/audit.js';
-import type { ChildSites } from '../child/child.js';
-import type { Config } from '../config/types.js';
-import type { Actor } from '../core/actor.js';
-import type { Clock } from '../core/clock.js';
-import type { Events, Origin } from '../core/events.js';
-import type { Log } from '../core/log.js';
-import type { Progress } from '../core/progress.js';
-import type { SiteLocks } from '../core/site-locks.js';
-import type { VulnerabilityFeed } from '../feed/vulnerability-feed.js';
-import type { SiteGuards } from '../guard/guards.js';
-import type { Mailer } from '../mail/mailer.js';
-import type { Probe } from '../probe/probe.js';
+import type { Auditor } from '../outbound/audit/audit.js';
+import type { ChildSites } from '../outbound/child/port.js';
+import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
+import type { SiteGuards } from '../outbound/guard/guards.js';
+import type { Mailer } from '../outbound/mail/mailer.js';
+import type { Probe } from '../outbound/probe/probe.js';
+import type { WebhookSender } from '../outbound/webhook/sender.js';
+import type { Actor } from '../runtime/actor.js';
+import type { Clock } from '../runtime/clock.js';
+import type { Config } from '../runtime/config/types.js';
+import type { Events, Origin } from '../runtime/events.js';
+import type { Log } from '../runtime/log.js';
+import type { Progress } from '../runtime/progress.js';
+import type { SiteLocks } from '../runtime/site-locks.js';
 import type { Backups } from '../store/backups/folder.js';
 import type { Store } from '../store/store.js';
-import type { WebhookSender } from '../webhook/sender.js';
 
 export interface Ctx {
   readonly store: Store;

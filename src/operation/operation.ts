@@ -3,17 +3,17 @@
  */
 
 import { z } from '../../schemas/zod.js';
-import type { Toolset } from '../config/types.js';
-import type { Actor, Right } from '../core/actor.js';
-import { ServiceError } from '../core/errors.js';
-import { once } from '../core/once.js';
-import { requirePermission } from '../core/permission.js';
-import type { Progress } from '../core/progress.js';
 import type { Ctx } from '../domain/context.js';
-import { compileInputParser, withoutNulls } from '../validation/input-parser.js';
-import { tooLong } from '../validation/lengths.js';
-import { compileSerializer } from '../validation/response-serializer.js';
-import { firstValidationError } from '../validation/validation-error.js';
+import type { Actor, Right } from '../runtime/actor.js';
+import type { Toolset } from '../runtime/config/types.js';
+import { ServiceError } from '../runtime/errors.js';
+import { once } from '../runtime/once.js';
+import { requirePermission } from '../runtime/permission.js';
+import type { Progress } from '../runtime/progress.js';
+import { compileInputParser, withoutNulls } from './validation/input-parser.js';
+import { tooLong } from './validation/lengths.js';
+import { compileSerializer } from './validation/response-serializer.js';
+import { firstValidationError } from './validation/validation-error.js';
 
 export type Effect = 'read' | 'write' | 'destroy';
 export type RunMethod = 'GET' | 'POST' | 'DELETE';

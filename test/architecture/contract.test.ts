@@ -2,11 +2,11 @@
 
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { systemClock } from '../../src/core/clock.js';
-import { DEFAULT_TOOLSETS, TOOLSET_FACTS, TOOLSETS, type Toolset } from '../../src/core/toolsets.js';
-import { createToolRegistry, type RegistryParts } from '../../src/mcp/registry.js';
 import { contractOf, type JsonSchema, jsonSchema, toolName } from '../../src/operation/contract.js';
 import type { GroupedOperation } from '../../src/operation/operation.js';
+import { systemClock } from '../../src/runtime/clock.js';
+import { DEFAULT_TOOLSETS, TOOLSET_FACTS, TOOLSETS, type Toolset } from '../../src/runtime/toolsets.js';
+import { createToolRegistry, type RegistryParts } from '../../src/surfaces/mcp/registry.js';
 import { operations } from '../../tools/index.js';
 import { CATALOGUE } from '../support/catalogue.js';
 import { ADMIN } from '../support/harness.js';

@@ -6,7 +6,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { STATUS } from '../../src/core/errors.js';
+import { STATUS } from '../../src/runtime/errors.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { VERSION } from '../../src/core/version.js';
+import { VERSION } from '../../src/runtime/version.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -127,7 +127,7 @@ const listed = (names = '') => names.split(' ').filter((name) => name !== '');
 function allowed({ from, to, layer, type }: Import): boolean {
   if (layer === null || layer === from || from in ROOTS) return true;
   // Each network port exports one value: the class that domain code uses to recognize its failures.
-  if (from === 'domain' && (to === 'src/child/child.ts' || to === 'src/guard/failure.ts')) return true;
+  if (from === 'domain' && (to === 'src/outbound/child/port.ts' || to === 'src/outbound/guard/failure.ts')) return true;
   const { values, types } = LAYERS[from] ?? {};
   return listed(values).includes(layer) || (type && listed(types).includes(layer));
 }
@@ -228,9 +228,9 @@ describe('the page', () => {
 describe('the sources', () => {
   it('read the environment in one file and write to stdout from the shell only', () => {
     const holding = (text: RegExp) => files.filter((file) => text.test(readFileSync(join(root, file), 'utf8')));
-    expect(holding(/process\.env/)).toEqual(['src/config/config.ts']);
+    expect(holding(/process\.env/)).toEqual(['src/runtime/config/config.ts']);
     // MCP uses stdout; the fleet process is a separate program, which reports its address to its parent.
-    const speakers = new Set(['src/mcp/stdio.ts', 'src/demo/process.ts', 'src/cli.ts']);
+    const speakers = new Set(['src/surfaces/mcp/stdio.ts', 'src/demo/process.ts', 'src/cli.ts']);
     const others = holding(/process\.stdout|console\.log/).filter(
       (file) => !file.startsWith('src/cli/') && !speakers.has(file),
     );

@@ -2,7 +2,7 @@
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
-import { describeConfig } from '../../src/config/config.js';
+import { describeConfig } from '../../src/runtime/config/config.js';
 
 const FILE = new URL('../../README.md', import.meta.url);
 const BLOCK = /<!-- config:start -->[\s\S]*<!-- config:end -->/;

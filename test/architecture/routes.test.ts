@@ -5,13 +5,13 @@
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { STATUS } from '../../src/core/errors.js';
-import type { HttpEnv } from '../../src/http/request-info.js';
 import { jsonSchema } from '../../src/operation/contract.js';
-import { documented, extra, routes } from '../../src/rest/index.js';
-import { createMatcher } from '../../src/rest/match.js';
-import { type OpenApi, openApi } from '../../src/rest/openapi.js';
-import type { Route } from '../../src/rest/route.js';
+import { STATUS } from '../../src/runtime/errors.js';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import { documented, extra, routes } from '../../src/surfaces/rest/index.js';
+import { createMatcher } from '../../src/surfaces/rest/match.js';
+import { type OpenApi, openApi } from '../../src/surfaces/rest/openapi.js';
+import type { Route } from '../../src/surfaces/rest/route.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 
@@ -365,7 +365,7 @@ function untyped({ paths, components }: OpenApi): string[] {
 }
 
 describe('the tables in words', () => {
-  it('are written down in src/rest/README.md', async () => {
+  it('are written down in src/surfaces/rest/README.md', async () => {
     const row = (route: Route) =>
       `| ${route.on.join(', ')} | \`${route.path}\` | ${route.needs} | ${[route.live ? 'live' : '', route.module ?? ''].filter(Boolean).join(', ')} | ${route.summary} |`;
     const table = (rows: readonly Route[]) =>
@@ -384,7 +384,7 @@ ${table(documented)}
 
 ${table(extra)}
 `,
-    ).toMatchFileSnapshot('../../src/rest/README.md');
+    ).toMatchFileSnapshot('../../src/surfaces/rest/README.md');
   });
 
   it('give every code one status', () => {

@@ -7,7 +7,7 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createAuditor } from '../../src/audit/create.js';
+import { createAuditor } from '../../src/outbound/audit/create.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';

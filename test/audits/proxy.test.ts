@@ -4,8 +4,8 @@ import { createServer, request as httpRequest, type IncomingMessage, type Server
 import { connect, createServer as createTcp, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { afterEach, beforeAll, describe, expect, test } from 'vitest';
-import type { OutletParts } from '../../src/audit/connections.js';
-import { type AuditProxy, startProxy } from '../../src/audit/proxy.js';
+import type { OutletParts } from '../../src/outbound/audit/connections.js';
+import { type AuditProxy, startProxy } from '../../src/outbound/audit/proxy.js';
 import { closing } from '../support/cleanup.js';
 import { listenLocally } from '../support/local-server.js';
 

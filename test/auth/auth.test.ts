@@ -1,9 +1,9 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { LoginThrottle, networkOf } from '../../src/auth/login-throttle.js';
-import type { ServiceError } from '../../src/core/errors.js';
-import type { RequestInfo } from '../../src/http/request-info.js';
+import type { ServiceError } from '../../src/runtime/errors.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
 import { hashPassword } from '../../src/store/vault/vault.js';
+import { LoginThrottle, networkOf } from '../../src/surfaces/auth/login-throttle.js';
+import type { RequestInfo } from '../../src/surfaces/http/request-info.js';
 import { newKey } from '../support/logins.js';
 import { addUser, basic, quickHash, type Surfaces, startSurfaces } from '../support/surfaces.js';
 

@@ -1,12 +1,18 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { actionOf, connectionStateOf, coreUpdateOf, registeredOf, upgradesOf } from '../../src/child/answers.js';
-import { MAX_CHANGES } from '../../src/child/changes.js';
-import { ChildFailure } from '../../src/child/child.js';
-import { answerFailure, unframedFailure } from '../../src/child/failure.js';
-import { registrationFailure } from '../../src/child/registration.js';
-import { snapshotOf } from '../../src/child/snapshot.js';
-import { exactText, plainText, richText } from '../../src/child/text.js';
+import { ChildFailure } from '../../src/outbound/child/port.js';
+import {
+  actionOf,
+  connectionStateOf,
+  coreUpdateOf,
+  registeredOf,
+  upgradesOf,
+} from '../../src/outbound/child/protocol/answers.js';
+import { MAX_CHANGES } from '../../src/outbound/child/protocol/changes.js';
+import { answerFailure, unframedFailure } from '../../src/outbound/child/protocol/failure.js';
+import { registrationFailure } from '../../src/outbound/child/protocol/registration.js';
+import { snapshotOf } from '../../src/outbound/child/protocol/snapshot.js';
+import { exactText, plainText, richText } from '../../src/outbound/child/protocol/text.js';
 import wire from './wire.json' with { type: 'json' };
 
 const answers = wire.answers;

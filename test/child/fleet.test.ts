@@ -1,7 +1,7 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import type { ChildConnection, Registered } from '../../src/child/child.js';
-import { createChildSites, type PacedChildSites } from '../../src/child/http.js';
 import { type DemoSite, type Fleet, startFleet } from '../../src/demo/fleet.js';
+import { createChildSites, type PacedChildSites } from '../../src/outbound/child/create.js';
+import type { ChildConnection, Registered } from '../../src/outbound/child/port.js';
 import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
 

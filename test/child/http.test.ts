@@ -3,14 +3,14 @@ import { createServer as createSecureServer } from 'node:https';
 import { createServer as createTcpServer } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { selfSigned } from '../../src/demo/certificate.js';
 import {
   type CallFacts,
   type ChildSitesOptions,
   createChildSites,
   type PacedChildSites,
-} from '../../src/child/http.js';
-import { generateKey } from '../../src/child/sign.js';
-import { selfSigned } from '../../src/demo/certificate.js';
+} from '../../src/outbound/child/create.js';
+import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { closing } from '../support/cleanup.js';
 import { ALWAYS } from '../support/dates.js';
 import { listenLocally } from '../support/local-server.js';

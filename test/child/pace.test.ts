@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it } from 'vitest';
-import { ChildFailure } from '../../src/child/child.js';
-import { LatencyBook } from '../../src/child/latency.js';
-import { type PaceClock, type PaceLimits, Pacer } from '../../src/child/pace.js';
+import { LatencyBook } from '../../src/outbound/child/pacing/latency.js';
+import { type PaceClock, type PaceLimits, Pacer } from '../../src/outbound/child/pacing/pacer.js';
+import { ChildFailure } from '../../src/outbound/child/port.js';
 import { random } from '../support/processes/program.js';
 
 /** A clock that advances only when everything waits for it. */

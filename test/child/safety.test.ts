@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { Resolver } from '../../src/child/resolve.js';
-import { hostOf, siteUrl } from '../../src/child/safety.js';
-import { isPublicAddress } from '../../src/core/address.js';
+import { Resolver } from '../../src/outbound/child/wire/resolve.js';
+import { hostOf, siteUrl } from '../../src/outbound/child/wire/site-url.js';
+import { isPublicAddress } from '../../src/outbound/public-address.js';
 
 describe('addresses', () => {
   it.each([

@@ -1,10 +1,10 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, verify } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { ChildParams } from '../../src/child/child.js';
-import { encodeForm, passwordValue } from '../../src/child/form.js';
-import { readFrame } from '../../src/child/frame.js';
-import { generateKey, newNonce, SIGN_ALGOS, Signer } from '../../src/child/sign.js';
+import type { ChildParams } from '../../src/outbound/child/port.js';
+import { encodeForm, passwordValue } from '../../src/outbound/child/wire/form.js';
+import { readFrame } from '../../src/outbound/child/wire/frame.js';
+import { generateKey, newNonce, SIGN_ALGOS, Signer } from '../../src/outbound/child/wire/sign.js';
 import wire from './wire.json' with { type: 'json' };
 
 /** Parses a body as PHP does: form decoding, brackets into nested maps. */

@@ -9,7 +9,7 @@ import { createClient } from '@libsql/client';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { DEFAULT_TOOLSETS } from '../../src/core/toolsets.js';
+import { DEFAULT_TOOLSETS } from '../../src/runtime/toolsets.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
 import { operations } from '../../tools/index.js';

@@ -11,7 +11,7 @@ import { PassThrough, Writable } from 'node:stream';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { assertWritable } from '../../src/cli/file-access.js';
 import { localActor } from '../../src/cli/local-actor.js';
-import { serveStdio } from '../../src/mcp/stdio.js';
+import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
 import { endProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { INITIALIZE } from '../support/mcp-messages.js';

@@ -3,9 +3,9 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { nextKeyFile, presentVault } from '../../src/app/secret-key.js';
 import { rotateKey } from '../../src/cli/rotate-key.js';
-import { nextKeyFile, presentVault } from '../../src/config/secret-key.js';
-import type { Config } from '../../src/config/types.js';
+import type { Config } from '../../src/runtime/config/types.js';
 import { surveySealed } from '../../src/store/vault/sealed.js';
 import { keyFile } from '../../src/store/vault/vault.js';
 import { tempFolder } from '../support/cleanup.js';

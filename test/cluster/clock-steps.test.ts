@@ -2,18 +2,18 @@
 
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { createLeases } from '../../src/cluster/leases.js';
+import { reapJobs, runNextChunk } from '../../src/domain/actions/chunk.js';
+import { createClockStepMonitor } from '../../src/domain/clock-steps.js';
 import type { Ctx } from '../../src/domain/context.js';
-import { reapJobs, runNextChunk } from '../../src/domain/jobs/chunk.js';
-import { createClockStepMonitor } from '../../src/scheduler/clock-steps.js';
-import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
+import { createLeases } from '../../src/runtime/cluster/leases.js';
+import { createLog } from '../../src/runtime/telemetry/log.js';
 import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
-import { createLog } from '../../src/telemetry/log.js';
 import { answers, type MonitoringApp, monitoringApp } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';

@@ -6,7 +6,7 @@
 import { execFileSync, spawnSync } from 'node:child_process';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ProcessLocation, processId, processLocation } from '../../src/cluster/process-id.js';
+import { type ProcessLocation, processId, processLocation } from '../../src/runtime/cluster/process-id.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { IN_NAMESPACE, needs } from '../support/needs.js';

@@ -2,7 +2,7 @@
 
 import { setImmediate as turn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
-import { createSiteLocks } from '../../src/cluster/leases.js';
+import { createSiteLocks } from '../../src/runtime/cluster/leases.js';
 
 const NEVER = new AbortController().signal;
 

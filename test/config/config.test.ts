@@ -1,8 +1,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/config/config.js';
-import { createLog } from '../../src/telemetry/log.js';
+import { ConfigError, databaseFile, describeConfig, readConfig } from '../../src/runtime/config/config.js';
+import { createLog } from '../../src/runtime/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
 
 const home = { HOME: '/home/someone' };

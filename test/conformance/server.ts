@@ -3,12 +3,12 @@
  * Only tests can assemble this: no command offers it, and the suite cannot send credentials, so it needs none.
  */
 
-import { createRouter } from '../../src/http/router.js';
-import { listen } from '../../src/http/server.js';
-import type { McpCore } from '../../src/mcp/core.js';
-import { createMcpHttp } from '../../src/mcp/http.js';
-import { createMcpServer } from '../../src/mcp/server-2025.js';
-import { createModernServer } from '../../src/mcp/server-2026.js';
+import { createRouter } from '../../src/surfaces/http/router.js';
+import { listen } from '../../src/surfaces/http/server.js';
+import type { McpCore } from '../../src/surfaces/mcp/core.js';
+import { createMcpHttp } from '../../src/surfaces/mcp/http.js';
+import { createMcpServer } from '../../src/surfaces/mcp/server-2025.js';
+import { createModernServer } from '../../src/surfaces/mcp/server-2026.js';
 import { ADMIN, testApp } from '../support/harness.js';
 import { withLegacyFixtures } from './legacy.js';
 import { withModernFixtures } from './modern.js';

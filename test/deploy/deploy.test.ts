@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { describeConfig } from '../../src/config/config.js';
+import { describeConfig } from '../../src/runtime/config/config.js';
 import { tempFolder } from '../support/cleanup.js';
 import { needs } from '../support/needs.js';
 

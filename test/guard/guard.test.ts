@@ -13,10 +13,10 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/child/sign.js';
-import { withSettings } from '../../src/domain/safety/guard-code.js';
-import type { GuardClient } from '../../src/guard/client.js';
-import { lookHeaders } from '../../src/guard/protocol.js';
+import { withSettings } from '../../src/domain/updates/safe/guard-code.js';
+import { generateKey } from '../../src/outbound/child/wire/sign.js';
+import type { GuardClient } from '../../src/outbound/guard/client.js';
+import { lookHeaders } from '../../src/outbound/guard/protocol.js';
 import { needs } from '../support/needs.js';
 import {
   clientOf,

@@ -3,9 +3,9 @@
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { generateKey } from '../../src/child/sign.js';
-import { installCode, withSettings } from '../../src/domain/safety/guard-code.js';
-import type { GuardClient } from '../../src/guard/client.js';
+import { installCode, withSettings } from '../../src/domain/updates/safe/guard-code.js';
+import { generateKey } from '../../src/outbound/child/wire/sign.js';
+import type { GuardClient } from '../../src/outbound/guard/client.js';
 import { needs } from '../support/needs.js';
 import { mountVolume, type Volume } from '../support/processes/volume.js';
 import { clientOf, closeTransport, codeOf, contents, pause, plugin, status, visit, writePlugin } from './tools.js';

@@ -5,14 +5,21 @@ import { createPrivateKey, createPublicKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import type { WireRequest } from '../../src/child/exchange.js';
-import { GuardClient, type GuardSite } from '../../src/guard/client.js';
-import { canonicalText, GUARD_PROTOCOL, keyId, readReply, signedRequest, siteName } from '../../src/guard/protocol.js';
+import type { WireRequest } from '../../src/outbound/child/wire/exchange.js';
+import { GuardClient, type GuardSite } from '../../src/outbound/guard/client.js';
+import {
+  canonicalText,
+  GUARD_PROTOCOL,
+  keyId,
+  readReply,
+  signedRequest,
+  siteName,
+} from '../../src/outbound/guard/protocol.js';
 import { needs } from '../support/needs.js';
 import { PHP } from '../support/php.js';
 import { codeOf } from './tools.js';
 
-const root = new URL('../../guard/', import.meta.url);
+const root = new URL('../../php/', import.meta.url);
 const vectors = JSON.parse(readFileSync(new URL('vectors.json', root), 'utf8')) as {
   private_key: string;
   public_key: string;

@@ -6,11 +6,11 @@
 import { createHash, createHmac, randomBytes } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { Resolver } from '../../src/child/resolve.js';
-import { Transport } from '../../src/child/transport.js';
-import { GuardClient } from '../../src/guard/client.js';
-import type { GuardFailure } from '../../src/guard/failure.js';
-import { signedRequest } from '../../src/guard/protocol.js';
+import { Resolver } from '../../src/outbound/child/wire/resolve.js';
+import { Transport } from '../../src/outbound/child/wire/transport.js';
+import { GuardClient } from '../../src/outbound/guard/client.js';
+import type { GuardFailure } from '../../src/outbound/guard/failure.js';
+import { signedRequest } from '../../src/outbound/guard/protocol.js';
 import type { WordPress } from './wordpress.js';
 
 let transport: Transport | undefined;

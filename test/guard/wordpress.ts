@@ -19,7 +19,7 @@ import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { printedWord } from '../../src/domain/safety/guard-code.js';
+import { printedWord } from '../../src/domain/updates/safe/guard-code.js';
 import { freePort } from '../support/cleanup.js';
 import { PHP } from '../support/php.js';
 import { FPM, socketOf, startFpm } from './fpm.js';
@@ -27,7 +27,7 @@ import { FPM, socketOf, startFpm } from './fpm.js';
 const CORE = '/usr/share/wordpress';
 /** Far beyond any start, on a machine however busy: what does not start by then never will. */
 const LONGEST_START_MS = 300_000;
-export const GUARD_FILE = fileURLToPath(new URL('../../guard/sitefleet-guard.php', import.meta.url));
+export const GUARD_FILE = fileURLToPath(new URL('../../php/sitefleet-guard.php', import.meta.url));
 /** What the tests with a real WordPress need. */
 export const WORDPRESS = ['php', 'mariadb', 'wordpress'] as const;
 

@@ -6,10 +6,10 @@
 import { request as send } from 'node:http';
 import { connect } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Config } from '../../src/config/types.js';
-import { createJudge, type RequestOrigin } from '../../src/http/gate.js';
-import type { HttpListener } from '../../src/http/server.js';
-import { routes } from '../../src/rest/index.js';
+import type { Config } from '../../src/runtime/config/types.js';
+import { createJudge, type RequestOrigin } from '../../src/surfaces/http/gate.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey, newUser } from '../support/logins.js';

@@ -3,10 +3,10 @@
 import { connect } from 'node:net';
 import { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RequestFacts } from '../../src/http/pipeline.js';
-import type { HttpEnv } from '../../src/http/request-info.js';
-import { createRouter } from '../../src/http/router.js';
-import type { HttpListener } from '../../src/http/server.js';
+import type { RequestFacts } from '../../src/surfaces/http/pipeline.js';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import { createRouter } from '../../src/surfaces/http/router.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
 import { serveLocally } from '../support/local-server.js';
 import { silent } from '../support/surfaces.js';
 

@@ -14,8 +14,8 @@ import { cpSync, mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { createChildSites, type PacedChildSites } from '../../src/child/http.js';
 import type { DemoSite, Fleet } from '../../src/demo/fleet.js';
+import { createChildSites, type PacedChildSites } from '../../src/outbound/child/create.js';
 
 type Row = Record<string, string | number>;
 

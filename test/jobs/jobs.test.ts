@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/jobs/chunk.js';
+import { runNextChunk } from '../../src/domain/actions/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
@@ -115,7 +115,7 @@ describe('queued jobs', () => {
     const queued = await app.call('sync-sites', {});
     await runNextChunk(app.ctx(), 'a');
     app.clock.move(4 * 3600_000);
-    const { reapJobs } = await import('../../src/domain/jobs/chunk.js');
+    const { reapJobs } = await import('../../src/domain/actions/chunk.js');
     expect(await reapJobs(app.ctx())).toEqual({ timed_out: 1, expired: 0 });
     expect(await app.call('get-batch-job-status', { job_id: queued.job_id })).toMatchObject({
       status: 'failed',

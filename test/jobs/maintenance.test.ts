@@ -1,8 +1,8 @@
 /** Scheduled work of the service, driven by the clock. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { reportHealth, syncDueSites } from '../../src/domain/jobs/maintenance.js';
-import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
+import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
+import { reportHealth, syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const DAY = 24 * 3600_000;

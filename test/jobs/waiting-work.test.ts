@@ -1,10 +1,10 @@
 /** When a process that only reads has to run the schedule, and with it an engine. */
 
 import { beforeEach, expect, it } from 'vitest';
-import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
-import { refreshAbandoned } from '../../src/domain/sites/abandoned.js';
-import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
-import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
+import { syncDueSites } from '../../src/domain/connection/maintenance.js';
+import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
+import { runCertificates, runDomains } from '../../src/domain/monitoring/expiry-checks.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 const DAY = 24 * 3600_000;

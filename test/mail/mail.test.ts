@@ -1,11 +1,11 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { reportHealth } from '../../src/domain/jobs/maintenance.js';
-import { deleteExpired } from '../../src/domain/jobs/retention.js';
-import { dailyDigest } from '../../src/domain/mail/digest.js';
-import { listOutbox, previewMail, sendMail } from '../../src/domain/mail/mail.js';
-import { editMail } from '../../src/domain/mail/settings.js';
+import { dailyDigest } from '../../src/domain/alerts/mail/digest.js';
+import { listOutbox, previewMail, sendMail } from '../../src/domain/alerts/mail/mail.js';
+import { editMail } from '../../src/domain/alerts/mail/settings.js';
+import { reportHealth } from '../../src/domain/connection/maintenance.js';
 import { lookUpDomain } from '../../src/domain/monitoring/domain-lookup.js';
-import { createMailer } from '../../src/mail/smtp.js';
+import { deleteExpired } from '../../src/domain/retention.js';
+import { createMailer } from '../../src/outbound/mail/smtp.js';
 import type { NewAlert } from '../../src/store/monitoring/alerts.js';
 import { bareSite } from '../support/bare-site.js';
 import { SYSTEM, type TestApp, testApp } from '../support/harness.js';

@@ -1,10 +1,10 @@
 /** Running calls on many sites, and what happens to them when their clients disconnect. */
 
 import { describe, expect, it } from 'vitest';
-import type { Progress } from '../../src/core/progress.js';
-import { CallDeduplication, type Participant } from '../../src/mcp/call-deduplication.js';
-import { Cancellation } from '../../src/mcp/cancellation.js';
 import type { Caller } from '../../src/operation/operation.js';
+import type { Progress } from '../../src/runtime/progress.js';
+import { CallDeduplication, type Participant } from '../../src/surfaces/mcp/call-deduplication.js';
+import { Cancellation } from '../../src/surfaces/mcp/cancellation.js';
 import { handClock } from '../support/harness.js';
 import { LOCAL } from '../support/mcp-clients.js';
 

@@ -1,9 +1,9 @@
 /** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createClock } from '../../src/core/clock.js';
-import { ConfirmationTokens } from '../../src/mcp/confirmation-tokens.js';
-import { createMcpCore } from '../../src/mcp/core.js';
+import { createClock } from '../../src/runtime/clock.js';
+import { ConfirmationTokens } from '../../src/surfaces/mcp/confirmation-tokens.js';
+import { createMcpCore } from '../../src/surfaces/mcp/core.js';
 import { handClock } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 import {

@@ -4,9 +4,9 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { InMemoryTransport } from '@modelcontextprotocol/sdk/inMemory.js';
 import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Actor } from '../../src/core/actor.js';
-import type { HttpListener } from '../../src/http/server.js';
-import { serveStdio } from '../../src/mcp/stdio.js';
+import type { Actor } from '../../src/runtime/actor.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
+import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
 import { closing } from '../support/cleanup.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';

@@ -3,7 +3,7 @@
 import { createServer } from 'node:http';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type ConfigError, readConfig } from '../../src/config/config.js';
+import { type ConfigError, readConfig } from '../../src/runtime/config/config.js';
 import { operations } from '../../tools/index.js';
 import { testApp } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';

@@ -5,8 +5,8 @@
 
 import fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { TOOLSETS } from '../../src/core/toolsets.js';
-import { cleanText, cleanValue } from '../../src/mcp/untrusted-text.js';
+import { TOOLSETS } from '../../src/runtime/toolsets.js';
+import { cleanText, cleanValue } from '../../src/surfaces/mcp/untrusted-text.js';
 import { everyOperation } from '../operations/cases.js';
 import { connect, type Driver, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 

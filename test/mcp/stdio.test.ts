@@ -7,7 +7,7 @@ import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { DEFAULT_TOOLSETS } from '../../src/core/toolsets.js';
+import { DEFAULT_TOOLSETS } from '../../src/runtime/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
 import { INITIALIZE } from '../support/mcp-messages.js';

@@ -5,7 +5,7 @@
 import { Tiktoken } from 'js-tiktoken/lite';
 import ranks from 'js-tiktoken/ranks/o200k_base';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from '../../src/mcp/token-estimate.js';
+import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from '../../src/surfaces/mcp/token-estimate.js';
 import { operations } from '../../tools/index.js';
 import { LOCAL, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
-import { createProbe } from '../../src/probe/create.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
 import { closing } from '../support/cleanup.js';
 import { ALWAYS, OVER, TO_COME } from '../support/dates.js';
 import { authority } from './authority.js';

@@ -4,9 +4,9 @@
  */
 
 import { beforeEach, expect, it } from 'vitest';
-import { ALONE } from '../../src/cluster/members.js';
-import { nextRun } from '../../src/scheduler/timer.js';
-import { timetable } from '../../src/scheduler/timetable.js';
+import { timetable } from '../../src/app/schedule/timetable.js';
+import { ALONE } from '../../src/runtime/cluster/members.js';
+import { nextRun } from '../../src/runtime/scheduler/timer.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { SYSTEM } from '../support/harness.js';
 import { type Receiver, receiver } from '../support/receiver.js';

@@ -2,8 +2,8 @@
 
 import { describe, expect, it } from 'vitest';
 import { enterDomain } from '../../src/domain/monitoring/domains.js';
-import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/probe/probe.js';
-import { runCertificates, runDomains } from '../../src/scheduler/expiry-checks.js';
+import { runCertificates, runDomains } from '../../src/domain/monitoring/expiry-checks.js';
+import type { CertificateAnswer, CertificateFacts, DomainAnswer } from '../../src/outbound/probe/probe.js';
 import { START } from '../support/harness.js';
 import { answers, type MonitoringApp, monitoringApp } from './monitoring-app.js';
 

@@ -1,12 +1,12 @@
 /** The monitors over a real database and a simulated network: the test decides which answers arrive, and when. */
 
 import { createService, type Service } from '../../src/app/service.js';
-import type { Event } from '../../src/core/events.js';
 import type { Ctx } from '../../src/domain/context.js';
-import { createProbe } from '../../src/probe/create.js';
-import type { HttpAnswer, HttpProbe, Probe } from '../../src/probe/probe.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
+import type { HttpAnswer, HttpProbe, Probe } from '../../src/outbound/probe/probe.js';
+import type { Event } from '../../src/runtime/events.js';
+import { createLog } from '../../src/runtime/telemetry/log.js';
 import type { Db } from '../../src/store/driver/db.js';
-import { createLog } from '../../src/telemetry/log.js';
 import { bareSite } from '../support/bare-site.js';
 import { closing } from '../support/cleanup.js';
 import { type CountingDb, countingDb } from '../support/counting-db.js';

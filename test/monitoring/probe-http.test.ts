@@ -1,7 +1,7 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { createProbe } from '../../src/probe/create.js';
-import type { HttpProbe } from '../../src/probe/probe.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
+import type { HttpProbe } from '../../src/outbound/probe/probe.js';
 import { closing } from '../support/cleanup.js';
 import { authority } from './authority.js';
 import { httpServer, tcpServer, tlsServer } from './servers.js';

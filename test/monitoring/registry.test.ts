@@ -2,9 +2,9 @@
 
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { createProbe, type ProbeOptions } from '../../src/probe/create.js';
-import type { Probe } from '../../src/probe/probe.js';
-import { whoisDate } from '../../src/probe/whois-answer.js';
+import { createProbe, type ProbeOptions } from '../../src/outbound/probe/create.js';
+import type { Probe } from '../../src/outbound/probe/probe.js';
+import { whoisDate } from '../../src/outbound/probe/whois-answer.js';
 import { closing } from '../support/cleanup.js';
 import { httpServer, whoisServer } from './servers.js';
 

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { pruneMonitoring, runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
 import { checkMonitor } from '../../src/domain/monitoring/edit.js';
 import { judge } from '../../src/domain/monitoring/judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitoring/settings.js';
-import type { HttpAnswer, HttpProbe } from '../../src/probe/probe.js';
-import { pruneMonitoring, runDueMonitors } from '../../src/scheduler/monitoring.js';
+import type { HttpAnswer, HttpProbe } from '../../src/outbound/probe/probe.js';
 import { bareSite } from '../support/bare-site.js';
 import { answers, type MonitoringApp, maintenancePage, monitoringApp, silence } from './monitoring-app.js';
 

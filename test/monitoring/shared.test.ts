@@ -5,11 +5,11 @@
 
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Members } from '../../src/cluster/members.js';
+import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
 import { checkMonitor } from '../../src/domain/monitoring/edit.js';
-import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/probe/probe.js';
-import { runCertificates } from '../../src/scheduler/expiry-checks.js';
-import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { runCertificates } from '../../src/domain/monitoring/expiry-checks.js';
+import type { CertificateAnswer, HttpAnswer, Probe } from '../../src/outbound/probe/probe.js';
+import type { Members } from '../../src/runtime/cluster/members.js';
 import { type Row, StorageError, type Value } from '../../src/store/driver/db.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type HandClock, handClock } from '../support/harness.js';

@@ -5,8 +5,8 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { HttpAnswer } from '../../src/probe/probe.js';
-import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
+import type { HttpAnswer } from '../../src/outbound/probe/probe.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { tempFolder } from '../support/cleanup.js';
 import { START } from '../support/harness.js';

@@ -3,8 +3,8 @@
  * and a working call. Tests that cover all operations read this list; a new operation adds one line.
  */
 
-import type { ErrorCode } from '../../src/core/errors.js';
 import { findItem, keep } from '../../src/demo/guard/state.js';
+import type { ErrorCode } from '../../src/runtime/errors.js';
 import { type Answer, START, type TestApp } from '../support/harness.js';
 
 /** Input of a working call, or a function that builds it from the results of earlier calls. */

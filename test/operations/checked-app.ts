@@ -3,11 +3,11 @@
 import type { JsonSchemaValidator } from '@modelcontextprotocol/sdk/validation';
 import { AjvJsonSchemaValidator } from '@modelcontextprotocol/sdk/validation/ajv';
 import { expect } from 'vitest';
-import type { Actor } from '../../src/core/actor.js';
-import { STATUS } from '../../src/core/errors.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState, ThemeState } from '../../src/demo/state.js';
 import { contractOf, type JsonSchema } from '../../src/operation/contract.js';
+import type { Actor } from '../../src/runtime/actor.js';
+import { STATUS } from '../../src/runtime/errors.js';
 import { type Statement, StorageError } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN, type TestApp, type TestOptions, testApp } from '../support/harness.js';

@@ -1,7 +1,7 @@
 /** Every documented code of every operation (operations §8, §9), each produced once. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { ErrorCode } from '../../src/core/errors.js';
+import type { ErrorCode } from '../../src/runtime/errors.js';
 import { operations } from '../../tools/index.js';
 import { ADMIN } from '../support/harness.js';
 import { CASES, REACH, SITE, wellFormed } from './cases.js';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { costChange, costRecord, newCost } from '../../schemas/cost.js';
-import type { ServiceError } from '../../src/core/errors.js';
 import { addCost, deleteCost, getCost, listCosts, updateCost } from '../../src/domain/costs/records.js';
+import type { ServiceError } from '../../src/runtime/errors.js';
 import { type OfflineApp, offlineApp, pluck } from './offline-app.js';
 
 let app: OfflineApp;

@@ -1,7 +1,7 @@
 /** Ignoring an update on every site: permanently, until a time, or for one version. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { timetable } from '../../src/scheduler/timetable.js';
+import { timetable } from '../../src/app/schedule/timetable.js';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
 const DAY = 86_400_000;

@@ -1,10 +1,10 @@
 /** Operations over a real database in memory, without the network: the base of the tests of clients, tags and costs. */
 
-import type { Config } from '../../src/config/types.js';
-import { ServiceError } from '../../src/core/errors.js';
-import type { Event, NewEvent } from '../../src/core/events.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { Operation } from '../../src/operation/operation.js';
+import type { Config } from '../../src/runtime/config/types.js';
+import { ServiceError } from '../../src/runtime/errors.js';
+import type { Event, NewEvent } from '../../src/runtime/events.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';

@@ -1,7 +1,7 @@
 /** Calls of a queued job yield to calls that a user waits for: an update during a queued sync of many sites. */
 
 import { beforeEach, expect, it } from 'vitest';
-import type { PacedChildSites } from '../../src/child/http.js';
+import type { PacedChildSites } from '../../src/outbound/child/create.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const SITES = 40;

@@ -9,8 +9,8 @@ import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/
 import { build } from 'esbuild';
 import type { Browser, FrameLocator, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpListener } from '../../src/http/server.js';
-import { initializeParams, sessionFacts } from '../../src/mcp/session-ids.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
+import { initializeParams, sessionFacts } from '../../src/surfaces/mcp/session-ids.js';
 import { launchChromium } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { expect } from 'vitest';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/surfaces/http/server.js';
 import { buildPage } from '../../web/build.mjs';
 import { cheapHash } from '../support/cheap-hash.js';
 import { launchChromium } from '../support/chromium.js';

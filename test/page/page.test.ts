@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
+import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
 import { editSettings } from '../../src/domain/settings/settings.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { listenLocally } from '../support/local-server.js';

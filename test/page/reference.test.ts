@@ -6,8 +6,8 @@
 import { Validator } from '@seriousme/openapi-schema-validator';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpListener } from '../../src/http/server.js';
-import { routes } from '../../src/rest/index.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { operations } from '../../tools/index.js';
 import { launchChromium } from '../support/chromium.js';
 import { type TestApp, testApp } from '../support/harness.js';

@@ -1,12 +1,12 @@
 /** Calls the REST interface of a test service as a client would: over HTTP with real keys. */
 
 import type { Hono } from 'hono';
-import type { HttpEnv } from '../../src/http/request-info.js';
-import { createRouter } from '../../src/http/router.js';
 import type { Call } from '../../src/operation/operation.js';
-import { createRestApp } from '../../src/rest/app.js';
-import { routes } from '../../src/rest/index.js';
 import type { KeyScope } from '../../src/store/access/keys.js';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
+import { createRouter } from '../../src/surfaces/http/router.js';
+import { createRestApp } from '../../src/surfaces/rest/app.js';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 

@@ -1,9 +1,9 @@
 /** The SSL and the domain monitor over HTTP. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createProbe } from '../../src/probe/create.js';
-import type { DomainAnswer } from '../../src/probe/probe.js';
-import { runCertificates } from '../../src/scheduler/expiry-checks.js';
+import { runCertificates } from '../../src/domain/monitoring/expiry-checks.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
+import type { DomainAnswer } from '../../src/outbound/probe/probe.js';
 import { authority } from '../monitoring/authority.js';
 import { tlsServer } from '../monitoring/servers.js';
 import { bareSite } from '../support/bare-site.js';

@@ -2,8 +2,8 @@
 
 import { beforeAll, expect, it } from 'vitest';
 import { jsonSchema } from '../../src/operation/contract.js';
-import { routes } from '../../src/rest/index.js';
-import type { Route } from '../../src/rest/route.js';
+import { routes } from '../../src/surfaces/rest/index.js';
+import type { Route } from '../../src/surfaces/rest/route.js';
 import { SOAK } from '../robustness/soak.js';
 import { type RestApp, restApp } from './client.js';
 

@@ -3,7 +3,7 @@
 import { type ClientRequest, request } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
-import type { HttpListener } from '../../src/http/server.js';
+import type { HttpListener } from '../../src/surfaces/http/server.js';
 import { cheapHash } from '../support/cheap-hash.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';

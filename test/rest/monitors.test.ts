@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runDueMonitors } from '../../src/scheduler/monitoring.js';
+import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
 import { SYSTEM } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 

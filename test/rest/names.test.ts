@@ -4,8 +4,8 @@
  */
 
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { routes } from '../../src/rest/index.js';
-import type { Route } from '../../src/rest/route.js';
+import { routes } from '../../src/surfaces/rest/index.js';
+import type { Route } from '../../src/surfaces/rest/route.js';
 import { type RestApp, restApp } from './client.js';
 
 /** A name that no list of ids, names or settings has. */

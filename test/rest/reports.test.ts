@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import { SEGMENT_NAMES, SEGMENTS, type Segment } from '../../schemas/report.js';
 import { logEntry } from '../../src/demo/change-log.js';
-import { phpDate } from '../../src/domain/common/php-date.js';
+import { phpDate } from '../../src/domain/reports/php-date.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;

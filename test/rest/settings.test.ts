@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { mailToSend } from '../../src/domain/mail/settings.js';
+import { createSchedule } from '../../src/app/schedule/schedule.js';
+import { timetable } from '../../src/app/schedule/timetable.js';
+import { mailToSend } from '../../src/domain/alerts/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
-import { createSchedule } from '../../src/scheduler/schedule.js';
-import { timetable } from '../../src/scheduler/timetable.js';
 import { newKey, newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';
 

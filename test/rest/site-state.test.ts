@@ -4,7 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import type { Faults } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { syncDueSites } from '../../src/domain/jobs/maintenance.js';
+import { syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
 import { type RestApp, restApp } from './client.js';
 

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runToolJobs } from '../../src/domain/jobs/tool-jobs.js';
+import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
 import { type RestApp, restApp } from './client.js';
 
 const TOOLS = [

@@ -2,7 +2,7 @@
 
 import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
-import { routes } from '../../src/rest/index.js';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
 import type { recorder } from './traffic.js';

@@ -1,7 +1,7 @@
 /** Every row of the REST interface called at least once, over a simulated fleet, and every answer recorded. */
 
-import { routes } from '../../src/rest/index.js';
-import type { HttpMethod } from '../../src/rest/route.js';
+import { routes } from '../../src/surfaces/rest/index.js';
+import type { HttpMethod } from '../../src/surfaces/rest/route.js';
 import type { RestApp, RestReply } from './client.js';
 
 export interface Recorded {

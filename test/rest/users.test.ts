@@ -2,7 +2,7 @@
 
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/http/request-info.js';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { newKey } from '../support/logins.js';
 

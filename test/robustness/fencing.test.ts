@@ -3,14 +3,14 @@
 import { setMaxListeners } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLeases } from '../../src/cluster/leases.js';
-import { createClusterLimits } from '../../src/cluster/shared-limits.js';
+import { createLeases } from '../../src/runtime/cluster/leases.js';
+import { createClusterLimits } from '../../src/runtime/cluster/shared-limits.js';
+import { createLog } from '../../src/runtime/telemetry/log.js';
 import { createLeases as createLeaseRows } from '../../src/store/cluster/leases.js';
 import type { Db } from '../../src/store/driver/db.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
-import { createLog } from '../../src/telemetry/log.js';
 import { tempFolder } from '../support/cleanup.js';
 import { handClock, testApp } from '../support/harness.js';
 

@@ -5,7 +5,7 @@
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createChildSites } from '../../src/child/http.js';
+import { createChildSites } from '../../src/outbound/child/create.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { listenLocally } from '../support/local-server.js';
 import { random } from '../support/processes/program.js';

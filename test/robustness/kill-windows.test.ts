@@ -7,7 +7,7 @@ import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { nextKeyFile } from '../../src/config/secret-key.js';
+import { nextKeyFile } from '../../src/app/secret-key.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
 import { tempFolder } from '../support/cleanup.js';

@@ -7,7 +7,7 @@ import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { Hono } from 'hono';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { HttpEnv } from '../../src/http/request-info.js';
+import type { HttpEnv } from '../../src/surfaces/http/request-info.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 

@@ -3,13 +3,13 @@
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChildFailure, type ChildParams } from '../../src/child/child.js';
-import { encodeForm } from '../../src/child/form.js';
-import { readFrame } from '../../src/child/frame.js';
-import { ServiceError } from '../../src/core/errors.js';
 import { storedUrl, urlReference } from '../../src/domain/sites/urls.js';
-import { compareVersions } from '../../src/domain/updates/versions.js';
-import { queryInput } from '../../src/run/query.js';
+import { compareVersions } from '../../src/domain/sites/versions.js';
+import { ChildFailure, type ChildParams } from '../../src/outbound/child/port.js';
+import { encodeForm } from '../../src/outbound/child/wire/form.js';
+import { readFrame } from '../../src/outbound/child/wire/frame.js';
+import { ServiceError } from '../../src/runtime/errors.js';
+import { queryInput } from '../../src/surfaces/abilities/query.js';
 import { nasty, nastyText } from './arbitrary.js';
 import { SOAK, shortOrLong } from './soak.js';
 

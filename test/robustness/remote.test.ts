@@ -5,7 +5,7 @@
 
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { asServiceError } from '../../src/core/errors.js';
+import { asServiceError } from '../../src/runtime/errors.js';
 import { everyOperation } from '../operations/cases.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';

@@ -4,9 +4,9 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import type { Breakage } from '../../src/demo/faults.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
-import { deleteExpired } from '../../src/domain/jobs/retention.js';
-import { settleInterrupted } from '../../src/domain/safety/unsettled.js';
-import { safeUpdateHistory } from '../../src/domain/safety/update-history.js';
+import { deleteExpired } from '../../src/domain/retention.js';
+import { settleInterrupted } from '../../src/domain/updates/safe/unsettled.js';
+import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
 import { ADMIN } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 

@@ -4,14 +4,14 @@
 
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
-import type { ServiceError } from '../../src/core/errors.js';
-import { type Baseline, compare, type Look } from '../../src/domain/safety/compare-health.js';
-import { factsOf } from '../../src/domain/safety/page-facts.js';
-import { lookAgain, lookBefore } from '../../src/domain/safety/probe.js';
-import { judge } from '../../src/domain/safety/verdict.js';
 import { loadSite } from '../../src/domain/sites/load.js';
-import { createProbe } from '../../src/probe/create.js';
-import type { HttpProbe, Probe } from '../../src/probe/probe.js';
+import { type Baseline, compare, type Look } from '../../src/domain/updates/safe/compare-health.js';
+import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
+import { lookAgain, lookBefore } from '../../src/domain/updates/safe/probe.js';
+import { judge } from '../../src/domain/updates/safe/verdict.js';
+import { createProbe } from '../../src/outbound/probe/create.js';
+import type { HttpProbe, Probe } from '../../src/outbound/probe/probe.js';
+import type { ServiceError } from '../../src/runtime/errors.js';
 import { deniedTo } from '../operations/checked-app.js';
 import { listenLocally } from '../support/local-server.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';

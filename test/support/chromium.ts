@@ -1,7 +1,7 @@
 /** Starts the Chromium of this machine, for tests that need a real browser. */
 
 import { type Browser, chromium } from 'playwright-core';
-import { findBrowser } from '../../src/audit/browser.js';
+import { findBrowser } from '../../src/outbound/audit/browser.js';
 
 const executablePath = await findBrowser(null);
 

@@ -6,8 +6,8 @@
 import { randomBytes } from 'node:crypto';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { readConfig } from '../../src/config/config.js';
-import { type Config, MODULES, TOOLSETS } from '../../src/config/types.js';
+import { readConfig } from '../../src/runtime/config/config.js';
+import { type Config, MODULES, TOOLSETS } from '../../src/runtime/config/types.js';
 
 export function testConfig(change: Partial<Config> = {}): Config {
   return {

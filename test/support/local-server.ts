@@ -1,7 +1,7 @@
 /** Servers of tests on loopback. */
 
 import type { AddressInfo, Server, Socket } from 'node:net';
-import { type HttpListener, listen } from '../../src/http/server.js';
+import { type HttpListener, listen } from '../../src/surfaces/http/server.js';
 import { closing } from './cleanup.js';
 
 interface LocalServer {

@@ -14,10 +14,10 @@ import {
 } from '@modelcontextprotocol/sdk/types.js';
 import { AjvJsonSchemaValidator as LegacyValidators } from '@modelcontextprotocol/sdk/validation/ajv';
 import { StdioServerTransport as ModernPipe } from '@modelcontextprotocol/server/stdio';
-import type { Actor } from '../../src/core/actor.js';
-import { type HttpListener, listen } from '../../src/http/server.js';
-import type { McpCore } from '../../src/mcp/core.js';
-import { serveStdio } from '../../src/mcp/stdio.js';
+import type { Actor } from '../../src/runtime/actor.js';
+import { type HttpListener, listen } from '../../src/surfaces/http/server.js';
+import type { McpCore } from '../../src/surfaces/mcp/core.js';
+import { serveStdio } from '../../src/surfaces/mcp/stdio.js';
 import { closing } from './cleanup.js';
 import { type TestApp, type TestOptions, testApp } from './harness.js';
 import { newKey } from './logins.js';

@@ -1,6 +1,6 @@
 /** The days, zones and locales under which `npm run test:shifted` runs. */
 
-import { dayEnd, momentOf, wordpressTime } from '../../src/domain/common/time-zones.js';
+import { dayEnd, momentOf, wordpressTime } from '../../src/runtime/time-zones.js';
 
 export interface Shift {
   name: string;

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
-import { routes } from '../../src/rest/index.js';
-import { compileInputParser } from '../../src/validation/input-parser.js';
+import { compileInputParser } from '../../src/operation/validation/input-parser.js';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { operations } from '../../tools/index.js';
 
 /** Both parsers must agree on every value: the fast one may only be faster, or leave a value to the other. */

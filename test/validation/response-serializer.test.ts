@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from '../../schemas/zod.js';
-import { compileSerializer } from '../../src/validation/response-serializer.js';
+import { compileSerializer } from '../../src/operation/validation/response-serializer.js';
 import { operations } from '../../tools/index.js';
 
 /** Both serializers must agree on every value: the fast one may only be faster. */

@@ -1,7 +1,7 @@
 import { paging } from '../../schemas/common.js';
 import { JOB_ID, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
-import { jobStatus } from '../../src/domain/jobs/jobs.js';
+import { jobStatus } from '../../src/domain/actions/jobs.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

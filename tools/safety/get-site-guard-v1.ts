@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteGuard } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
-import { siteGuard as read } from '../../src/domain/safety/site-guard.js';
+import { siteGuard as read } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,7 +1,7 @@
 import { bool, siteRef } from '../../schemas/common.js';
 import { guardInstall } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
-import { installGuard } from '../../src/domain/safety/site-guard.js';
+import { installGuard } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

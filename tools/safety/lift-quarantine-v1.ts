@@ -2,7 +2,7 @@ import { token } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { quarantinedVersion } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
-import { liftQuarantine } from '../../src/domain/safety/quarantine.js';
+import { liftQuarantine } from '../../src/domain/updates/safe/quarantine.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

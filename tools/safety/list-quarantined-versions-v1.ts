@@ -1,7 +1,7 @@
 import { bool, pageNumbers, paging } from '../../schemas/common.js';
 import { quarantinedVersion } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
-import { quarantinedVersions } from '../../src/domain/safety/quarantine.js';
+import { quarantinedVersions } from '../../src/domain/updates/safe/quarantine.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,7 +1,7 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteSnapshots } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
-import { siteSnapshots as read } from '../../src/domain/safety/roll-back.js';
+import { siteSnapshots as read } from '../../src/domain/updates/safe/roll-back.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,6 +1,6 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { previewRemoval, removeGuard } from '../../src/domain/safety/site-guard.js';
+import { previewRemoval, removeGuard } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -3,7 +3,7 @@ import { slug } from '../../schemas/extension.js';
 import { itemType, rolledBack } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
-import { rollBack } from '../../src/domain/safety/roll-back.js';
+import { rollBack } from '../../src/domain/updates/safe/roll-back.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,7 +1,7 @@
 import { bool, id, list, token } from '../../schemas/common.js';
 import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { addSite } from '../../src/domain/sites/connection.js';
+import { addSite } from '../../src/domain/connection/connection.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,9 +1,9 @@
 import { dryRun, queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
+import { reconnectHandler } from '../../src/domain/actions/handlers.js';
+import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
 import type { Ctx } from '../../src/domain/context.js';
-import { reconnectHandler } from '../../src/domain/jobs/handlers.js';
 import type { SiteRef } from '../../src/domain/sites/resolve.js';
-import { answerOnSites, chooseSites } from '../../src/domain/sites/run-on-sites.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 

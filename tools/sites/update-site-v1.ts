@@ -1,7 +1,7 @@
 import { bool, id, list, plainText, siteRef } from '../../schemas/common.js';
 import { site, siteName } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { updateSite } from '../../src/domain/sites/update.js';
+import { updateSite } from '../../src/domain/connection/update.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

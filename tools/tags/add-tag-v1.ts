@@ -1,6 +1,6 @@
 import { tag, tagColorInput, tagNameInput } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { addTag } from '../../src/domain/sites/tags.js';
+import { addTag } from '../../src/domain/tags/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

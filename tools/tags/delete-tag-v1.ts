@@ -1,7 +1,7 @@
 import { confirmation } from '../../schemas/common.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { deleteTag, previewDeleteTag } from '../../src/domain/sites/tags.js';
+import { deleteTag, previewDeleteTag } from '../../src/domain/tags/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -4,7 +4,7 @@ import { include, siteExtras } from '../../schemas/site-extras.js';
 import { tagHead, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
 import { withExtras } from '../../src/domain/sites/extras.js';
-import { listTagSites } from '../../src/domain/sites/tags.js';
+import { listTagSites } from '../../src/domain/tags/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

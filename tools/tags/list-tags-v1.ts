@@ -2,7 +2,7 @@ import { ids } from '../../schemas/client.js';
 import { pageNumbers, paging } from '../../schemas/common.js';
 import { tagListItem } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { listTags } from '../../src/domain/sites/tags.js';
+import { listTags } from '../../src/domain/tags/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

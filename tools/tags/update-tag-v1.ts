@@ -1,6 +1,6 @@
 import { tag, tagColorInput, tagNameInput, tagRef } from '../../schemas/tag.js';
 import { z } from '../../schemas/zod.js';
-import { updateTag } from '../../src/domain/sites/tags.js';
+import { updateTag } from '../../src/domain/tags/tags.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -2,11 +2,11 @@
  * A single description of everything callable over HTTP, in OpenAPI 3.0: the viewer takes ten times as long for 3.1.
  */
 
-const { openApi } = await import('../../dist/src/rest/openapi.js');
-const { routes } = await import('../../dist/src/rest/index.js');
-const { describeRuns } = await import('../../dist/src/run/openapi.js');
+const { openApi } = await import('../../dist/src/surfaces/rest/openapi.js');
+const { routes } = await import('../../dist/src/surfaces/rest/index.js');
+const { describeRuns } = await import('../../dist/src/surfaces/abilities/openapi.js');
 const { operations } = await import('../../dist/tools/index.js');
-const { VERSION } = await import('../../dist/src/core/version.js');
+const { VERSION } = await import('../../dist/src/runtime/version.js');
 
 const { description: ROWS } = (await openApi([], VERSION)).info;
 const INTRODUCTION = `**Operations** are what assistants call as MCP tools; over HTTP they take the user name and password of a login, and \`{"input": {…}}\`. \

@@ -1,7 +1,7 @@
 /** Which rights a caller may grant: only those they hold themselves. */
 
-import type { Right } from '../../core/actor.js';
-import { ServiceError } from '../../core/errors.js';
+import type { Right } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 
 /** Throws `svc_rest_insufficient_permission` if the caller lacks one of the rights, or access to every site. */

@@ -1,11 +1,11 @@
 /** API keys of the REST interface (REST §1, §6.1). */
 
-import type { Right } from '../../core/actor.js';
-import { ServiceError } from '../../core/errors.js';
+import type { Right } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../store/access/keys.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
+import { withStorageError } from '../storage-messages.js';
 import { requireGrant } from './grants.js';
 
 const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete' };

@@ -1,7 +1,7 @@
 /** Users: people who log in with a name and a password, or once by a link (REST §7.3). */
 
-import { ServiceError } from '../../core/errors.js';
-import { requirePassword } from '../../core/password.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { requirePassword } from '../../runtime/password.js';
 import type { UserOutcome, UserRef, UserRight, UserRow } from '../../store/access/users.js';
 import type { Store } from '../../store/store.js';
 import type { Ctx } from '../context.js';

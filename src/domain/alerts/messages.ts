@@ -5,9 +5,9 @@
 
 import type { RecipientType } from '../../../schemas/alerts.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
-import { type MailedAlert, toneOf, wordsOf } from '../mail/alerts.js';
-import { oneLine, TONE_COLOURS, type Tone } from '../mail/layout.js';
 import { isoTime } from '../sites/sites.js';
+import { type MailedAlert, toneOf, wordsOf } from './mail/alerts.js';
+import { oneLine, TONE_COLOURS, type Tone } from './mail/layout.js';
 
 export interface Post {
   url: string;

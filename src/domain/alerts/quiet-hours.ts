@@ -1,7 +1,7 @@
 /** Quiet hours of a recipient: from one time of day to another, which may be on the next day. Pure. */
 
+import { wallOf } from '../../runtime/time-zones.js';
 import type { RecipientFields } from '../../store/monitoring/alert-recipients.js';
-import { wallOf } from '../common/time-zones.js';
 
 /** Whether an instant is within the quiet hours, which are minutes of the day in a zone; null = none. */
 export function isQuiet(

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto';
 import type { AlertKindName, RecipientType } from '../../../schemas/alerts.js';
 import { parseUrl } from '../../../schemas/url.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { AlertTarget, RecipientFields, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import { requireAccess } from '../clients/records.js';
 import type { Ctx } from '../context.js';

@@ -1,7 +1,7 @@
 /** A made-up alert of each kind, for previews and tests. */
 
-import type { AlertKind } from '../../core/events.js';
-import type { MailedAlert } from '../mail/alerts.js';
+import type { AlertKind } from '../../runtime/events.js';
+import type { MailedAlert } from './mail/alerts.js';
 
 const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z', registrar: 'Example Registrar' };
 const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };

@@ -1,10 +1,10 @@
 /** Test alerts: a made-up alert to each recipient, and whether a real one would reach anyone. */
 
 import { MAIL_KINDS } from '../../../schemas/mail.js';
-import type { AlertKind } from '../../core/events.js';
+import type { AlertKind } from '../../runtime/events.js';
 import type { Ctx } from '../context.js';
-import { listMails, mailLook } from '../mail/settings.js';
 import { postAlerts } from './deliveries.js';
+import { listMails, mailLook } from './mail/settings.js';
 import { loadRecipient, MOST_RECIPIENTS } from './recipients.js';
 import { sampleAlert } from './samples.js';
 

@@ -1,7 +1,7 @@
 /** Performance audits: requesting them, and their results (REST §6.7). The queue is processed in queue.ts. */
 
 import type { AuditStrategyChoice } from '../../../schemas/audit.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { AuditChoice, AuditRow, AuditSite, AuditStatus, AuditStrategy } from '../../store/audits/audits.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';

@@ -1,7 +1,7 @@
 /** Processes the queue of performance audits, one at a time: each takes a browser and most of a processor. */
 
-import type { AuditEngine, AuditFailure } from '../../audit/audit.js';
-import { ServiceError } from '../../core/errors.js';
+import type { AuditEngine, AuditFailure } from '../../outbound/audit/audit.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { ClaimedAudit } from '../../store/audits/audits.js';
 import type { Ctx } from '../context.js';
 import { isScheduleOn } from '../settings/effects.js';

@@ -2,8 +2,8 @@
 
 import type { auditSettings as settingFields } from '../../../schemas/audit.js';
 import type { z } from '../../../schemas/zod.js';
-import type { AuditEngine } from '../../audit/audit.js';
-import { ServiceError } from '../../core/errors.js';
+import type { AuditEngine } from '../../outbound/audit/audit.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { masked } from '../settings/backups.js';
 

@@ -1,9 +1,9 @@
 /** Scheduled backups: one a day, of which the last 7 days and the last 4 weeks are kept. A failure raises an alert. */
 
-import { type Alert, emitAlerts } from '../../core/events.js';
+import { type Alert, emitAlerts } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { BackupFile } from '../../store/backups/folder.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/times.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

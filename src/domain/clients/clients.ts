@@ -2,12 +2,12 @@
 
 import type { clientDetails } from '../../../schemas/client.js';
 import type { z } from '../../../schemas/zod.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { listStandingSites } from '../sites/sites.js';
+import { withStorageError } from '../storage-messages.js';
 import {
   type ClientHead,
   type ClientRef,

@@ -1,6 +1,6 @@
 /** Finding, showing and refusing clients: shared by the verbs of clients. */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../../store/clients/rows.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';

@@ -2,11 +2,11 @@
 
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SuspensionChange } from '../../store/sites/status.js';
-import { withStorageError } from '../common/storage-messages.js';
+import { reconnectHandler } from '../actions/handlers.js';
+import { answerOnSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
-import { reconnectHandler } from '../jobs/handlers.js';
 import { type ResolveError, selectionOf } from '../sites/resolve.js';
-import { answerOnSites } from '../sites/run-on-sites.js';
+import { withStorageError } from '../storage-messages.js';
 import { type ClientHead, type ClientRef, clientHead, findClient, notFound } from './records.js';
 
 /** Returns how many of the client's sites are suspended now, and how many changed. Throws `svc_client_not_found`. */

@@ -4,11 +4,11 @@
  */
 
 import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus } from '../../../schemas/comment.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
+import { mayHaveRun } from '../connection/attempt.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { mayHaveRun } from '../sites/attempt.js';
 import { fetchComments } from './comments.js';
 import { withLiveSite } from './live-content.js';
 

@@ -1,7 +1,7 @@
 /** Comments of the child sites, read live (child protocol §6.4, REST §6.4). */
 
 import { COMMENT_STATUSES, type Comment, type CommentStatus } from '../../../schemas/comment.js';
-import type { CommentsQuery } from '../../child/child.js';
+import type { CommentsQuery } from '../../outbound/child/port.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';

@@ -1,9 +1,9 @@
 /** Converts days of the dashboard's calendar to a range in a site's local time. */
 
-import type { LocalRange } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
+import type { LocalRange } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { dayEnd, dayStart, wordpressTime, zoneOfSite } from '../../runtime/time-zones.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
-import { dayEnd, dayStart, wordpressTime, zoneOfSite } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 

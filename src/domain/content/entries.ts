@@ -4,7 +4,7 @@ import type { Comment } from '../../../schemas/comment.js';
 import type { siteComments, sitePosts } from '../../../schemas/content-tools.js';
 import type { PostItem } from '../../../schemas/post.js';
 import type { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 
 /** Maximum length of a comment's text in a list, in characters. */
 const LONGEST = 400;

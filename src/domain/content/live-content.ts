@@ -3,8 +3,8 @@
  * failures.
  */
 
-import { ChildFailure } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
+import { ChildFailure } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { fanOutPace } from '../settings/effects.js';

@@ -1,9 +1,9 @@
 /** Creates posts. The post is read back: the child always says that it added one (child protocol §6.4). */
 
 import type { NewPost, PostRef } from '../../../schemas/post.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { slugOf } from '../../runtime/slugs.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
-import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';

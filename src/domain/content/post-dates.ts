@@ -1,8 +1,8 @@
 /** The two dates of a post: the site's own time, and UTC. */
 
-import type { EditablePost } from '../../child/child.js';
+import type { EditablePost } from '../../outbound/child/port.js';
+import { momentOf, wordpressTime, zoneOfSite } from '../../runtime/time-zones.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
-import { momentOf, wordpressTime, zoneOfSite } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from '../settings/settings.js';
 

@@ -1,10 +1,10 @@
 /** Edits posts. The result is read back: the child says SUCCESS when nothing happened (child protocol §6.4). */
 
 import { POST_COLUMNS, type PostChange, type PostRef } from '../../../schemas/post.js';
-import type { EditablePost } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
+import type { EditablePost } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { slugOf } from '../../runtime/slugs.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
-import { slugOf } from '../common/slugs.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';
 import { withDates } from './post-dates.js';

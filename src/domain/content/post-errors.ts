@@ -1,8 +1,8 @@
 /** Errors of a site with the codes of the posts routes. */
 
-import { ChildFailure } from '../../child/child.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
-import type { EventFacts } from '../../core/events.js';
+import { ChildFailure } from '../../outbound/child/port.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { EventFacts } from '../../runtime/events.js';
 import type { Ctx } from '../context.js';
 import { liveSiteError } from './live-content.js';
 

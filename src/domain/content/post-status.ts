@@ -1,7 +1,7 @@
 /** Changes the status of posts, and deletes them (child protocol §6.4, REST §6.12). */
 
 import type { PostStep } from '../../../schemas/post.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { withLiveSite } from './live-content.js';

@@ -1,8 +1,8 @@
 /** Posts of the child sites, read live (child protocol §6.4, REST §6.12). */
 
 import type { PostDetail, PostItem, PostStatus, SearchOn } from '../../../schemas/post.js';
-import type { EditablePost } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
+import type { EditablePost } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';

@@ -1,8 +1,8 @@
 /** Product types and payment methods of costs: the built-in ones and added ones (REST §6.10.5). */
 
-import { ServiceError } from '../../core/errors.js';
-import { ownMember } from '../../core/own-member.js';
-import { slugOf } from '../common/slugs.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { ownMember } from '../../runtime/own-member.js';
+import { slugOf } from '../../runtime/slugs.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { wrongField } from '../settings/settings.js';

@@ -2,13 +2,13 @@
 
 import type { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import type { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { CostFields, CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { requireAccess } from '../clients/records.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
+import { withStorageError } from '../storage-messages.js';
 import { nextDue, siteCosts } from './costs.js';
 import { paymentMethods, productTypes } from './lists.js';
 import { dateOf, timestampOf } from './periods.js';

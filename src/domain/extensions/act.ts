@@ -2,15 +2,15 @@
 
 import type { slugError } from '../../../schemas/common.js';
 import type { z } from '../../../schemas/zod.js';
-import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../child/child.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../outbound/child/port.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
+import { attempt, connectionBroke, lookAfter, readUntil } from '../connection/attempt.js';
+import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
+import { fetchSnapshot } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
-import { attempt, connectionBroke, lookAfter, readUntil } from '../sites/attempt.js';
+import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from '../sites/inventory.js';
 import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
-import { closeOpen, keepOpen, SETTLED_LATER } from '../sites/open-changes.js';
-import { fetchSnapshot } from '../sites/sync.js';
-import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from './inventory.js';
 
 export type ExtensionAction = 'activate' | 'deactivate' | 'delete';
 

@@ -1,11 +1,11 @@
 /** Deletes plugins and themes from a site, and previews deletions. */
 
-import type { ExtensionKind } from '../../child/child.js';
+import type { ExtensionKind } from '../../outbound/child/port.js';
 import type { Ctx } from '../context.js';
+import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from '../sites/inventory.js';
 import { loadWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import { actNow, extensionEntry, requireSlugs } from './extensions.js';
-import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from './inventory.js';
 
 /** The dry run: what would be deleted, with a warning where one is due. Reads stored data only. */
 export async function previewDeletion(ctx: Ctx, ref: SiteRef, kind: ExtensionKind, slugs: readonly string[]) {

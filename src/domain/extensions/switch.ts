@@ -1,13 +1,13 @@
 /** Activates or deactivates one plugin on many sites: selects the sites, and returns the outcome of each. */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { extensionHandler } from '../actions/handlers.js';
+import { chooseSites, errorEntries, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
-import { isCalled } from '../fleet/names.js';
-import { extensionHandler } from '../jobs/handlers.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
-import { chooseSites, errorEntries, runOrQueue } from '../sites/run-on-sites.js';
-import { requireOwners } from '../updates/filters.js';
+import { isCalled } from './names.js';
+import { requireOwners } from './offer-filters.js';
 
 export interface SwitchQuery {
   /** Slug, folder or name of one plugin. */

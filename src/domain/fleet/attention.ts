@@ -1,14 +1,14 @@
 /** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
 import type { BrokenRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
-import type { Evidence } from '../safety/safe-run.js';
-import { isoTime } from '../sites/times.js';
+import { reasonCell } from '../sites/search-cells.js';
+import type { Evidence } from '../updates/safe/safe-run.js';
 import { feedState } from '../vulnerabilities/state.js';
 import { briefData, siteCounts } from './brief.js';
-import { reasonCell } from './search-cells.js';
 
 const DAY_MS = 86_400_000;
 /** How many days an update that broke a site is listed. */

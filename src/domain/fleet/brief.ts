@@ -2,15 +2,15 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
-import { ServiceError } from '../../core/errors.js';
-import { withRealDomains } from '../../core/real-domains.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
+import { reasonCell } from '../sites/search-cells.js';
 import { isoTime } from '../sites/sites.js';
 import { TYPE_GROUPS } from '../updates/updates.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
-import { reasonCell } from './search-cells.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -2,11 +2,11 @@
 
 import { LEVELS, type Level } from '../../../schemas/search.js';
 import type { Ctx } from '../context.js';
+import { levelNumbers } from '../extensions/levels.js';
+import { compareVersions } from '../sites/versions.js';
 import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
-import { compareVersions } from '../updates/versions.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
 import { feedState } from '../vulnerabilities/state.js';
-import { levelNumbers } from './levels.js';
 
 interface ItemQuery {
   types: readonly UpdateType[];

@@ -1,18 +1,18 @@
 /** The fleet search: combinable filters, selectable columns, or counts by a value. */
 
 import { type Group, ITEM_FIELDS, type Level, type SearchField } from '../../../schemas/search.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteOrder } from '../../store/fleet/search.js';
 import type { FleetFilter, ItemFilter, MonitorState, OfferFilter } from '../../store/fleet/search-filter.js';
 import type { SiteStatus } from '../../store/sites/rows.js';
 import type { Ctx } from '../context.js';
+import { levelNumbers } from '../extensions/levels.js';
+import { packagesCalled } from '../extensions/packages.js';
 import { monitoringDefaults } from '../settings/effects.js';
+import { cellsOf, columnsOf } from '../sites/search-cells.js';
+import { compareVersions } from '../sites/versions.js';
 import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
-import { compareVersions } from '../updates/versions.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
-import { levelNumbers } from './levels.js';
-import { packagesCalled } from './packages.js';
-import { cellsOf, columnsOf } from './search-cells.js';
 
 /** A search as requested. Empty lists and texts filter nothing. */
 interface FleetSearch {

@@ -3,11 +3,11 @@
  */
 
 import { fold } from '../../../schemas/fold.js';
-import { ServiceError } from '../../core/errors.js';
-import { pooled } from '../common/pool.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { pooled } from '../../runtime/pool.js';
+import { addSite } from '../connection/connection.js';
+import { editSite } from '../connection/edit.js';
 import type { Ctx } from '../context.js';
-import { addSite } from '../sites/connection.js';
-import { editSite } from '../sites/edit.js';
 import { loadRecord } from '../sites/sites.js';
 import { storedUrl } from '../sites/urls.js';
 import { tagIds } from './links.js';

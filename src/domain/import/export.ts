@@ -4,7 +4,7 @@
  */
 
 import type { FleetIgnored, FleetMonitor } from '../../../schemas/fleet.js';
-import type { MonitorColumns } from '../../store/sites/import.js';
+import type { MonitorColumns } from '../../store/import/import.js';
 import type { IgnoredEntry } from '../../store/sites/records.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import { csvLine } from '../common/csv.js';

@@ -5,7 +5,7 @@
 
 import { createPrivateKey, generateKeyPair, type KeyObject, randomBytes } from 'node:crypto';
 import { promisify } from 'node:util';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 
 /** How long a file can be opened after its exporter was printed. */

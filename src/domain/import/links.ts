@@ -2,14 +2,14 @@
 
 import type { FleetCost, FleetIgnored } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { IgnoredEntry } from '../../store/sites/records.js';
 import { addClient } from '../clients/clients.js';
 import { suspendClient } from '../clients/suspension.js';
 import type { Ctx } from '../context.js';
 import { paymentMethods, productTypes } from '../costs/lists.js';
 import { addCost, getCost, updateCost } from '../costs/records.js';
-import { addTag } from '../sites/tags.js';
+import { addTag } from '../tags/tags.js';
 import { UPDATE_TYPES } from '../updates/results.js';
 import type { Fleet } from './read.js';
 

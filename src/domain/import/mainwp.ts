@@ -2,7 +2,7 @@
 
 import { email, isEmail } from '../../../schemas/email.js';
 import { z } from '../../../schemas/zod.js';
-import { once } from '../../core/once.js';
+import { once } from '../../runtime/once.js';
 import { ignoredUpdates } from './mainwp-ignored.js';
 import { type Globals, lostOfMonitor, type MainwpMonitor, monitorOf, subMonitors } from './mainwp-monitor.js';
 import { contactLines, plainName, plainNote, sentPassword, siteNote } from './mainwp-text.js';

@@ -18,7 +18,7 @@ import {
   fleetTag,
 } from '../../../schemas/fleet.js';
 import { z } from '../../../schemas/zod.js';
-import { once } from '../../core/once.js';
+import { once } from '../../runtime/once.js';
 import { readClient, readCost, readGlobals, readIgnored, readSite, readTag } from './mainwp.js';
 import type { Globals } from './mainwp-monitor.js';
 import { type RawRecord, sentence } from './record.js';

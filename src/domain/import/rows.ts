@@ -4,7 +4,7 @@
  */
 
 import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
-import { ownMember } from '../../core/own-member.js';
+import { ownMember } from '../../runtime/own-member.js';
 import { withoutApostrophe } from '../common/csv.js';
 import { parseCsv } from './csv.js';
 import type { Invalid } from './read.js';

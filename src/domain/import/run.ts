@@ -1,7 +1,7 @@
 /** Imports a fleet: every site ends up in exactly one list, and running it again completes the rest. */
 
-import { ServiceError } from '../../core/errors.js';
-import { pooled } from '../common/pool.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { pooled } from '../../runtime/pool.js';
 import type { Ctx } from '../context.js';
 import { type Count, ignoredRows, linkCosts, linkFleet } from './links.js';
 import { type Fleet, type Invalid, placeOf } from './read.js';

@@ -8,8 +8,8 @@ import { createPublicKey, type KeyObject, randomBytes, scrypt } from 'node:crypt
 import { promisify } from 'node:util';
 import { CompactEncrypt, compactDecrypt } from 'jose';
 import { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
-import { once } from '../../core/once.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { once } from '../../runtime/once.js';
 
 /** Maximum characters of a file; 100,000 sites take about a third of it. */
 const MAX_FILE = 500_000_000;

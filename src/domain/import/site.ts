@@ -6,14 +6,14 @@
 import { createPrivateKey } from 'node:crypto';
 import type { FleetMonitor, FleetSite } from '../../../schemas/fleet.js';
 import { fold } from '../../../schemas/fold.js';
-import { ChildFailure, type Snapshot } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
-import type { KnownSite, MonitorColumns } from '../../store/sites/import.js';
+import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { KnownSite, MonitorColumns } from '../../store/import/import.js';
+import { STORED_PARTS } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { syncSettings } from '../settings/effects.js';
 import { siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
-import { STORED_PARTS } from '../sites/sync.js';
 import { type StoredUrl, shownHost, storedUrl, withChildsWww } from '../sites/urls.js';
 import { ignoredRows, type Links } from './links.js';
 

@@ -1,6 +1,6 @@
 /** Stores the consequences of checks: one transaction for any number of them, then the events for what changed. */
 
-import { emitAlerts } from '../../core/events.js';
+import { emitAlerts } from '../../runtime/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import type { CheckOutcome } from './check.js';

@@ -1,8 +1,8 @@
 /** Certificates of the sites: checked on a schedule or on request, and read from storage (REST §6.5). */
 
-import { ServiceError } from '../../core/errors.js';
-import { type Alert, emitAlerts } from '../../core/events.js';
-import type { CertificateAnswer } from '../../probe/probe.js';
+import type { CertificateAnswer } from '../../outbound/probe/probe.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { type Alert, emitAlerts } from '../../runtime/events.js';
 import type {
   CertificateFilter,
   CertificateRecord,

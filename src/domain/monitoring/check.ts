@@ -1,6 +1,6 @@
 /** Checks one monitored site: a probe, and a second one at once if the first failed. */
 
-import type { HttpAnswer, ProbeMethod } from '../../probe/probe.js';
+import type { HttpAnswer, ProbeMethod } from '../../outbound/probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import { judge, type Verdict } from './judge.js';

@@ -3,8 +3,8 @@
  * raised.
  */
 
-import { type Alert, type EventFacts, emitAlerts } from '../../core/events.js';
-import type { DomainAnswer, DomainFacts } from '../../probe/probe.js';
+import type { DomainAnswer, DomainFacts } from '../../outbound/probe/probe.js';
+import { type Alert, type EventFacts, emitAlerts } from '../../runtime/events.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';
 import { daysLeft, expiryStep } from './expiry.js';

@@ -1,6 +1,6 @@
 /** Registered domains of the sites: listed from storage, looked up on request (REST §6.6). */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { DomainFilter, DomainStatus, SiteDomainRow } from '../../store/monitoring/domains.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';

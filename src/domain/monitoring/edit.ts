@@ -1,6 +1,6 @@
 /** Changes monitors and checks single ones manually (REST §6.11.2, §6.11 R135–R137). */
 
-import type { ProbeTiming } from '../../probe/probe.js';
+import type { ProbeTiming } from '../../outbound/probe/probe.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';

@@ -1,8 +1,8 @@
 /** Beats and incidents of one monitor (REST §6.11.4). */
 
 import { isCalendarDate } from '../../../schemas/days.js';
-import { ServiceError } from '../../core/errors.js';
-import { ownMember } from '../../core/own-member.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { ownMember } from '../../runtime/own-member.js';
 import type { BeatRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';

@@ -1,6 +1,6 @@
 /** Reconstructs a monitor's history by the same rules as current checks: for imported fleets. */
 
-import type { HttpAnswer } from '../../probe/probe.js';
+import type { HttpAnswer } from '../../outbound/probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';

@@ -1,6 +1,6 @@
 /** Incidents of all sites, and their acknowledgement. */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { FleetIncidentRow, IncidentFilter, IncidentRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { isoTime } from '../sites/sites.js';

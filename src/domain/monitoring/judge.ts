@@ -1,7 +1,7 @@
 /** Judges one response of a site (REST §6.11.3, child protocol §7). Pure. */
 
-import { isMaintenancePage } from '../../core/maintenance-page.js';
-import type { HttpAnswer } from '../../probe/probe.js';
+import { isMaintenancePage } from '../../outbound/maintenance-page.js';
+import type { HttpAnswer } from '../../outbound/probe/probe.js';
 import type { MonitorSettings } from './settings.js';
 
 export interface Verdict {

@@ -1,7 +1,7 @@
 /** Reads the monitors (REST §6.11): lists with their figures. Beats and incidents are in history.ts. */
 
 import { intervalLabel } from '../../../schemas/monitoring.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { MonitorFilter, MonitorRow } from '../../store/monitoring/monitors.js';
 import type { MonitorSums } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';

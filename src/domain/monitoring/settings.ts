@@ -1,7 +1,7 @@
 /** Effective settings of one monitor: its own, and the global ones where it has none. Pure. */
 
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
-import type { ProbeMethod } from '../../probe/probe.js';
+import type { ProbeMethod } from '../../outbound/probe/probe.js';
 import type { MonitorOwnSettings } from '../../store/monitoring/monitors.js';
 import type { MonitoringDefaults } from '../settings/effects.js';
 

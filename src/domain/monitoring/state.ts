@@ -4,7 +4,7 @@
  * (REST §6.11.1, §6.11.3).
  */
 
-import type { Alert } from '../../core/events.js';
+import type { Alert } from '../../runtime/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
 import type { Verdict } from './judge.js';

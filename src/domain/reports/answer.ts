@@ -1,7 +1,7 @@
 /** A report in the requested format, and several segments combined into one report. */
 
 import type { ReportFormat, Segment } from '../../../schemas/report.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { csvReport } from './csv.js';

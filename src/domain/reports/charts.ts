@@ -1,6 +1,6 @@
 /** Charts as inline SVG: no scripts, fonts or requests, so they print as shown. Pure. */
 
-import { escapeHtml } from '../common/escape-html.js';
+import { escapeHtml } from '../../runtime/escape-html.js';
 import type { ChartPoint } from './types.js';
 
 export interface Chart {

@@ -1,6 +1,6 @@
 /** Events on a site, merged from our own history and the child's logs without duplicates. */
 
-import { PROMOTED } from '../../child/child.js';
+import { PROMOTED } from '../../outbound/child/port.js';
 import type { Ctx } from '../context.js';
 import { MAX_ROWS, type ReportRequest } from './types.js';
 

@@ -1,9 +1,9 @@
 /** A report as a printable page: no scripts, no requests, inline charts. */
 
 import type { Segment } from '../../../schemas/report.js';
-import { withRealDomains } from '../../core/real-domains.js';
-import { escapeHtml } from '../common/escape-html.js';
-import { dayStart } from '../common/time-zones.js';
+import { escapeHtml } from '../../runtime/escape-html.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
+import { dayStart } from '../../runtime/time-zones.js';
 import { ACTIVITIES } from './activity-words.js';
 import { chartSvg } from './charts.js';
 import { RECORD_SEGMENTS } from './record-segments.js';

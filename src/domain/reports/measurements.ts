@@ -1,6 +1,6 @@
 /** Segments that other parts of the service measure: certificate, domain, page speed (REST §6.8.2). */
 
-import { wordpressTime } from '../common/time-zones.js';
+import { wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 import { getCertificate } from '../monitoring/certificates.js';
 import { getDomain } from '../monitoring/domains.js';

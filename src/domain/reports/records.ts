@@ -2,7 +2,7 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { SEGMENTS, type Segment } from '../../../schemas/report.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from '../settings/settings.js';
 import { type Member, RECORD_SEGMENTS, type RecordSegment } from './record-segments.js';

@@ -1,9 +1,9 @@
 /** Builds one segment of a report: parses the request, gathers the data, and formats it (REST §6.8). */
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { dayEnd, dayStart } from '../../runtime/time-zones.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { dayEnd, dayStart } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';

@@ -1,12 +1,12 @@
 /** The two shapes of a report as data: bracketed tokens (`raw`) and plain keys (`normal`) (REST §6.8.1). */
 
-import { escapeHtml } from '../common/escape-html.js';
-import { phpDate } from '../common/php-date.js';
-import { dayStart, wallOf, wordpressTime } from '../common/time-zones.js';
+import { escapeHtml } from '../../runtime/escape-html.js';
+import { dayStart, wallOf, wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 import { groupValues } from '../settings/effects.js';
 import { isoTime } from '../sites/sites.js';
 import { chartSvg } from './charts.js';
+import { phpDate } from './php-date.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar, Section } from './types.js';
 

@@ -4,11 +4,11 @@
 
 import { SEGMENT_CONTENT, SEGMENT_NAMES, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { siteWord } from '../../../schemas/site-text.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { wordpressTime } from '../../runtime/time-zones.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { listClientSites } from '../clients/clients.js';
 import type { ClientRef } from '../clients/records.js';
-import { wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';

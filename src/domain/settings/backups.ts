@@ -1,6 +1,6 @@
 /** Credentials of hosting providers for backups (REST §6.10.6). Write-only secrets, sealed in storage. */
 
-import { ownMember } from '../../core/own-member.js';
+import { ownMember } from '../../runtime/own-member.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
 import type { Ctx } from '../context.js';
 import { wrongField } from './settings.js';

@@ -11,7 +11,7 @@ import {
   TOOLS,
   type ValuesOf,
 } from '../../../schemas/settings.js';
-import { momentOf, wallOf } from '../common/time-zones.js';
+import { momentOf, wallOf } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 
 export const GROUPS = {

@@ -1,7 +1,7 @@
 /** Optional parts of the product: a verb that needs one checks here (operations §1.10). */
 
-import type { ModuleName } from '../../config/types.js';
-import { ServiceError } from '../../core/errors.js';
+import type { ModuleName } from '../../runtime/config/types.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 
 const TITLES: Record<ModuleName, string> = {

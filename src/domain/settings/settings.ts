@@ -2,9 +2,9 @@
 
 import { intervalLabel, timeoutLabel } from '../../../schemas/monitoring.js';
 import type { Fields } from '../../../schemas/settings.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isZone } from '../../runtime/time-zones.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
-import { isZone } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues, isMap } from './effects.js';
 import { requireModule } from './modules.js';

@@ -2,9 +2,9 @@
 
 import type { SiteExtra, siteExtras } from '../../../schemas/site-extras.js';
 import type { z } from '../../../schemas/zod.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
-import { columnsOf, reasonCell } from '../fleet/search-cells.js';
-import { isoTime } from './times.js';
+import { columnsOf, reasonCell } from './search-cells.js';
 
 type Extras = z.output<z.ZodObject<ReturnType<typeof siteExtras>>>;
 

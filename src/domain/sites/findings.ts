@@ -1,16 +1,16 @@
 /** Findings of the last sync about a site: abandoned extensions, security issues. */
 
 import { siteWord } from '../../../schemas/site-text.js';
-import type { ExtensionKind } from '../../child/child.js';
-import { ownMember } from '../../core/own-member.js';
+import type { ExtensionKind } from '../../outbound/child/port.js';
+import { ownMember } from '../../runtime/own-member.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { ABANDONED_AFTER_DAYS } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { dateOf } from '../costs/periods.js';
-import { installedExtensions, KIND_NUMBER } from '../extensions/inventory.js';
 import { abandonedAfterDays } from '../settings/effects.js';
+import { installedExtensions, KIND_NUMBER } from './inventory.js';
 import { getSite, type SiteRef } from './resolve.js';
 import { isoTime } from './sites.js';
-import { ABANDONED_AFTER_DAYS } from './sync.js';
 
 /**
  * Seconds since the epoch: a last release before this counts as abandoned. Two calendar years before now in UTC

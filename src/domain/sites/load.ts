@@ -1,12 +1,12 @@
 /** Loads sites for work, with record and connection; and the rules on which may be contacted (operations §5.2). */
 
 import { siteWord } from '../../../schemas/site-text.js';
-import { ChildFailure } from '../../child/child.js';
-import { type ErrorCode, ServiceError, storageFailure } from '../../core/errors.js';
+import { ChildFailure } from '../../outbound/child/port.js';
+import { type ErrorCode, ServiceError, storageFailure } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { compareVersions } from '../updates/versions.js';
 import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
+import { compareVersions } from './versions.js';
 
 export interface LoadedSite {
   site: SiteRecord;

@@ -1,6 +1,6 @@
 /** Maps events to entries of the action log: which events a user caused, and how each is described. */
 
-import type { EventFacts, EventName } from '../../core/events.js';
+import type { EventFacts, EventName } from '../../runtime/events.js';
 
 /** An entry of the action log, without time and actor. */
 export interface LoggedAction {

@@ -2,7 +2,7 @@
 
 import type { siteError } from '../../../schemas/common.js';
 import type { z } from '../../../schemas/zod.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { urlReference } from './urls.js';

@@ -2,16 +2,16 @@
 
 import type { site as siteSchema } from '../../../schemas/site.js';
 import type { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
+import { cursorAfter, type Place, placeOf, type SortKey } from '../../runtime/cursor.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { SiteFilter, SiteRow, TaggedSite } from '../../store/sites/sites.js';
-import { cursorAfter, type Place, placeOf, type SortKey } from '../common/cursor.js';
-import { isStorageError } from '../common/storage-errors.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { isStorageError } from '../storage-errors.js';
+import { withStorageError } from '../storage-messages.js';
 import { presentHealthScore } from './health.js';
 import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
 import { lastVisit, type Standing, standings, statusReasons } from './status.js';
-import { isoTime } from './times.js';
 
 export { isoTime };
 

@@ -3,10 +3,10 @@
  * §5.12).
  */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
 import type { StatusFacts } from '../../store/sites/status.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from './times.js';
 
 export interface StatusReason {
   status_reason: string;
@@ -76,12 +76,7 @@ export const SILENT = 'The front page gave no answer to the last check.';
 export function reasonOf(
   facts: Pick<
     StatusFacts,
-    | 'suspended'
-    | 'disconnected'
-    | 'sync_error'
-    | 'unreached'
-    | 'suspended_with'
-    | 'suspended_client'
+    'suspended' | 'disconnected' | 'sync_error' | 'unreached' | 'suspended_with' | 'suspended_client'
   >,
 ): string {
   const byHand = 'Disconnected manually; reconnect it with reconnect-site-v1.';

@@ -1,7 +1,7 @@
 /** The name of a site without a given one: its own title, or its host until the title is known. */
 
 import { siteName } from '../../../schemas/site.js';
-import type { ChildAddress } from '../../child/child.js';
+import type { ChildAddress } from '../../outbound/child/port.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from './load.js';
 

@@ -1,8 +1,8 @@
 /** Site URLs: the stored form, and the identifying form (operations §4.1). Pure. */
 
 import { parseUrl } from '../../../schemas/url.js';
-import { ServiceError } from '../../core/errors.js';
-import { withRealDomains } from '../../core/real-domains.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
 
 export interface StoredUrl {
   /** Scheme, host, port, path, one trailing slash. */

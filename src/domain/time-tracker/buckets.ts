@@ -2,14 +2,14 @@
 
 import type { bucketFields } from '../../../schemas/time.js';
 import type { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { dayStart, wordpressTime } from '../../runtime/time-zones.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
-import { withStorageError } from '../common/storage-messages.js';
-import { dayStart, wordpressTime } from '../common/time-zones.js';
 import type { Ctx } from '../context.js';
 import { decimal, times } from '../costs/money.js';
 import { plusMonths, timestampOf } from '../costs/periods.js';
 import { dashboardZone } from '../settings/effects.js';
+import { withStorageError } from '../storage-messages.js';
 
 type Fields = z.output<z.ZodObject<ReturnType<typeof bucketFields>>>;
 export type BucketChange = { [K in keyof Fields]?: Fields[K] | undefined };

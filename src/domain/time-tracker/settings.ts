@@ -1,9 +1,9 @@
 /** Settings of the time tracker; those of a client override the global ones (REST §6.9.1). */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { TimeSettings, TimeSettingsChange } from '../../store/time-tracker/settings.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { withStorageError } from '../storage-messages.js';
 
 export interface TimeSettingsView extends Omit<TimeSettings, 'hourly_price'> {
   hourly_price: number;

@@ -1,8 +1,8 @@
 /** The timer's state machine (REST §6.9.2). All times are the server's; all state is in the database. */
 
 import type { TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
-import { withStorageError } from '../common/storage-messages.js';
 import type { Ctx } from '../context.js';
+import { withStorageError } from '../storage-messages.js';
 import { remainingSeconds } from './buckets.js';
 import { findTask, transition } from './tasks.js';
 

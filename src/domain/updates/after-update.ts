@@ -1,12 +1,12 @@
 /** Checks whether a site still works after updates: by a visit of its front page, and by the child's answers. */
 
 import { siteWord } from '../../../schemas/site-text.js';
-import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { inMaintenance, patienceMs, sinceThen, statusOf } from '../connection/attempt.js';
+import { type CheckResult, checkSite } from '../connection/check.js';
 import type { Ctx } from '../context.js';
 import { visitAfterUpdate } from '../settings/effects.js';
-import { inMaintenance, patienceMs, sinceThen, statusOf } from '../sites/attempt.js';
-import { type CheckResult, checkSite } from '../sites/check.js';
 import type { LoadedSite } from '../sites/load.js';
 import { type Applied, type ApplyError, failed } from './results.js';
 

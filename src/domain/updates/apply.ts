@@ -4,14 +4,14 @@
  * not installed (child protocol §6.8).
  */
 
-import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
 import type { Ctx } from '../context.js';
-import { type Apply, applySafely } from '../safety/run.js';
 import type { LoadedSite } from '../sites/load.js';
-import { closeOpen, keepOpen, SETTLED_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
 import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
+import { type Apply, applySafely } from './safe/run.js';
 import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } from './send.js';
 
 /** Updates may unpack large archives on slow hosts. */

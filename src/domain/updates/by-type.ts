@@ -1,9 +1,9 @@
 /** Updates of one type on one site: applies them by slug, or ignores all of them (REST §6.13). */
 
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
+import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
-import { loadLiveSite } from '../sites/actions.js';
 import { requireWritable } from '../sites/load.js';
 import type { Applied, ApplyError, Suspect } from './results.js';
 import { suspectsMember, type UpdateAnswer, updateOne } from './updates.js';

@@ -3,9 +3,9 @@
  * again.
  */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
-import { isCalled } from '../fleet/names.js';
+import { isCalled } from '../extensions/names.js';
 import { isoTime } from '../sites/sites.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
 import { UPDATE_TYPES } from './results.js';

@@ -1,6 +1,6 @@
 /** Ignored updates: the dashboard's own bookkeeping, nothing is sent to the child (operations §5.6). */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { UPDATE_TYPES } from './results.js';

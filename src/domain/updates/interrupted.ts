@@ -1,12 +1,12 @@
 /** Updates of an interrupted run: what the site has applied of them in the meantime. */
 
-import type { Snapshot } from '../../child/child.js';
+import type { Snapshot } from '../../outbound/child/port.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { readUntil } from '../connection/attempt.js';
+import { SETTLED_LATER } from '../connection/open-changes.js';
 import type { Ctx } from '../context.js';
-import { installedBySlug, listOf } from '../extensions/inventory.js';
-import { readUntil } from '../sites/attempt.js';
+import { installedBySlug, listOf } from '../sites/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
-import { SETTLED_LATER } from '../sites/open-changes.js';
 import { inspectSite } from './after-update.js';
 import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './judge.js';

@@ -10,11 +10,11 @@ import type {
   CoreUpdateAnswer,
   Snapshot,
   SnapshotExtension,
-} from '../../child/child.js';
-import { type ErrorCode, ServiceError } from '../../core/errors.js';
+} from '../../outbound/child/port.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../sites/attempt.js';
+import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../connection/attempt.js';
 import { siteCallError } from '../sites/load.js';
 
 export type Verdict =

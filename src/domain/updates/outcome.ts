@@ -1,7 +1,7 @@
 /** The meaning of a run of updates for a job: whether its site has succeeded, its error, and each item. Pure. */
 
-import type { SiteOutcome } from '../jobs/handlers.js';
-import { outcomeOfItems } from '../jobs/outcomes.js';
+import type { SiteOutcome } from '../actions/handlers.js';
+import { outcomeOfItems } from '../actions/outcomes.js';
 import type { ApplyResult } from './results.js';
 
 /** One applied update makes the site a success (operations §7.2). */

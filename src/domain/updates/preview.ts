@@ -2,14 +2,14 @@
  * Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted.
  */
 
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import { chooseSites } from '../sites/run-on-sites.js';
-import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from './filters.js';
 import type { ApplyError } from './results.js';
 import {
   countsOf,

@@ -2,7 +2,7 @@
 
 import type { appliedEntry, applyError, suspectUpdates } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
-import type { ErrorCode, ServiceError } from '../../core/errors.js';
+import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 

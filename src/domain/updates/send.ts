@@ -1,11 +1,11 @@
 /** Sends updates of one type to a site, and reads back their outcome. */
 
-import type { ExtensionKind, Snapshot } from '../../child/child.js';
-import { ServiceError } from '../../core/errors.js';
+import type { ExtensionKind, Snapshot } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { attempt, lookAfter, type Seen, type UpdateProgress } from '../connection/attempt.js';
 import type { Ctx } from '../context.js';
-import { installedBySlug, listOf } from '../extensions/inventory.js';
-import { attempt, lookAfter, type Seen, type UpdateProgress } from '../sites/attempt.js';
+import { installedBySlug, listOf } from '../sites/inventory.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
 import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
 import type { UpdateType } from './results.js';

@@ -3,18 +3,18 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import type { runSummary, updateSummary } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { type UpdateParams, updateHandler } from '../actions/handlers.js';
+import type { QueuedAnswer } from '../actions/jobs.js';
+import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
-import { type UpdateParams, updateHandler } from '../jobs/handlers.js';
-import type { QueuedAnswer } from '../jobs/jobs.js';
+import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, type ResolveError, resolveSites, type SiteRef } from '../sites/resolve.js';
-import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../sites/run-on-sites.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
-import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from './filters.js';
 import {
   type Applied,
   type ApplyError,

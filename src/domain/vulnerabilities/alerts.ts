@@ -5,7 +5,7 @@
  */
 
 import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
-import { type Alert, emitAlerts } from '../../core/events.js';
+import { type Alert, emitAlerts } from '../../runtime/events.js';
 import type { SiteVulnerability } from '../../store/vulnerabilities/alerts.js';
 import type { Ctx } from '../context.js';
 

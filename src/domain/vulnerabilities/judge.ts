@@ -3,7 +3,7 @@
 import type { VersionRange } from '../../../schemas/vulnerability.js';
 import type { Finding } from '../../store/vulnerabilities/judgements.js';
 import type { Ctx } from '../context.js';
-import { compareVersions } from '../updates/versions.js';
+import { compareVersions } from '../sites/versions.js';
 
 /** Versions per transaction. */
 const CHUNK = 200;

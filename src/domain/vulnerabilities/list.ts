@@ -7,14 +7,14 @@ import {
   type Severity,
   SOFTWARE_TYPES,
 } from '../../../schemas/vulnerability.js';
-import { ServiceError } from '../../core/errors.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { VulnerabilityRow } from '../../store/vulnerabilities/list.js';
 import type { Ctx } from '../context.js';
-import { packagesCalled } from '../fleet/packages.js';
+import { narrowingOf } from '../extensions/offer-filters.js';
+import { packagesCalled } from '../extensions/packages.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
-import { isoTime } from '../sites/times.js';
-import { narrowingOf } from '../updates/filters.js';
-import { compareVersions } from '../updates/versions.js';
+import { compareVersions } from '../sites/versions.js';
 import { type FeedState, feedState } from './state.js';
 
 interface Asked {

@@ -5,7 +5,7 @@
 
 import { createHash } from 'node:crypto';
 import { readFeedEntry } from '../../../schemas/vulnerability.js';
-import type { FeedCopy } from '../../feed/vulnerability-feed.js';
+import type { FeedCopy } from '../../outbound/feed/vulnerability-feed.js';
 import type { FeedRow, StagedEntry } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
 import { alertNewVulnerabilities } from './alerts.js';

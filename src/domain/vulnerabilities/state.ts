@@ -3,9 +3,9 @@
  * known, which is not "none".
  */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import type { FeedRow } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/times.js';
 
 const DAY_MS = 86_400_000;
 /** The feed is read daily: after this many days without success it is reported as old. */

@@ -6,7 +6,7 @@
 import type { Snapshot } from '../../../schemas/snapshot.js';
 import { type Db, type Statement, sql } from '../driver/db.js';
 import { guard, guardedBatch } from '../driver/guard.js';
-import { refreshIgnored } from '../updates/ignored.js';
+import { refreshIgnored } from './ignored-updates.js';
 import { extensionStatements, offerStatements, wantedOffers } from './inventory-diff.js';
 import { keepRecordTexts } from './inventory-lists.js';
 import {

@@ -3,9 +3,9 @@
 import type { Db, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { updateRow } from '../driver/rows.js';
-import { refreshIgnored } from '../updates/ignored.js';
 import type { Vault } from '../vault/vault.js';
 import { searchText } from './filter.js';
+import { refreshIgnored } from './ignored-updates.js';
 import { stampStatus } from './status.js';
 
 /** Fields of a site that a caller may set; absent ones keep their value. */

@@ -3,7 +3,7 @@
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { insertRow } from '../driver/rows.js';
-import { refreshIgnoredEverywhere } from './ignored.js';
+import { refreshIgnoredEverywhere } from '../sites/ignored-updates.js';
 
 interface EverywhereEntry {
   /** Number of the update type. */

@@ -6,8 +6,8 @@ import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
+import { refreshIgnored } from '../sites/ignored-updates.js';
 import { KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
-import { refreshIgnored } from './ignored.js';
 
 export interface FleetOffer
   extends Row,

@@ -3,11 +3,11 @@
  * each event to stdout, one line of JSON each. Its probes carry its name. Started with its configuration as JSON.
  */
 
+import { timetable } from '../../../src/app/schedule/timetable.js';
 import { createService } from '../../../src/app/service.js';
-import { createProbe } from '../../../src/probe/create.js';
-import { runDueMonitors } from '../../../src/scheduler/monitoring.js';
-import { timetable } from '../../../src/scheduler/timetable.js';
-import { createLog } from '../../../src/telemetry/log.js';
+import { runDueMonitors } from '../../../src/domain/monitoring/due-monitors.js';
+import { createProbe } from '../../../src/outbound/probe/create.js';
+import { createLog } from '../../../src/runtime/telemetry/log.js';
 
 const { config, name, beatMs, reference } = JSON.parse(process.argv[2] ?? '{}');
 const say = (value: object) => process.stdout.write(`${JSON.stringify(value)}\n`);

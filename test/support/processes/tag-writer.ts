@@ -1,7 +1,7 @@
 /** Program that adds tags as fast as it can and writes the name of each to stdout once it is stored. Started with its configuration as JSON. */
 
 import { createService } from '../../../src/app/service.js';
-import { createLog } from '../../../src/telemetry/log.js';
+import { createLog } from '../../../src/runtime/telemetry/log.js';
 
 const { config, prefix } = JSON.parse(process.argv[2] ?? '{}');
 const service = await createService({ config, log: createLog('silent'), engine: 'inline' });

@@ -1,0 +1,414 @@
+<?php
+/**
+ * Tests of the guard without WordPress: `php php/test/run.php`. Real files, real locks, real processes; only the few functions
+ * of WordPress that the guard calls are replaced. Prints one line for each test, ends with 1 if one failed.
+ */
+
+error_reporting( E_ALL );
+set_error_handler(
+	function ( $type, $message, $file, $line ) {
+		if ( error_reporting() & $type ) throw new ErrorException( $message, 0, $type, $file, $line );
+		return true;
+	}
+);
+
+define( 'BASE', $argv[2] ?? sys_get_temp_dir() . '/sitefleet-guard-test-' . bin2hex( random_bytes( 6 ) ) );
+define( 'ABSPATH', BASE . '/' );
+define( 'WP_CONTENT_DIR', BASE . '/wp-content' );
+define( 'WP_PLUGIN_DIR', WP_CONTENT_DIR . '/plugins' );
+define( 'WPINC', 'wp-includes' );
+define( 'AUTH_KEY', 'A secret of the tests' );
+define( 'DAY_IN_SECONDS', 86400 );
+function wp_is_file_mod_allowed( $context ) { return true; }
+function wp_json_encode( $data, $flags = 0 ) { return json_encode( $data, $flags ); }
+function wp_cache_delete( $key, $group ) { return true; }
+function get_option( $name ) { return 'active_plugins' === $name ? array( 'alpha/alpha.php' ) : ''; }
+function is_multisite() { return false; }
+function get_file_data( $file, $headers ) {
+	preg_match( '/Version: (\S+)/', file_get_contents( $file ), $found );
+	return array( 'version' => $found[1] ?? '' );
+}
+
+require dirname( __DIR__ ) . '/sitefleet-guard.php';
+
+/** The guard, with renames that can fail and a process that can die before the nth one. */
+class Guard extends Sitefleet_Guard {
+	public int $die_at  = 0;
+	public int $fail_at = 0;
+	public int $moves   = 0;
+
+	public function __construct() { parent::__construct( WP_CONTENT_DIR, WP_PLUGIN_DIR, WP_CONTENT_DIR . '/themes' ); }
+
+	protected function move( string $from, string $to ): bool {
+		++$this->moves;
+		if ( $this->moves === $this->die_at ) posix_kill( getmypid(), SIGKILL );
+		return $this->moves !== $this->fail_at && parent::move( $from, $to );
+	}
+
+	public function call( string $action, array $fields = array() ): array {
+		return $this->handle( 'ok', json_encode( array( 'action' => $action ) + $fields ), bin2hex( random_bytes( 16 ) ) );
+	}
+
+	public function folder(): string { return $this->store; }
+
+	/** Writes a file of the guard's folder with its seal. */
+	public function put( string $name, array $data ): void { $this->put_json( $name, $data ); }
+
+	/** Makes a changed container one that the guard has written: it is sealed. */
+	public function reseal( array $snapshot ): void {
+		$this->put( $snapshot['id'], array( 'container' => hash_file( 'sha256', "$this->store/{$snapshot['id']}.bin" ) ) + $snapshot );
+	}
+}
+
+/** For benchmarks: seconds that a snapshot and a restore of a plugin take: `run.php time <base> <slug>`. */
+if ( 'time' === ( $argv[1] ?? '' ) ) {
+	$guard    = new Guard();
+	$began    = microtime( true );
+	$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => $argv[3] ) );
+	$kept     = microtime( true );
+	file_put_contents( WP_PLUGIN_DIR . '/' . $argv[3], "<?php // Another version.\n" );
+	$changed  = microtime( true );
+	$restored = $guard->call( 'restore', array( 'snapshot' => $snapshot['snapshot']['id'] ?? '' ) );
+	if ( ! $snapshot['ok'] || ! $restored['ok'] ) exit( json_encode( array( $snapshot, $restored ) ) );
+	echo json_encode( array( 'snapshot' => $kept - $began, 'restore' => microtime( true ) - $changed ) );
+	exit;
+}
+
+/** The other half of the tests that kill a process: `run.php die <base> <n> <snapshot>`. */
+if ( 'die' === ( $argv[1] ?? '' ) ) {
+	$guard         = new Guard();
+	$guard->die_at = (int) $argv[3];
+	echo json_encode( $guard->call( 'restore', array( 'snapshot' => $argv[4] ) ) );
+	exit;
+}
+/** Holds the lock until its input ends. */
+if ( 'hold' === ( $argv[1] ?? '' ) ) {
+	$lock = fopen( $argv[3], 'c' );
+	flock( $lock, LOCK_EX );
+	echo "held\n";
+	fgets( STDIN );
+	exit;
+}
+
+function same( $wanted, $got, string $what = '' ): void {
+	if ( $wanted !== $got ) throw new Exception( "$what: wanted " . json_encode( $wanted ) . ', got ' . json_encode( $got ) );
+}
+
+function write( string $name, string $text ): void {
+	$path = BASE . "/$name";
+	is_dir( dirname( $path ) ) || mkdir( dirname( $path ), 0755, true );
+	file_put_contents( $path, $text );
+}
+
+function plugin( string $version ): string { return "<?php\n/*\nPlugin Name: Alpha\nVersion: $version\n*/\n"; }
+
+/** Everything below a path: name => contents. */
+function tree( string $path ): array {
+	$all = array();
+	foreach ( is_dir( $path ) && ! is_link( $path ) ? array_diff( scandir( $path ), array( '.', '..' ) ) : array() as $name ) {
+		$below         = "$path/$name";
+		$all[ $name ]  = is_link( $below ) ? 'link' : ( is_dir( $below ) ? tree( $below ) : file_get_contents( $below ) );
+	}
+	return $all;
+}
+
+function plugins(): array { return tree( WP_PLUGIN_DIR ); }
+
+function wipe( string $path ): void {
+	if ( is_dir( $path ) && ! is_link( $path ) ) {
+		foreach ( array_diff( scandir( $path ), array( '.', '..' ) ) as $name ) wipe( "$path/$name" );
+		rmdir( $path );
+	} elseif ( is_link( $path ) || file_exists( $path ) ) {
+		unlink( $path );
+	}
+}
+
+/** A site with one plugin at 1.0, its snapshot, and 2.0 in its place. */
+function updated(): array {
+	$guard    = new Guard();
+	$before   = plugins();
+	$snapshot = $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['snapshot'];
+	wipe( WP_PLUGIN_DIR . '/alpha' );
+	write( 'wp-content/plugins/alpha/alpha.php', plugin( '2.0' ) );
+	write( 'wp-content/plugins/alpha/new/code.php', '<?php' );
+	return array( $guard, $snapshot, $before, plugins() );
+}
+
+/** A container as the guard writes it, from entries that it would never write. */
+function container( Guard $guard, array $snapshot, string $text ): void {
+	file_put_contents( "{$guard->folder()}/{$snapshot['id']}.bin", $text ^ str_repeat( "\xA5", strlen( $text ) ) );
+	$guard->reseal( $snapshot );
+}
+
+$vectors = json_decode( file_get_contents( dirname( __DIR__ ) . '/vectors.json' ), true );
+$headers = fn( array $one ) => array(
+	'HTTP_X_SITEFLEET_GUARD' => $vectors['key_id'], 'HTTP_X_SITEFLEET_SITE' => $one['site'],
+	'HTTP_X_SITEFLEET_TIME' => (string) $one['time'], 'HTTP_X_SITEFLEET_NONCE' => $one['nonce'],
+	'HTTP_X_SITEFLEET_SIGNATURE' => $one['signature'],
+);
+$judge   = fn( array $one, array $more = array(), ?string $body = null, int $skew = 0, ?string $pem = null ) =>
+	( new Guard() )->verify( $more + $headers( $one ), $body ?? $one['body'], $pem ?? $vectors['public_key'], array( $one['site'] ), $one['time'] + $skew );
+$first   = $vectors['requests'][0];
+$tests   = array();
+
+foreach ( $vectors['requests'] as $one ) {
+	$tests[ "signature of {$one['url']}" ] = function () use ( $one, $judge ) {
+		same( $one['site'], Guard::site_name( $one['url'] ), 'site' );
+		same( $one['canonical'], Guard::canonical( $one['site'], (string) $one['time'], $one['nonce'], $one['body'] ), 'text' );
+		same( 'ok', $judge( $one ) );
+	};
+}
+$tests['key id, also of other forms of the key'] = function () use ( $vectors, $judge, $first ) {
+	same( $vectors['key_id'], Guard::key_id( $vectors['public_key'] ) );
+	same( 'ok', $judge( $first, array(), null, 0, str_replace( "\n", "\r\n", trim( $vectors['public_key'] ) ) ) );
+	same( 'ok', $judge( $first, array(), null, 0, $vectors['public_key_pkcs1'] ) );
+};
+$tests['each bent part makes a request unsigned'] = function () use ( $judge, $first ) {
+	foreach ( array( 'GUARD' => str_repeat( '0', 32 ), 'SITE' => 'example.org/', 'TIME' => '1790000001', 'NONCE' => str_repeat( 'a', 32 ) ) as $name => $value ) {
+		same( 'unsigned', $judge( $first, array( "HTTP_X_SITEFLEET_$name" => $value ) ), $name );
+		same( 'unsigned', $judge( $first, array( "HTTP_X_SITEFLEET_$name" => '' ) ), $name );
+		same( 'unsigned', $judge( $first, array( "HTTP_X_SITEFLEET_$name" => array( $value ) ) ), $name );
+	}
+	foreach ( array( '', 'AAAA', strrev( $first['signature'] ), str_repeat( 'A', 344 ), "{$first['signature']}\n" ) as $signature ) {
+		same( 'unsigned', $judge( $first, array( 'HTTP_X_SITEFLEET_SIGNATURE' => $signature ) ), $signature );
+	}
+	same( 'unsigned', $judge( $first, array( 'HTTP_X_SITEFLEET_NONCE' => "{$first['nonce']}\n" ) ) );
+	same( 'unsigned', $judge( $first, array(), "{$first['body']} " ) );
+	same( 'unsigned', $judge( $first, array(), str_repeat( ' ', 65537 ) ) );
+	foreach ( array( '', 'no key', "-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----" ) as $pem ) {
+		same( 'unsigned', $judge( $first, array(), null, 0, $pem ), $pem );
+	}
+};
+$tests['weak and other keys are not accepted'] = function () use ( $judge, $first ) {
+	foreach ( array( array( 'private_key_bits' => 1024 ), array( 'private_key_type' => OPENSSL_KEYTYPE_EC, 'curve_name' => 'prime256v1' ) ) as $kind ) {
+		$key = openssl_pkey_new( $kind );
+		openssl_sign( $first['canonical'], $signature, $key, OPENSSL_ALGO_SHA256 );
+		$pem  = openssl_pkey_get_details( $key )['key'];
+		$bent = array( 'HTTP_X_SITEFLEET_GUARD' => Guard::key_id( $pem ), 'HTTP_X_SITEFLEET_SIGNATURE' => base64_encode( $signature ) );
+		same( 'unsigned', $judge( $first, $bent, null, 0, $pem ) );
+	}
+};
+$tests['300 seconds of skew, not one more'] = function () use ( $judge, $first ) {
+	foreach ( array( -301 => 'clock', -300 => 'ok', 0 => 'ok', 300 => 'ok', 301 => 'clock' ) as $skew => $wanted ) {
+		same( $wanted, $judge( $first, array(), null, $skew ), "$skew s" );
+	}
+};
+$tests['what was signed for another address'] = function () use ( $first, $headers, $vectors ) {
+	same( 'other_site', ( new Guard() )->verify( $headers( $first ), $first['body'], $vectors['public_key'], array( 'copy.example.com/' ), $first['time'] ) );
+};
+$tests['a nonce is good once'] = function () {
+	$guard = new Guard();
+	$nonce = str_repeat( 'b', 32 );
+	same( true, $guard->handle( 'ok', '{"action":"disarm"}', $nonce )['ok'] );
+	foreach ( array( 'disarm', 'hello', 'list', 'drop' ) as $action ) {
+		same( 'replayed', $guard->handle( 'ok', "{\"action\":\"$action\"}", $nonce )['error']['code'], $action );
+	}
+	touch( "{$guard->folder()}/nonce-$nonce", time() - 901 );
+	$guard->call( 'list' );
+	same( false, file_exists( "{$guard->folder()}/nonce-$nonce" ) );
+};
+$tests['bad bodies'] = function () {
+	foreach ( array( '', 'x', '[]', '1', '{}', '{"action":1}', '{"action":["hello"]}', '{"action":"__construct"}', '{"action":"HELLO"}' ) as $i => $body ) {
+		same( 'bad_request', ( new Guard() )->handle( 'ok', $body, sprintf( '%032x', $i ) )['error']['code'] ?? null, $body );
+	}
+};
+$tests['digest of a tree'] = function () use ( $vectors ) {
+	wipe( WP_PLUGIN_DIR . '/alpha' );
+	foreach ( $vectors['tree']['files'] as $name => $text ) write( "wp-content/plugins/alpha/$name", $text );
+	mkdir( WP_PLUGIN_DIR . '/alpha/empty' );
+	same( $vectors['tree']['digest'], ( new Guard() )->digest( WP_PLUGIN_DIR . '/alpha', false ) );
+};
+$tests['snapshot and restore, byte for byte'] = function () {
+	list( $guard, $snapshot, $before ) = updated();
+	$answer = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+	same( array( true, false, '2.0', true ), array( $answer['ok'], $answer['already'], $answer['replaced']['version'], $answer['active'] ) );
+	same( $before, plugins() );
+	same( false, is_file( "{$guard->folder()}/journal.json" ) );
+	// What was replaced is itself a snapshot.
+	$guard->call( 'restore', array( 'snapshot' => $answer['replaced']['id'] ) );
+	same( plugin( '2.0' ), file_get_contents( WP_PLUGIN_DIR . '/alpha/alpha.php' ) );
+};
+$tests['the process dies before each rename'] = function () {
+	for ( $n = 1; $n <= 20; ++$n ) {
+		wipe( WP_PLUGIN_DIR . '/alpha' );
+		write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+		write( 'wp-content/plugins/alpha/data/x.txt', 'old' );
+		list( , $snapshot, $old, $new ) = updated();
+		$output = shell_exec( escapeshellarg( PHP_BINARY ) . ' ' . implode( ' ', array_map( 'escapeshellarg', array( __FILE__, 'die', BASE, (string) $n, $snapshot['id'] ) ) ) . ' 2>/dev/null' );
+		$guard  = new Guard();
+		$guard->settle();
+		same( true, in_array( plugins(), array( $old, $new ), true ), "killed before rename $n" );
+		same( false, is_file( "{$guard->folder()}/journal.json" ), "journal after $n" );
+		same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['ok'], "restore after $n" );
+		same( $old, plugins(), "restored after $n" );
+		$guard->call( 'list' );
+		same( array(), glob( "{$guard->folder()}/*.tmp" ), "litter after $n" );
+		if ( $output ) {
+			same( true, $n > 4, 'number of renames' );
+			return;
+		}
+	}
+	throw new Exception( 'the restore never came to its end' );
+};
+$tests['each rename fails'] = function () {
+	for ( $n = 1; $n <= 20; ++$n ) {
+		wipe( WP_PLUGIN_DIR . '/alpha' );
+		write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+		list( , $snapshot, $old, $new ) = updated();
+		$guard          = new Guard();
+		$guard->fail_at = $n;
+		$answer         = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+		same( $answer['ok'] ? $old : $new, plugins(), "rename $n failed" );
+		if ( $guard->moves < $n ) return;
+	}
+};
+$tests['a damaged or wicked container changes nothing'] = function () {
+	list( $guard, $snapshot, , $new ) = updated();
+	$sum = hash( 'sha256', 'x' );
+	$bad = array( '', "e\n", "f 644 1 5\nalpha", "f 644 1 9\nalpha.phpx{$sum}", "f 644 2 9\nalpha.phpx{$sum}e\n", "f 644 1 9\nalpha.phpy{$sum}e\n", "l 777 1 1\naxe\n", "f 644 9999999999 1\nax", str_repeat( 'f', 1000 ), "f 644 1 1\nax{$sum}f 644 1 1\nax{$sum}e\n" );
+	foreach ( array( '../evil.php', '/tmp/evil.php', 'a/../../evil.php', '..', 'a\\..\\evil.php', "a\0b", './a', 'a//b', 'a/', '.' ) as $name ) {
+		$bad[] = sprintf( "f 644 1 %d\n%sx%se\n", strlen( $name ), $name, $sum );
+	}
+	foreach ( $bad as $text ) {
+		container( $guard, $snapshot, $text );
+		$answer = $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) );
+		same( false, $answer['ok'], json_encode( $text ) );
+		same( $new, plugins(), json_encode( $text ) );
+		same( false, file_exists( BASE . '/evil.php' ) || file_exists( WP_CONTENT_DIR . '/evil.php' ) || file_exists( '/tmp/evil.php' ) );
+	}
+};
+$tests['what another program has written into the folder does not count'] = function () {
+	list( $guard, $snapshot, , $new ) = updated();
+	$forged  = array( 'id' => str_repeat( 'f', 32 ), 'role' => 'snapshot' ) + $snapshot;
+	$good    = file_get_contents( "{$guard->folder()}/{$snapshot['id']}.json" );
+	$restore = fn( $id ) => $guard->call( 'restore', array( 'snapshot' => $id ) )['error']['code'] ?? null;
+	// A container whose contents are those of the snapshot, but whose bytes are not.
+	$bin = file_get_contents( "{$guard->folder()}/{$snapshot['id']}.bin" );
+	file_put_contents( "{$guard->folder()}/{$snapshot['id']}.bin", "$bin\0" );
+	same( 'damaged', $restore( $snapshot['id'] ) );
+	file_put_contents( "{$guard->folder()}/{$forged['id']}.bin", $bin );
+	foreach ( array( json_encode( $forged ), substr( $good, 0, 65 ) . json_encode( $forged ), $good, str_repeat( '0', 64 ) . "\n" . json_encode( $forged ) ) as $text ) {
+		file_put_contents( "{$guard->folder()}/{$forged['id']}.json", $text );
+		same( array( $snapshot['id'] ), array_column( ( new Guard() )->call( 'list' )['snapshots'], 'id' ), $text );
+		same( 'not_found', $restore( $forged['id'] ), $text );
+		file_put_contents( "{$guard->folder()}/{$forged['id']}.bin", $bin );
+	}
+	same( $new, plugins() );
+	// Neither does a folder that looks like the guard's own.
+	wipe( $guard->folder() );
+	mkdir( WP_CONTENT_DIR . '/sitefleet-guard-' . str_repeat( '0', 32 ) );
+	same( '', ( new Guard() )->folder() );
+	( new Guard() )->call( 'disarm' );
+	same( $guard->folder(), ( new Guard() )->folder() );
+};
+$tests['a link that is planted in the working folder is not written through'] = function () {
+	list( $guard, $snapshot, , $new ) = updated();
+	write( 'target.txt', 'mine' );
+	$sum  = hash( 'sha256', 'x' );
+	$name = 'a';
+	container( $guard, $snapshot, "d 755 0 1\n{$name}f 644 1 3\na/bx{$sum}f 644 1 3\na/bx{$sum}e\n" );
+	same( false, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['ok'] );
+	same( $new, plugins() );
+	same( 'mine', file_get_contents( BASE . '/target.txt' ) );
+};
+$tests['links are refused wherever they are, and never followed'] = function () {
+	write( 'outside/secret.txt', 'secret' );
+	symlink( BASE . '/outside', WP_PLUGIN_DIR . '/alpha/link' );
+	same( 'symlink', ( new Guard() )->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] );
+	unlink( WP_PLUGIN_DIR . '/alpha/link' );
+	list( $guard, $snapshot, $before ) = updated();
+	symlink( BASE . '/outside', WP_PLUGIN_DIR . '/alpha/link' );
+	same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['ok'] );
+	same( $before, plugins() );
+	same( 'secret', file_get_contents( BASE . '/outside/secret.txt' ) );
+	rename( WP_PLUGIN_DIR . '/alpha', BASE . '/moved' );
+	symlink( BASE . '/moved', WP_PLUGIN_DIR . '/alpha' );
+	same( 'symlink', $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['error']['code'] );
+};
+$tests['names of items'] = function () {
+	foreach ( array( 'a/b.php', 'hello.php', 'my plugin/main file.php', 'ünï/ç.php' ) as $slug ) same( $slug, ( new Guard() )->item( 'plugin', $slug )['slug'] );
+	foreach ( array( 'twenty', 'sub/theme' ) as $slug ) same( $slug, ( new Guard() )->item( 'theme', $slug )['slug'] );
+	foreach ( array( '', '.', '..', '../x.php', 'a/../b.php', '/a/b.php', 'a/b/c.php', 'a\\b.php', 'C:\\x.php', 'c:x.php', '.a/b.php', "a\n/b.php\n", "a.php\n", 'a', 'a/b.txt', 'php://filter/x.php', str_repeat( 'a', 300 ) . '.php', null, 1, array( 'a/b.php' ) ) as $slug ) {
+		try {
+			( new Guard() )->item( 'plugin', $slug );
+		} catch ( Sitefleet_Refusal $error ) {
+			continue;
+		}
+		throw new Exception( 'taken: ' . json_encode( $slug ) );
+	}
+};
+$tests['two at once'] = function () {
+	list( $guard, $snapshot, , $new ) = updated();
+	$pipes   = array();
+	$process = proc_open( array( PHP_BINARY, __FILE__, 'hold', BASE, "{$guard->folder()}/lock" ), array( array( 'pipe', 'r' ), array( 'pipe', 'w' ) ), $pipes );
+	same( "held\n", fgets( $pipes[1] ) );
+	same( 'busy', $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['error']['code'] );
+	same( $new, plugins() );
+	same( true, $guard->call( 'list' )['ok'] );
+	proc_terminate( $process, SIGKILL );
+	proc_close( $process );
+	same( true, $guard->call( 'restore', array( 'snapshot' => $snapshot['id'] ) )['ok'] );
+};
+$tests['a snapshot that cannot be finished leaves nothing behind'] = function () {
+	$guard = new class() extends Guard {
+		protected function move( string $from, string $to ): bool {
+			return '.bin' !== substr( $to, -4 ) && parent::move( $from, $to );
+		}
+	};
+	same( 'not_writable', $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] );
+	same( array(), $guard->call( 'list' )['snapshots'] );
+	same( array(), glob( "{$guard->folder()}/*.{bin,tmp,json}", GLOB_BRACE ) );
+};
+$tests['50,000 files are the limit'] = function () {
+	same( 50000, Sitefleet_Guard::MAX_FILES );
+	// alpha.php, lib, lib/übung.txt, and so many more.
+	$guard = new class() extends Guard { const MAX_FILES = 8; };
+	foreach ( array( 5 => null, 6 => 'too_large' ) as $more => $wanted ) {
+		for ( $i = 0; $i < $more; ++$i ) write( "wp-content/plugins/alpha/more-$i", '' );
+		same( $wanted, $guard->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] ?? null, "$more more" );
+	}
+};
+$tests['500 MB are the limit'] = function () {
+	ftruncate( fopen( WP_PLUGIN_DIR . '/alpha/huge.bin', 'w' ), 500 * 1024 * 1024 );
+	same( 'too_large', ( new Guard() )->call( 'snapshot', array( 'kind' => 'plugin', 'slug' => 'alpha/alpha.php' ) )['error']['code'] );
+};
+$tests['snapshots lapse after 14 days, armed ones do not'] = function () {
+	list( $guard, $snapshot ) = updated();
+	$age = function ( int $days ) use ( $guard, $snapshot ) {
+		$guard->put( $snapshot['id'], array( 'created' => time() - $days * 86400 ) + $snapshot );
+		return count( $guard->call( 'list' )['snapshots'] );
+	};
+	$guard->call( 'arm', array( 'snapshot' => $snapshot['id'], 'seconds' => 60 ) );
+	same( 1, $age( 15 ) );
+	$guard->call( 'disarm' );
+	same( 1, $age( 13 ) );
+	same( 0, $age( 15 ) );
+	same( array(), glob( "{$guard->folder()}/*.{bin,json}", GLOB_BRACE ) );
+};
+$tests['at most 50 faults, the newest'] = function () {
+	( new Guard() )->call( 'hello' );
+	for ( $i = 0; $i < 60; ++$i ) {
+		( new Guard() )->watch( array( 'type' => E_ERROR, 'message' => 'Boom ' . str_repeat( 'x', $i ) . "\nStack", 'file' => WP_PLUGIN_DIR . '/alpha/alpha.php', 'line' => $i ) );
+	}
+	$faults = ( new Guard() )->call( 'faults' )['faults'];
+	same( array( 50, 'Boom ' . str_repeat( 'x', 59 ), 'wp-content/plugins/alpha/alpha.php', 'alpha' ), array( count( $faults ), $faults[49]['message'], $faults[49]['file'], $faults[49]['item'] ) );
+	same( array(), ( new Guard() )->call( 'faults', array( 'since' => time() + 10 ) )['faults'] );
+};
+
+$failed = 0;
+foreach ( $tests as $name => $test ) {
+	wipe( BASE );
+	mkdir( WP_CONTENT_DIR . '/themes', 0755, true );
+	write( 'wp-content/plugins/alpha/alpha.php', plugin( '1.0' ) );
+	write( 'wp-content/plugins/alpha/lib/übung.txt', str_repeat( "old\0", 1000 ) );
+	try {
+		$test();
+		echo "ok    $name\n";
+	} catch ( Throwable $error ) {
+		++$failed;
+		echo "FAIL  $name\n      ", get_class( $error ), ': ', $error->getMessage(), ' (line ', $error->getLine(), ")\n";
+	}
+}
+wipe( BASE );
+echo count( $tests ) - $failed, ' of ', count( $tests ), " tests passed\n";
+exit( $failed ? 1 : 0 );

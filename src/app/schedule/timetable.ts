@@ -1,0 +1,174 @@
+/** The timetable: every scheduled task. Patterns are croner's, with seconds; all runs are bounded. */
+
+import { reapJobs } from '../../domain/actions/chunk.js';
+import { deliverAlerts } from '../../domain/alerts/deliveries.js';
+import { dailyDigest } from '../../domain/alerts/mail/digest.js';
+import { sendMail } from '../../domain/alerts/mail/mail.js';
+import { runAudits } from '../../domain/audits/queue.js';
+import { backUpByClock } from '../../domain/backups/daily-backups.js';
+import { refreshAbandoned } from '../../domain/connection/abandoned.js';
+import { reportHealth, syncDueSites } from '../../domain/connection/maintenance.js';
+import { runToolJobs } from '../../domain/connection/tool-jobs.js';
+import type { Ctx } from '../../domain/context.js';
+import { dropImportKeys } from '../../domain/import/keys.js';
+import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-monitors.js';
+import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
+import { deleteExpired } from '../../domain/retention.js';
+import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
+import { settleInterrupted } from '../../domain/updates/safe/unsettled.js';
+import { refreshVulnerabilities } from '../../domain/vulnerabilities/refresh.js';
+import type { Members } from '../../runtime/cluster/members.js';
+
+export interface ScheduledTask {
+  name: string;
+  about: string;
+  pattern: string;
+  /**
+   * Contacts or reports on sites without being asked: not run while svc_wp_cron is 0. Requested work and housekeeping
+   * continue.
+   */
+  ofItsOwn?: boolean;
+  /** Every process takes a share of it, by claims; other tasks run only in the process that holds the lease. */
+  shared?: boolean;
+  /** Returns a short summary. */
+  run(ctx: Ctx, members: Members): Promise<string>;
+}
+
+export const timetable: readonly ScheduledTask[] = [
+  {
+    name: 'reap-jobs',
+    about: 'Ends jobs past their time limit and deletes old ones.',
+    pattern: '*/30 * * * * *',
+    async run(ctx) {
+      const { timed_out, expired } = await reapJobs(ctx);
+      return `${timed_out} timed out, ${expired} deleted`;
+    },
+  },
+  {
+    name: 'tool-jobs',
+    about: 'Resumes tools jobs left by a stopped process.',
+    pattern: '15,45 * * * * *',
+    run: runToolJobs,
+  },
+  {
+    name: 'safe-updates',
+    about: 'Finishes safe updates left open by a stopped process.',
+    pattern: '5,20,35,50 * * * * *',
+    run: settleInterrupted,
+  },
+  {
+    name: 'daily-sync',
+    about: 'Syncs every site as often as set in the settings.',
+    pattern: '0 */5 * * * *',
+    ofItsOwn: true,
+    shared: true,
+    run: syncDueSites,
+  },
+  {
+    name: 'abandoned-refresh',
+    about: 'Checks for abandoned plugins and themes: new sites first, then each site every two days.',
+    pattern: '30 */10 * * * *',
+    ofItsOwn: true,
+    run: refreshAbandoned,
+  },
+  {
+    name: 'site-health',
+    about: 'Reports unhealthy sites.',
+    pattern: '0 15 6 * * *',
+    ofItsOwn: true,
+    run: reportHealth,
+  },
+  {
+    name: 'audits',
+    about: 'Runs queued performance audits, one at a time.',
+    pattern: '*/20 * * * * *',
+    run: runAudits,
+  },
+  {
+    name: 'mail',
+    about: 'Writes mails about new alerts and sends what is in the outbox.',
+    pattern: '10,30,50 * * * * *',
+    run: sendMail,
+  },
+  {
+    name: 'alert-deliveries',
+    about: 'Sends new alerts to webhooks and chats, and retries failed deliveries.',
+    pattern: '5,15,25,35,45,55 * * * * *',
+    run: deliverAlerts,
+  },
+  {
+    name: 'daily-digest',
+    about: 'Puts the daily digest into the outbox, in the morning of the dashboard’s time zone.',
+    pattern: '0 5 * * * *',
+    ofItsOwn: true,
+    run: dailyDigest,
+  },
+  {
+    name: 'monitors',
+    about: 'Checks the monitors that are due.',
+    pattern: '*/10 * * * * *',
+    ofItsOwn: true,
+    shared: true,
+    run: runDueMonitors,
+  },
+  {
+    name: 'certificates',
+    about: 'Checks each site’s certificate once a day.',
+    pattern: '20 */5 * * * *',
+    ofItsOwn: true,
+    shared: true,
+    run: runCertificates,
+  },
+  {
+    name: 'domains',
+    about: 'Looks up when domains expire: weekly, and daily near the expiry date.',
+    pattern: '40 */5 * * * *',
+    ofItsOwn: true,
+    run: runDomains,
+  },
+  {
+    name: 'prune-monitoring',
+    about: 'Deletes heartbeats, statistics, incidents and alerts past their retention time.',
+    pattern: '50 17 * * * *',
+    run: pruneMonitoring,
+  },
+  {
+    name: 'ignored-updates',
+    about: 'Offers updates again once the time they were ignored for has passed.',
+    pattern: '25 * * * * *',
+    run: expireIgnored,
+  },
+  {
+    name: 'backup',
+    about: 'Backs up the database to SITEFLEET_BACKUP_DIR once a day.',
+    pattern: '0 25 * * * *',
+    run: backUpByClock,
+  },
+  {
+    name: 'vulnerabilities',
+    about: 'Reads the vulnerability feed once a day, and checks new versions against it.',
+    pattern: '45 * * * * *',
+    run: async (ctx) => (await refreshVulnerabilities(ctx)).message,
+  },
+  {
+    name: 'statistics',
+    about: 'Updates the database’s query statistics when the fleet has doubled.',
+    pattern: '55 */10 * * * *',
+    run: async (ctx) => ((await ctx.store.statistics.refresh()) ? 'taken' : 'nothing to do'),
+  },
+  {
+    name: 'forget-old',
+    about: 'Deletes old audits, mails and history.',
+    pattern: '0 40 3 * * *',
+    run: deleteExpired,
+  },
+  {
+    name: 'import-keys',
+    about: 'Deletes expired import keys.',
+    pattern: '0 50 3 * * *',
+    run: async (ctx) => {
+      await dropImportKeys(ctx);
+      return 'done';
+    },
+  },
+];

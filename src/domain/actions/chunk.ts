@@ -1,0 +1,172 @@
+/** Runs jobs, chunk by chunk, under a lease that other processes respect. */
+
+import { asServiceError, type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { Origin } from '../../runtime/events.js';
+import type { ChunkSite } from '../../store/jobs/queue.js';
+import type { JobRow } from '../../store/jobs/rows.js';
+import type { Ctx } from '../context.js';
+import { callsAtOnce } from '../settings/effects.js';
+import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
+import { retryWhileUnavailable } from '../storage-messages.js';
+import { handlerOf, type JobHandler, type SiteOutcome } from './handlers.js';
+import { withEarlier } from './outcomes.js';
+
+/** A process that does not renew its lease for this long loses the job to another one. */
+export const LEASE_MS = 60_000;
+/** Renewals per lease time: two may be missed. */
+const BEATS = 4;
+
+/** A job without a pause is released after this long, so that other due jobs need not wait for its end. */
+const TURN_MS = 15_000;
+
+/**
+ * Claims one due job and runs its next chunk; without a pause between chunks, also the following ones, for one turn.
+ * False if nothing was due.
+ * @param claimed called once a job was claimed
+ */
+export async function runNextChunk(
+  ctx: Ctx,
+  owner: string,
+  leaseMs = LEASE_MS,
+  claimed: () => void = () => undefined,
+): Promise<boolean> {
+  const now = ctx.clock.now();
+  const job = await ctx.store.jobs.claim(owner, now, leaseMs, now - ctx.clock.steps(leaseMs).forward);
+  if (job === undefined) return false;
+  claimed();
+  const lost = new AbortController();
+  const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
+  try {
+    const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
+    await runChunks({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+  } finally {
+    clearInterval(beat);
+    const now = ctx.clock.now();
+    const nextRun = ctx.signal.aborted ? now : now + job.delay_ms;
+    const status = await retryWhileUnavailable(ctx, () => ctx.store.jobs.release(job, now, nextRun));
+    if (status === 'completed' || status === 'failed')
+      ctx.events.emit({ name: `job.${status}`, facts: { job_id: job.id, type: job.type } });
+  }
+  return true;
+}
+
+async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortController): Promise<void> {
+  try {
+    if (!(await ctx.store.jobs.heartbeat(job, ctx.clock.now() + leaseMs))) lost.abort();
+  } catch (error) {
+    // A missed renewal is survivable: the lease lasts until the next ones.
+    ctx.log.warn({ err: error, job_id: job.id }, 'the lease of a job could not be renewed');
+  }
+}
+
+/**
+ * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
+ * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
+ */
+async function runChunks(ctx: Ctx, job: JobRow): Promise<void> {
+  const handler = handlerOf(job.type);
+  const params = JSON.parse(job.params) as object;
+  const { clock, store } = ctx;
+  const atOnce = job.delay_ms > 0 ? 0 : await callsAtOnce(ctx, job.type);
+  const turnEnds = clock.elapsed() + TURN_MS;
+  const failures: unknown[] = [];
+  const goesOn = () => job.delay_ms === 0 && !failures.length && !ctx.signal.aborted && clock.elapsed() < turnEnds;
+  const under = new Set<Promise<void>>();
+  let siteEnded = () => {};
+  const begin = (entry: ChunkSite, site: LoadedSite | undefined) => {
+    const work = runAndStore(ctx, job, handler, params, entry, site)
+      .catch((error: unknown) => void failures.push(error))
+      .finally(() => {
+        under.delete(work);
+        siteEnded();
+      });
+    under.add(work);
+  };
+  try {
+    let last = -1;
+    do {
+      const entries = await store.jobs.startChunk(job, last);
+      if (entries.length === 0) break;
+      last = entries.at(-1)?.position ?? last;
+      const sites = await loadSites(
+        ctx,
+        entries.map((entry) => entry.site_id),
+      );
+      for (const entry of entries) begin(entry, sites.get(entry.site_id));
+      while (under.size >= atOnce && goesOn()) {
+        await new Promise<void>((resolve) => {
+          siteEnded = resolve;
+        });
+      }
+    } while (goesOn());
+  } finally {
+    // All sites finish before the lease is released, even if a result cannot be stored.
+    await Promise.all(under);
+  }
+  if (failures.length > 0) throw failures[0];
+}
+
+async function runAndStore(
+  ctx: Ctx,
+  job: JobRow,
+  handler: JobHandler<object, unknown>,
+  params: object,
+  entry: ChunkSite,
+  site: LoadedSite | undefined,
+): Promise<void> {
+  const outcome = await runSite(ctx, handler, site, params, entry);
+  // An interrupted site stays "started": the next turn resumes it.
+  if (outcome === null) return;
+  await retryWhileUnavailable(ctx, async () => {
+    const { position, resumed } = entry;
+    const whole = resumed ? withEarlier(await ctx.store.jobs.itemsAt(job.id, position), outcome) : outcome;
+    await ctx.store.jobs.finishSite(job, { position, ...whole }, ctx.clock.now());
+  });
+}
+
+async function runSite(
+  ctx: Ctx,
+  handler: JobHandler<object, unknown>,
+  site: LoadedSite | undefined,
+  params: object,
+  entry: { site_id: number; resumed: boolean },
+): Promise<(SiteOutcome & { unfinished?: boolean }) | null> {
+  if (site === undefined) return failedWith('svc_site_not_found', 'The site was removed before its turn came.');
+  try {
+    const run = entry.resumed ? (handler.resume ?? handler.run) : handler.run;
+    const result = await run.call(handler, ctx, site, params);
+    const outcome = handler.outcomeOf?.(result) ?? { failed: false, code: '', message: '', items: [] };
+    return handler.interrupted?.(result) === true ? { ...outcome, unfinished: true } : outcome;
+  } catch (error) {
+    if (ctx.signal.aborted) return null;
+    const failure =
+      error instanceof ServiceError ? error : asServiceError(siteCallError(error, entry.site_id, handler.failure));
+    // Storage failures say nothing about the site, which stays "started" and is run again.
+    if (failure.code === 'svc_storage_unavailable') throw failure;
+    if (failure.code === 'svc_internal_error')
+      ctx.log.error(
+        { err: failure.cause ?? error, site_id: entry.site_id, work: handler.type },
+        'unexpected failure in a job',
+      );
+    return failedWith(failure.code, failure.message);
+  }
+}
+
+function failedWith(code: ErrorCode, message: string): SiteOutcome {
+  return { failed: true, code, message, items: [] };
+}
+
+/** Ends jobs past their time limit and deletes jobs that ended long ago (operations §7.1). */
+export async function reapJobs(ctx: Ctx): Promise<{ timed_out: number; expired: number }> {
+  const now = ctx.clock.now();
+  const timedOut = await ctx.store.jobs.reap(now);
+  for (const id of timedOut) ctx.events.emit({ name: 'job.timed_out', facts: { job_id: id } });
+  return { timed_out: timedOut.length, expired: await ctx.store.jobs.expire(now - ctx.config.job_ttl_ms) };
+}
+
+/** Releases the jobs of processes that `isGone` knows to be dead, so that their leases need not lapse first. */
+export async function releaseOrphans(ctx: Ctx, isGone: (owner: string) => boolean): Promise<number> {
+  const owners = await ctx.store.jobs.owners();
+  const gone = owners.filter(isGone);
+  return gone.length === 0 ? 0 : ctx.store.jobs.dropLeases(gone);
+}

@@ -1,0 +1,72 @@
+/**
+ * The job runner: works through queued jobs for as long as the process lives, a few jobs at once, each under its own
+ * lease.
+ */
+
+import { isProcessGone, type ProcessLocation } from '../../runtime/cluster/process-id.js';
+import { asServiceError } from '../../runtime/errors.js';
+import type { ClockWork } from '../clock-steps.js';
+import { LEASE_MS, releaseOrphans, runNextChunk } from './chunk.js';
+
+/** How many jobs this process works on at once. */
+const AT_ONCE = 4;
+/** How often the queue is polled for jobs of other processes. */
+const POLL_MS = 1000;
+
+export interface JobRunner {
+  start(): void;
+  /** A job was queued: polls at once. */
+  kick(): void;
+  /** Starts no more chunks and waits for the running ones, which the context's signal aborts. */
+  stop(): Promise<void>;
+}
+
+export function createJobRunner(
+  parts: ClockWork & { location?: ProcessLocation | undefined; leaseMs?: number | undefined },
+): JobRunner {
+  const leaseMs = parts.leaseMs ?? LEASE_MS;
+  const running = new Set<Promise<void>>();
+  let timer: NodeJS.Timeout | null = null;
+  let stopped = false;
+
+  /** One lane looks for work, and starts the next lane if it found some: an empty queue is read once. */
+  const fill = () => {
+    if (stopped || running.size >= AT_ONCE) return;
+    const lane = work().finally(() => running.delete(lane));
+    running.add(lane);
+  };
+  /** One lane: takes turns until nothing is due. */
+  const work = async (): Promise<void> => {
+    const ctx = parts.ctx();
+    try {
+      await parts.clockSteps.settle();
+      while (
+        !stopped &&
+        !ctx.signal.aborted &&
+        (await parts.withCtx((turn) => runNextChunk(turn, parts.owner, leaseMs, fill)))
+      );
+    } catch (error) {
+      // An unavailable storage is logged once elsewhere, not by every lane each second.
+      if (!ctx.signal.aborted && asServiceError(error).code !== 'svc_storage_unavailable')
+        ctx.log.error({ err: error }, 'the job runner failed and will try again');
+    }
+  };
+  return {
+    start() {
+      if (timer !== null) return;
+      timer = setInterval(fill, POLL_MS);
+      timer.unref();
+      const ctx = parts.ctx();
+      // A killed process left its jobs leased: no need to wait for the leases to lapse.
+      releaseOrphans(ctx, (owner) => isProcessGone(owner, parts.location))
+        .catch((error: unknown) => ctx.log.warn({ err: error }, 'jobs claimed by dead processes could not be released'))
+        .finally(fill);
+    },
+    kick: fill,
+    async stop() {
+      stopped = true;
+      if (timer !== null) clearInterval(timer);
+      await Promise.allSettled(running);
+    },
+  };
+}

@@ -1,0 +1,132 @@
+/** Layout of mails: renders one content as plain text and as HTML that every mail client displays. Pure. */
+
+import { escapeHtml } from '../../../runtime/escape-html.js';
+
+/**
+ * The content of a mail, independent of its layout. All texts are plain; names and reasons may come from a third party.
+ */
+export interface MailContent {
+  heading: string;
+  /** Paragraphs before the tables. */
+  lines: readonly string[];
+  tables: readonly MailTable[];
+  /** Shown below the first lines, as buttons. Only web addresses become links. */
+  links?: readonly MailLink[];
+  /** Color of the bar at the top. */
+  tone?: Tone;
+}
+
+export interface MailLink {
+  label: string;
+  url: string;
+}
+
+/** Red for bad news, green for good, amber for what can wait. */
+export type Tone = 'bad' | 'good' | 'warning';
+
+export interface MailLook {
+  /** Zone of the times. */
+  zone: string;
+  /** Public page of the service; null if it has no public address. */
+  page: string | null;
+}
+
+export interface MailTable {
+  title: string;
+  columns: readonly string[];
+  rows: readonly (readonly string[])[];
+  /** Shown below if rows were left out. */
+  more?: string;
+}
+
+const FOOTER = 'Sent by Sitefleet. You can change which mails are sent, and to whom, in the e-mail settings.';
+const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+
+/** Replaces tokens of headings and subjects, in square brackets. Unknown ones stay as they are. */
+export function withTokens(text: string, tokens: Readonly<Record<string, string>>): string {
+  return text.replace(/\[([a-z][a-z0-9._-]*)\]/g, (whole, name: string) =>
+    Object.hasOwn(tokens, name) ? (tokens[name] ?? whole) : whole,
+  );
+}
+
+/** Reduces a text to one line: text in a header must not start another one. */
+export function oneLine(text: string, max = 255): string {
+  return text
+    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
+    .trim()
+    .slice(0, max);
+}
+
+export function renderText({ heading, lines, tables, links }: MailContent): string {
+  const parts = [heading, '='.repeat(Math.min(heading.length, 70)), ...lines];
+  const places = webLinks(links).map(({ label, url }) => `${label}: ${url}`);
+  if (places.length > 0) parts.push(places.join('\n'));
+  for (const table of tables) {
+    const rows = table.rows.map((row) => `- ${row.filter((cell) => cell !== '').join(' · ')}`);
+    parts.push([table.title, ...rows, ...(table.more === undefined ? [] : [table.more])].join('\n'));
+  }
+  return `${[...parts, `-- \n${FOOTER}`].join('\n\n')}\n`;
+}
+
+/** An address from a third party must not become a script. */
+function webLinks(links: readonly MailLink[] = []): readonly MailLink[] {
+  return links.filter(({ url }) => /^https?:\/\/[^\s"'<>]+$/.test(url));
+}
+
+export const TONE_COLOURS: Readonly<Record<Tone, string>> = { bad: '#dc2626', good: '#16a34a', warning: '#d97706' };
+const NO_TONE = '#9ca3af';
+
+/** Mail clients with a dark mode override the colors of the elements, which all others show. */
+const DARK = `@media (prefers-color-scheme:dark){
+.page{background:#111827!important;color:#d1d5db!important}
+.card{background:#1f2937!important;border-left-color:#374151!important;border-right-color:#374151!important;border-bottom-color:#374151!important}
+.strong{color:#f9fafb!important}
+.weak{color:#9ca3af!important}
+.cell{border-color:#374151!important}
+.link{color:#93c5fd!important;border-color:#4b5563!important}
+}`;
+
+export function renderHtml({ heading, lines, tables, links, tone }: MailContent): string {
+  const body = [
+    `<h1 class="strong" style="margin:0 0 16px;font-size:20px;line-height:1.3;color:#111827">${escapeHtml(heading)}</h1>`,
+    ...lines.map((line) => `<p style="margin:0 0 12px;font-size:15px;line-height:1.5">${escapeHtml(line)}</p>`),
+    linksHtml(webLinks(links)),
+    ...tables.map(tableHtml),
+  ].join('\n');
+  return `<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(heading)}</title><style>${DARK}</style></head>
+<body class="page" style="margin:0;padding:24px 12px;background:#f3f4f6;color:#374151;${FONT}">
+<div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${tone === undefined ? NO_TONE : TONE_COLOURS[tone]};border-radius:8px;padding:24px">
+${body}
+</div>
+<p class="weak" style="max-width:640px;margin:12px auto 0;font-size:12px;color:#6b7280">${escapeHtml(FOOTER)}</p>
+</body></html>
+`;
+}
+
+function linksHtml(links: readonly MailLink[]): string {
+  const each = links.map(
+    ({ label, url }) =>
+      `<a class="link" href="${escapeHtml(url)}" style="display:inline-block;margin:4px 8px 4px 0;padding:8px 14px;border:1px solid #d1d5db;border-radius:6px;font-size:14px;color:#1d4ed8;text-decoration:none">${escapeHtml(label)}</a>`,
+  );
+  return each.length === 0 ? '' : `<p style="margin:0 0 12px">${each.join('')}</p>`;
+}
+
+const CELL =
+  'padding:6px 12px 6px 0;border-bottom:1px solid #e5e7eb;text-align:left;vertical-align:top;overflow-wrap:anywhere';
+
+function tableHtml({ title, columns, rows, more }: MailTable): string {
+  const head = columns
+    .map((name) => `<th class="cell weak" style="${CELL};color:#6b7280;font-weight:600">${escapeHtml(name)}</th>`)
+    .join('');
+  const body = rows
+    .map((row) => `<tr>${row.map((cell) => `<td class="cell" style="${CELL}">${escapeHtml(cell)}</td>`).join('')}</tr>`)
+    .join('\n');
+  const rest =
+    more === undefined
+      ? ''
+      : `<p class="weak" style="margin:8px 0 0;font-size:13px;color:#6b7280">${escapeHtml(more)}</p>`;
+  return `<h2 class="strong" style="margin:20px 0 8px;font-size:16px;color:#111827">${escapeHtml(title)}</h2>
+<table role="presentation" style="border-collapse:collapse;width:100%;font-size:14px"><tr>${head}</tr>
+${body}</table>${rest}`;
+}

@@ -1,0 +1,55 @@
+/** Changes the settings of one site (operations §8 S5, REST §6.3.1). */
+
+import type { SiteSettings } from '../../store/sites/settings.js';
+import type { SiteRecord, SiteRow, TaggedSite } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { firstCertificateLook } from '../monitoring/certificates.js';
+import { linkError, loadRecord, requireLinks } from '../sites/sites.js';
+import { isStorageError } from '../storage-errors.js';
+import { reconnectReleased } from './actions.js';
+import { addressTaken, verifyMove } from './move.js';
+
+export interface SiteEdit extends Omit<SiteSettings, 'url_key'> {
+  protocol?: 'http' | 'https';
+}
+
+/**
+ * Changes only the given fields, all or none. A new address is accepted if the site itself answers there
+ * (`verifyMove`); a change of the scheme alone is not verified. Lifting a suspension reconnects the site where it must.
+ * Throws `svc_client_not_found`, `svc_tag_not_found`, `svc_site_already_exists`, as `verifyMove`, and, with everything
+ * stored, as `reconnectReleased`.
+ */
+export async function editSite(
+  ctx: Ctx,
+  site: SiteRow,
+  { protocol, url: wanted, ...edit }: SiteEdit,
+): Promise<TaggedSite> {
+  const { tags = [], add_tags = [], remove_tags = [] } = edit;
+  await requireLinks(ctx, edit.client_id ?? undefined, { tags, add_tags, remove_tags });
+  const move = wanted === undefined ? null : await verifyMove(ctx, site.id, wanted, edit);
+  const url = move?.to.url ?? (protocol === undefined ? site.url : site.url.replace(/^https?:/, `${protocol}:`));
+  const change: SiteSettings = { ...edit, ...(url === site.url ? {} : { url }), ...move?.to };
+  const before = await loadRecord(ctx, site.id);
+  try {
+    await ctx.store.siteSettings.change(site, change, ctx.clock.now());
+  } catch (error) {
+    throw isStorageError(error, 'unique') ? addressTaken(url) : linkError(error);
+  }
+  const fields = Object.keys(change).filter((field) => field !== 'url_key');
+  if (fields.length > 0) ctx.events.emit({ name: 'site.updated', site_id: site.id, facts: { fields } });
+  const after = await loadRecord(ctx, site.id);
+  emitSuspension(ctx, before, after);
+  if (move !== null) {
+    await ctx.store.inventory.save(after, move.snapshot, ctx.clock.now(), true);
+    await firstCertificateLook(ctx, { ...after, certificate_checked_at: null });
+  }
+  if (edit.suspended === false && before.suspended === 1) await reconnectReleased(ctx, after);
+  return loadRecord(ctx, site.id);
+}
+
+/** A change of the client may also change the suspension. */
+function emitSuspension(ctx: Ctx, before: SiteRecord, after: SiteRecord): void {
+  if (before.suspended === after.suspended) return;
+  const name = after.suspended === 1 ? 'site.suspended' : 'site.unsuspended';
+  ctx.events.emit({ name, site_id: after.id, facts: {} });
+}

@@ -1,0 +1,130 @@
+/**
+ * Syncs one site: fetches a snapshot, checks the child's version, stores it. Direct calls and jobs use the same
+ * functions.
+ */
+
+import type { Snapshot } from '../../outbound/child/port.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { SiteConnection } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { firstCertificateLook } from '../monitoring/certificates.js';
+import { syncSettings } from '../settings/effects.js';
+import {
+  isLate,
+  type LoadedSite,
+  MINIMUM_CHILD_VERSION,
+  outdated,
+  requireConnection,
+  requireContactable,
+  siteCallError,
+} from '../sites/load.js';
+import { nameByTitle } from '../sites/title.js';
+import { withChildsWww } from '../sites/urls.js';
+import { compareVersions } from '../sites/versions.js';
+import { settleOpenChanges } from './open-changes.js';
+
+/** A plugin or theme without a release for this long counts as abandoned (operations §5.7). */
+export const ABANDONED_AFTER_DAYS = 730;
+
+/** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
+export const STORED_PARTS = { securityStats: true } as const;
+
+/** The last sync attempt known to the caller: if another one has been stored since, this snapshot is not stored. */
+export type Since = { last_attempt: number | null } | undefined;
+
+/** Syncs a site that may be contacted. Throws ServiceError; the reason is stored as the site's sync error. */
+export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Promise<void> {
+  requireContactable(target);
+  await fetchSnapshot(ctx, target, since);
+}
+
+/** Requests everything from the child that is stored of a site. Throws ChildFailure. */
+export async function askSnapshot(
+  ctx: Ctx,
+  connection: SiteConnection,
+  changesAfter: number,
+  timeoutMs?: number,
+): Promise<Snapshot> {
+  const { abandonedAfterDays, parts } = await syncSettings(ctx);
+  return ctx.child.stats(
+    connection,
+    {
+      abandonedAfterDays,
+      changesAfter,
+      renewRegverify: connection.regverify === null,
+      parts: { ...STORED_PARTS, ...parts },
+    },
+    { signal: ctx.signal, timeoutMs },
+  );
+}
+
+/**
+ * Fetches and stores a snapshot, even of a disconnected site; see `Since` for the guard.
+ * @param patienceMs time limit for a sync after a change, instead of a sync's own. A timeout is then reported but not
+ * held against the site, which may be at work
+ */
+export async function fetchSnapshot(
+  ctx: Ctx,
+  target: LoadedSite,
+  since?: Since,
+  patienceMs?: number,
+): Promise<Snapshot> {
+  const { site } = target;
+  try {
+    const snapshot = await askSnapshot(ctx, requireConnection(target), site.changes_after, patienceMs);
+    await storeFetched(ctx, target, snapshot, since);
+    // The call that made the change reports the sync that follows it.
+    if (patienceMs === undefined) {
+      await settleOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
+        ctx.log.warn({ err, site_id: site.id }, 'open changes could not be resolved; the next sync tries again'),
+      );
+    }
+    return snapshot;
+  } catch (error) {
+    const failure = siteCallError(error, site.id, 'svc_sync_failed');
+    if (failure.code === 'svc_storage_unavailable') throw failure;
+    const late = isLate(failure.cause);
+    const { code, message } = failure;
+    // A cancelled call says nothing about the site.
+    if (code !== 'svc_cancelled' && !(late && patienceMs !== undefined))
+      await ctx.store.inventory.saveFailure(site.id, { code, message, late }, ctx.clock.now(), since);
+    ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
+    throw failure;
+  }
+}
+
+async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {
+  const { site } = target;
+  await ctx.store.inventory.save(site, snapshot, ctx.clock.now(), true, since);
+  if (snapshot.regverify !== undefined) await ctx.store.sites.keepRegverify(site.id, snapshot.regverify);
+  const moved = withChildsWww(site.url, snapshot.site_url);
+  // The answer names the site as lists do from now on.
+  if (moved !== null && (await ctx.store.sites.moveUrl(site.id, moved))) site.url = moved.url;
+  // The version is taken from the answer and checked then: checking the stored one could lock a site out permanently.
+  if (snapshot.child_version !== undefined && compareVersions(snapshot.child_version, MINIMUM_CHILD_VERSION) < 0) {
+    throw outdated(site.id, snapshot.child_version);
+  }
+  ctx.events.emit({ name: 'site.synced', site_id: site.id, facts: {} });
+  await firstCertificateLook(ctx, site);
+  await nameByTitle(ctx, target);
+}
+
+/** Failures of this service, which say nothing about the site. */
+export const OURS: ReadonlySet<string> = new Set(['svc_internal_error', 'svc_storage_unavailable']);
+
+/**
+ * Stores an inventory that was returned with an action, or fetches one if there was none. Null if the site did not
+ * answer.
+ */
+export async function storeSnapshot(ctx: Ctx, target: LoadedSite, brought: Snapshot | null): Promise<Snapshot | null> {
+  if (brought !== null) {
+    await ctx.store.inventory.save({ ...target.site, content_hash: '' }, brought, ctx.clock.now(), false);
+    return brought;
+  }
+  try {
+    return await fetchSnapshot(ctx, target);
+  } catch (error) {
+    if (error instanceof ServiceError && !OURS.has(error.code)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,119 @@
+/**
+ * Filters for lists and runs of updates. They only ever narrow: a name that matches nothing, or an unknown tag or
+ * client, is refused, because an ignored filter would update more than intended.
+ */
+
+import { fold, needle } from '../../../schemas/fold.js';
+import type { Level } from '../../../schemas/search.js';
+import { ServiceError } from '../../runtime/errors.js';
+import type { SiteRow } from '../../store/sites/rows.js';
+import type { Narrowing } from '../../store/updates/filters.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Ctx } from '../context.js';
+import { levelNumbers } from './levels.js';
+import { isCalled } from './names.js';
+
+/** As a caller writes them. Blank texts and empty lists filter nothing. */
+export interface UpdateFilters {
+  search?: string | undefined;
+  /** Slug, folder or name of one item, or several. */
+  slug?: string | readonly string[] | undefined;
+  exclude_slugs?: readonly string[] | undefined;
+  tag_ids?: readonly number[] | undefined;
+  client_ids?: readonly number[] | undefined;
+  level?: readonly Level[] | undefined;
+}
+
+/** The part stored with a job: filters on the updates of a site. */
+export interface OfferLimits {
+  search?: string;
+  slugs?: string[];
+  exclude_slugs?: string[];
+  levels?: number[];
+}
+
+/** Known even if no site has an update of it. */
+const CORE = { slug: 'platform', name: 'WordPress' };
+
+/** Undefined if nothing narrows. Throws for unknown names, tags and clients. */
+export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narrowing | undefined> {
+  const { search = '', slug = [], exclude_slugs = [], tag_ids = [], client_ids = [], level = [] } = asked;
+  const wanted = [slug].flat();
+  const given = wanted.length + exclude_slugs.length + tag_ids.length + client_ids.length + level.length;
+  if (given === 0 && needle(search) === '') return undefined;
+  await requireOwners(ctx, tag_ids, client_ids);
+  const known = wanted.length + exclude_slugs.length === 0 ? [] : [CORE, ...(await ctx.store.narrowedUpdates.slugs())];
+  return {
+    search,
+    slugs: wanted.length === 0 ? undefined : slugsOf(known, wanted, 'slug'),
+    exclude_slugs: slugsOf(known, exclude_slugs, 'exclude_slugs'),
+    levels: levelNumbers(level),
+    tags: tag_ids,
+    clients: client_ids,
+  };
+}
+
+function slugsOf(known: readonly { slug: string; name: string }[], terms: readonly string[], field: string): string[] {
+  const found = terms.flatMap((term) => {
+    const slugs = known.filter((item) => isCalled(item, term)).map(({ slug }) => slug);
+    if (slugs.length > 0) return slugs;
+    throw new ServiceError(
+      'svc_invalid_input',
+      `${field}: nothing in the fleet is called ${JSON.stringify(term.slice(0, 100))}. Nothing was done.`,
+      { field, advice: 'Read the slugs with list-updates-v1, or search-fleet-v1 with group_by slug.' },
+    );
+  });
+  return [...new Set(found)];
+}
+
+/** Throws for tags and clients that do not exist. */
+export async function requireOwners(ctx: Ctx, tags: readonly number[], clients: readonly number[]): Promise<void> {
+  const missing = await ctx.store.narrowedUpdates.unknownOwners(tags, clients);
+  if (missing.tag !== undefined)
+    throw new ServiceError('svc_tag_not_found', `tag_ids: no tag has the id ${missing.tag}. Nothing was done.`, {
+      field: 'tag_ids',
+      advice: 'Find the right ids with list-tags-v1.',
+    });
+  if (missing.client !== undefined)
+    throw new ServiceError(
+      'svc_client_not_found',
+      `client_ids: no client has the id ${missing.client}. Nothing was done.`,
+      { field: 'client_ids', advice: 'Find the right ids with list-clients-v1.' },
+    );
+}
+
+/** The sites that remain for a run. Of sites that were not named, only those with a matching update. */
+export async function narrowSites(
+  ctx: Ctx,
+  sites: readonly SiteRow[],
+  narrowing: Narrowing,
+  types: readonly number[],
+  named: boolean,
+): Promise<SiteRow[]> {
+  const { tags, clients } = narrowing;
+  const fitting = named
+    ? await ctx.store.narrowedUpdates.sitesOf({ tags, clients })
+    : await ctx.store.narrowedUpdates.sites({ narrowing, types, denied: ctx.actor.denied_sites });
+  return sites.filter((site) => fitting.has(site.id));
+}
+
+/** The part stored with the work on each site; tags and clients have selected the sites already. */
+export function limitsOf({ search, slugs, exclude_slugs, levels }: Narrowing): OfferLimits {
+  return {
+    ...(needle(search) === '' ? {} : { search }),
+    ...(slugs === undefined ? {} : { slugs: [...slugs] }),
+    ...(exclude_slugs.length === 0 ? {} : { exclude_slugs: [...exclude_slugs] }),
+    ...(levels.length === 0 ? {} : { levels: [...levels] }),
+  };
+}
+
+/** Whether an update is within the limits. */
+export function withinLimits({ slug, name, level }: FleetOffer, limits: OfferLimits): boolean {
+  const { search, slugs, exclude_slugs, levels } = limits;
+  return (
+    (search === undefined || fold(`${slug}\u001f${name}`).includes(needle(search))) &&
+    (slugs === undefined || slugs.includes(slug)) &&
+    exclude_slugs?.includes(slug) !== true &&
+    (levels === undefined || (level !== null && level !== undefined && levels.includes(level)))
+  );
+}

@@ -1,0 +1,18 @@
+/** Retention: deletes records past their age. */
+
+import type { Ctx } from './context.js';
+
+const DAY_MS = 24 * 3_600_000;
+const KEPT_DAYS = { audits: 400, mail: 90, safe_updates: 90 } as const;
+
+/** Deletes old audits, mails and action log entries; the latest result of each site stays regardless of age. */
+export async function deleteExpired(ctx: Ctx): Promise<string> {
+  const before = (days: number) => ctx.clock.now() - days * DAY_MS;
+  const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
+  const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
+  const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
+  await ctx.store.safeChanges.expire(before(KEPT_DAYS.safe_updates));
+  await ctx.store.quarantine.narrow(ctx.clock.now());
+  await ctx.store.safeChanges.forgetRuns();
+  return `${audits} audits, ${mails} mails, ${actions} actions deleted`;
+}

@@ -1,0 +1,153 @@
+/** Checks a site from outside: its pages, bypassing caches, and whether the child plugin responds. */
+
+import { randomBytes } from 'node:crypto';
+import { parseUrl } from '../../../../schemas/url.js';
+import { type CallOptions, ChildFailure } from '../../../outbound/child/port.js';
+import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import type { Ctx } from '../../context.js';
+import { type LoadedSite, requireConnection } from '../../sites/load.js';
+import { type Baseline, compare, type Finding, type Look, newAssets, problemsOf } from './compare-health.js';
+import { factsOf, type PageFacts } from './page-facts.js';
+
+/** Always checked. */
+const PATHS = ['', 'wp-login.php'];
+/** The quick check: cheap and most telling. */
+const QUICK_PATHS = [''];
+const PAUSE_MS = 3_000;
+/** Time limit for a page of a working site. Afterwards it may take that much longer than before. */
+const PAGE_TIMEOUT_MS = 20_000;
+const SLOWER_MS = 8_000;
+/** Within the site. */
+const REDIRECTS = 3;
+/** Name of a parameter that no cache knows. */
+const FRESH = 'sitefleet';
+/** Maximum number of new scripts and styles whose existence is checked. */
+const MAX_ASSETS = 20;
+
+export type Depth = 'quick' | 'full';
+
+type LookOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+const PATIENT: LookOptions = { timeoutMs: PAGE_TIMEOUT_MS };
+
+/** Two checks, some seconds apart. */
+export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
+  const first = await look(ctx, target, 'full', paths, PATIENT);
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return { first, second: await look(ctx, target, 'full', paths, PATIENT) };
+}
+
+/** What is wrong with a site, regardless of its earlier state. A second check decides. */
+export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
+  const found = problemsOf(await look(ctx, target, 'full', [], PATIENT));
+  if (found.length === 0) return [];
+  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  return problemsOf(await look(ctx, target, 'full', [], PATIENT));
+}
+
+/** One check. `paths` are further pages of a full one. */
+async function look(
+  ctx: Ctx,
+  target: LoadedSite,
+  depth: Depth,
+  paths: readonly string[],
+  options: LookOptions,
+): Promise<Look> {
+  const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+  const [pages, child] = await Promise.all([
+    Promise.all(
+      wanted.map(async (path) => {
+        return [path, await visit(ctx, target, path, options)] as const;
+      }),
+    ),
+    childAnswers(ctx, target, options),
+  ]);
+  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
+}
+
+export interface Comparison {
+  findings: Finding[];
+  /** No page responded at all: the site is down, or our own network. */
+  silent: boolean;
+}
+
+/**
+ * Compares a check with the one before the update; with full depth also checks newly included scripts and styles. The
+ * guard recognizes the requests as ours.
+ */
+export async function lookAgain(
+  ctx: Ctx,
+  target: LoadedSite,
+  guard: SiteGuard | null,
+  before: Baseline,
+  depth: Depth,
+  paths: readonly string[],
+): Promise<Comparison> {
+  const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
+  const timeoutMs = Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS);
+  const now = await look(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
+  const findings = compare(before, now);
+  const silent = Object.values(now.pages).every(({ status }) => status === 0);
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
+  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent };
+}
+
+/** Runs the scheduled tasks of WordPress, as any visit does; what fails in them is recorded by the guard. */
+export async function runTasks(ctx: Ctx, target: LoadedSite, guard: SiteGuard): Promise<void> {
+  await visit(ctx, target, 'wp-cron.php', { timeoutMs: PAGE_TIMEOUT_MS, headers: guard.look() });
+}
+
+async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
+  const { origin } = new URL(target.site.url);
+  const findings = await Promise.all(
+    assets.slice(0, MAX_ASSETS).map(async (asset): Promise<Finding[]> => {
+      const page = await ctx.child.page(requireConnection(target), `${origin}${asset}`, {
+        signal: ctx.signal,
+        timeoutMs: SLOWER_MS,
+      });
+      if (page.status > 0 && page.status < 400) return [];
+      return [{ severity: 'suspect', path: '', what: 'A page uses a script or style that does not exist.' }];
+    }),
+  );
+  return findings.flat().slice(0, 1);
+}
+
+/** A page as a visitor reaches it: redirects within the site are followed. */
+async function visit(ctx: Ctx, target: LoadedSite, path: string, options: LookOptions): Promise<PageFacts> {
+  let address = new URL(fresh(path), target.site.url);
+  let redirected = '';
+  for (let hop = 0; ; hop++) {
+    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, ...options });
+    const facts = factsOf(page, address.href);
+    const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
+    if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
+    redirected = facts.location;
+    address = next;
+  }
+}
+
+/** The target of a redirect that stays on the site, bypassing caches; null if it leaves it. */
+function sameHost(location: string, from: URL): URL | null {
+  const to = location === '' ? null : parseUrl(location, from.href);
+  if (to === null) return null;
+  const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
+  if (!/^https?:$/.test(to.protocol) || bare(to) !== bare(from)) return null;
+  if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
+  return to;
+}
+
+/** Adds a parameter that no cache knows: a cached page would hide that the site is broken. */
+function fresh(path: string): string {
+  return `${path}${path.includes('?') ? '&' : '?'}${FRESH}=${randomBytes(6).toString('hex')}`;
+}
+
+/** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to respond. */
+async function childAnswers(ctx: Ctx, target: LoadedSite, options: LookOptions): Promise<boolean> {
+  const connection = requireConnection(target);
+  try {
+    await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, ...options });
+    return true;
+  } catch (error) {
+    if (error instanceof ChildFailure && error.kind !== 'cancelled') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * Versions that broke a site are quarantined until a newer one is available or a user releases them: on that site, or on
+ * all. One site could lie, and its visitors may provoke errors: what holds for all takes our own evidence.
+ */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { QuarantineRow, QuarantineScope } from '../../../store/safety/quarantine.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
+import type { Ctx } from '../../context.js';
+import { isoTime } from '../../sites/sites.js';
+import { UPDATE_TYPES, type UpdateType } from '../results.js';
+import { GUARD_FILE } from './find-guard.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
+
+/** How long one site suffices to hold a version back on all, if a request of ours ended in the version's own file. */
+const ONE_SITE_MS = 24 * 3_600_000;
+
+export interface HeldBack {
+  offer: FleetOffer;
+  reason: string;
+}
+
+/**
+ * Splits the available updates of a site into those that may be applied and those that are quarantined; also returns
+ * whether it has a guard.
+ */
+export async function holdBack(
+  ctx: Ctx,
+  siteId: number,
+  offers: readonly FleetOffer[],
+): Promise<{ passed: FleetOffer[]; held: HeldBack[]; guarded: boolean }> {
+  const { expected: guarded, held: rows } = await ctx.store.guards.beforeUpdate(
+    siteId,
+    GUARD_FILE,
+    offers.map(({ type, slug, new_version }) => ({ type, slug, version: new_version })),
+  );
+  const find = (offer: FleetOffer) =>
+    rows.find(({ type, slug, version }) => type === offer.type && slug === offer.slug && version === offer.new_version);
+  const passed: FleetOffer[] = [];
+  const held: HeldBack[] = [];
+  for (const offer of offers) {
+    const row = find(offer);
+    if (row === undefined) passed.push(offer);
+    else held.push({ offer, reason: reasonOf(row) });
+  }
+  return { passed, held, guarded };
+}
+
+/**
+ * Why a version is quarantined, in one or two sentences. The affected site may be hidden from the caller: it is not
+ * named.
+ */
+function reasonOf(row: QuarantineRow): string {
+  const [first = 'It broke a site.'] = JSON.parse(row.evidence) as string[];
+  const since = `${isoTime(row.created_at)?.slice(0, 16)}Z`;
+  const why =
+    row.scope === 'site'
+      ? `it broke this site: ${first}`
+      : row.scope_by === null
+        ? `it broke ${row.sites > 1 ? `${row.sites} sites` : 'a site'} of this fleet: ${first}`
+        : `${siteWord(row.scope_by)} decided so for all sites: ${siteWord(row.scope_reason ?? '')}`;
+  return `Version ${siteWord(row.version)} has been quarantined since ${since}, because ${why} Newer versions are not affected; lift-quarantine-v1 allows this one.`;
+}
+
+/**
+ * Holds back the version that broke the site of this run.
+ * @param proof `seen`: requests of ours met it; `in_its_file`: one of them ended in a file of the item
+ */
+export async function quarantine(
+  run: SafeRun,
+  item: SafeItem,
+  evidence: readonly string[],
+  proof: { seen: boolean; in_its_file: boolean },
+): Promise<void> {
+  const { ctx, target } = run;
+  const now = ctx.clock.now();
+  const row = await ctx.store.quarantine.add(
+    {
+      type: UPDATE_TYPES.indexOf(item.type),
+      slug: item.slug,
+      version: item.new_version,
+      name: item.name,
+      site_id: target.site.id,
+      site_url: target.site.url,
+      change_id: item.change,
+      evidence: JSON.stringify(evidence),
+      created_at: now,
+    },
+    { seen: proof.seen, fleet_until: proof.in_its_file ? now + ONE_SITE_MS : null },
+  );
+  const facts = { type: item.type, slug: item.slug, version: item.new_version, site_url: target.site.url };
+  ctx.events.emit({ name: 'version.quarantined', facts: { ...facts, scope: row?.scope ?? 'site' } });
+}
+
+function view(ctx: Ctx, row: QuarantineRow) {
+  const hidden = ctx.actor.denied_sites.includes(row.site_id);
+  return {
+    type: UPDATE_TYPES[row.type] ?? ('plugin' as UpdateType),
+    slug: row.slug,
+    version: row.version,
+    name: row.name,
+    site_id: hidden ? null : row.site_id,
+    site_url: hidden ? '' : row.site_url,
+    change_id: hidden ? null : row.change_id,
+    evidence: JSON.parse(row.evidence) as string[],
+    since: isoTime(row.created_at) ?? '',
+    scope: row.scope,
+    sites: row.sites,
+    scope_by: row.scope_by,
+    scope_reason: row.scope_reason,
+    fleet_until: isoTime(row.fleet_until),
+    lifted_at: isoTime(row.lifted_at),
+    lifted_by: row.lifted_by,
+  };
+}
+
+/** Held-back versions, newest first. */
+export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: number, perPage: number) {
+  const { items, total } = await ctx.store.quarantine.page(lifted, page, perPage);
+  return { versions: items.map((row) => view(ctx, row)), page, per_page: perPage, total };
+}
+
+/**
+ * Holds a version back on all sites, or only on those that it broke, as a person decides. Throws
+ * `svc_quarantine_not_found`.
+ */
+export async function setQuarantineScope(
+  ctx: Ctx,
+  { type, slug, version }: { type: UpdateType; slug: string; version: string },
+  scope: QuarantineScope,
+  reason: string,
+) {
+  const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
+  const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
+  if (row === undefined) throw notHeld(type, slug, version);
+  const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
+  ctx.events.emit({ name: 'version.scope_changed', facts });
+  return view(ctx, row);
+}
+
+/** Releases a version. Throws `svc_quarantine_not_found`. */
+export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
+  const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
+  const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
+  if (row === undefined) throw notHeld(type, slug, version);
+  ctx.events.emit({ name: 'version.released', facts: { type, slug, version, by: ctx.actor.name } });
+  return view(ctx, row);
+}
+
+function notHeld(type: UpdateType, slug: string, version: string): ServiceError {
+  return new ServiceError(
+    'svc_quarantine_not_found',
+    `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not quarantined.`,
+    { field: 'version', advice: 'Find exact slugs and versions with list-quarantined-versions-v1.' },
+  );
+}

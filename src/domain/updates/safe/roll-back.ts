@@ -1,0 +1,207 @@
+/** Rolls one item back to an earlier version on request, and lists the copies available for that. */
+
+import type { rolledBack } from '../../../../schemas/safety.js';
+import { siteSays, siteWord } from '../../../../schemas/site-text.js';
+import type { z } from '../../../../schemas/zod.js';
+import type { GuardSnapshot } from '../../../outbound/guard/guards.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { ChangeRow } from '../../../store/safety/changes.js';
+import type { Ctx } from '../../context.js';
+import { installedExtensions, listOf } from '../../sites/inventory.js';
+import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sites/load.js';
+import { getSite, type SiteRef } from '../../sites/resolve.js';
+import { isoTime } from '../../sites/sites.js';
+import { UPDATE_TYPES } from '../results.js';
+import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
+import { ailments } from './probe.js';
+import { archiveProtection } from './protect.js';
+import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
+import { emitRolledBack } from './settle.js';
+import { syncAfterRestore } from './sync-after-restore.js';
+import { putBack } from './undo.js';
+import { settleOpen } from './unsettled.js';
+
+export interface RollBackInput {
+  change_id?: string | undefined;
+  site_id_or_domain?: SiteRef | undefined;
+  type?: 'plugin' | 'theme' | undefined;
+  slug?: string | undefined;
+  to_version?: string | undefined;
+}
+
+type RolledBack = z.output<ReturnType<typeof rolledBack>>;
+
+interface Goal {
+  target: LoadedSite;
+  type: 'plugin' | 'theme';
+  slug: string;
+  version: string | null;
+  snapshot: string | null;
+  /** Id of the update that is undone; '' = unknown. */
+  change: string;
+}
+
+/** Identifies the change, or the site with type and slug; without `to_version` the version before the last update. */
+export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBack> {
+  const goal = await goalOf(ctx, input);
+  requireWritable(goal.target);
+  return ctx.locks.exclusive(goal.target.site.id, ctx.signal, (held) =>
+    restoreGoal({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
+  );
+}
+
+async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
+  if (input.change_id !== undefined) {
+    const change = await ctx.store.safeChanges.find(input.change_id);
+    // A change on a site that is hidden from the caller is reported as unknown.
+    if (change === undefined || ctx.actor.denied_sites.includes(change.site_id)) throw noChange();
+    const named = input.site_id_or_domain === undefined ? null : await getSite(ctx, input.site_id_or_domain);
+    if (named !== null && named.id !== change.site_id) throw noChange();
+    return goalOfChange(await loadSite(ctx, change.site_id), change);
+  }
+  const { site_id_or_domain: ref, type, slug } = input;
+  if (ref === undefined || type === undefined || slug === undefined)
+    throw new ServiceError('svc_invalid_input', 'Send change_id, or site_id_or_domain with type and slug.', {
+      field: ref === undefined ? 'site_id_or_domain' : type === undefined ? 'type' : 'slug',
+      advice: 'list-site-snapshots-v1 shows what can be rolled back.',
+    });
+  const target = await loadNamed(ctx, ref);
+  const version = input.to_version ?? null;
+  const change = await ctx.store.safeChanges.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug, version);
+  if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
+  if (version === null) throw noChange();
+  return { target, type, slug, version, snapshot: null, change: '' };
+}
+
+function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
+  const type = UPDATE_TYPES[change.type];
+  if (type !== 'plugin' && type !== 'theme')
+    throw new ServiceError('svc_update_unprotected', 'WordPress itself and translations cannot be rolled back.', {
+      field: 'change_id',
+      advice: 'Restore a backup of the site.',
+    });
+  if (change.settled_at === null)
+    throw new ServiceError('svc_update_unprotected', 'This update is still in progress.', {
+      field: 'change_id',
+      advice: 'Try again once it has ended.',
+    });
+  return { target, type, slug: change.slug, version: change.old_version, snapshot: change.snapshot, change: change.id };
+}
+
+function noChange(): ServiceError {
+  return new ServiceError('svc_change_not_found', 'No update with this change_id can be rolled back.', {
+    advice: 'Find change_id with list-site-snapshots-v1, or send to_version.',
+  });
+}
+
+async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
+  const { target, type, slug } = goal;
+  const open = await openGuard(ctx, target);
+  await settleOpen(ctx, target, open?.guard ?? null);
+  const installed = (await installedExtensions(ctx, target.site.id, type)).find((row) => row.slug === slug);
+  if (installed === undefined)
+    throw new ServiceError('svc_snapshot_not_found', `No ${type} with this slug is installed on the site.`, {
+      field: 'slug',
+      advice: 'Sync the site, and read the slugs with list-site-snapshots-v1.',
+    });
+  const copies = open === null ? [] : await copiesOf(ctx, target);
+  const copy = copies?.find((one) =>
+    goal.snapshot === null ? isVersion(one, goal) : one.id === goal.snapshot || isVersion(one, goal),
+  );
+  const version = goal.version ?? copy?.version ?? '';
+  const protection = copy === undefined ? await archiveProtection(ctx, type, slug, version) : 'guard';
+  if (protection === 'none')
+    throw new ServiceError(
+      'svc_snapshot_not_found',
+      `There is no copy of ${siteWord(version)} on the site, and wordpress.org has none. Nothing changed.`,
+      {
+        field: 'to_version',
+        advice: 'list-site-snapshots-v1 shows what can be rolled back; copies are kept for 14 days.',
+      },
+    );
+  const item: SafeItem = {
+    ...UNTRIED,
+    change: goal.change,
+    type,
+    slug,
+    name: installed.name,
+    old_version: version,
+    new_version: installed.version,
+    protection,
+    snapshot: copy?.id ?? null,
+  };
+  return restoreItem(ctx, goal, item, open?.guard ?? null);
+}
+
+function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean {
+  return copy.kind === type && copy.slug === slug && copy.version === version;
+}
+
+async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
+  const { target, type, slug } = goal;
+  const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
+  const result = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
+  const message = typeof result === 'object' ? result.failed : null;
+  const inventory = await syncAfterRestore(ctx, target);
+  const now =
+    listOf(inventory, type)?.find((one) => one.slug === slug)?.version ??
+    (message === null ? item.old_version : item.new_version);
+  if (message !== null || now !== item.old_version)
+    throw new ServiceError(
+      'svc_update_failed',
+      `Version ${siteWord(item.old_version)} was not restored: the site reports ${siteWord(now)}. ${siteSays(message ?? '')}`.trim(),
+      { advice: 'Sync the site to see its current state, then try again.', data: { site_id: target.site.id } },
+    );
+  if (item.change !== '') await ctx.store.safeChanges.note(item.change, { outcome: 'rolled_back' });
+  emitRolledBack(ctx, target, item, 'sitefleet');
+  const findings = (await ailments(ctx, target)).map(({ what }) => what);
+  return {
+    site_id: target.site.id,
+    site_url: target.site.url,
+    type,
+    slug,
+    old_version: item.new_version,
+    version: now,
+    protection: item.protection,
+    well: findings.length === 0,
+    findings,
+  };
+}
+
+const EMPTY = { at: 0, pages: {}, child: null };
+
+async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] | null> {
+  const found = await askGuard(ctx, target);
+  if (found === null) return null;
+  return found.guard.list({ signal: ctx.signal }).catch((error: unknown) => {
+    throw guardError(error, target.site.id);
+  });
+}
+
+/** Copies kept by the guard of a site, newest first, and the updates they belong to. */
+export async function siteSnapshots(ctx: Ctx, ref: SiteRef) {
+  const target = await loadNamed(ctx, ref);
+  const { site } = target;
+  requireAskable(target);
+  const copies = target.site.on_trial === 1 ? null : await copiesOf(ctx, target);
+  const changes = await ctx.store.safeChanges.ofSnapshots(
+    site.id,
+    (copies ?? []).map(({ id }) => id),
+  );
+  return {
+    site_id: site.id,
+    site_url: site.url,
+    guard: copies !== null,
+    snapshots: (copies ?? []).map((copy) => ({
+      snapshot_id: copy.id,
+      change_id: changes.get(copy.id) ?? null,
+      type: copy.kind,
+      slug: copy.slug,
+      version: copy.version,
+      role: copy.role,
+      bytes: copy.bytes,
+      digest: copy.digest,
+      taken_at: isoTime(copy.created * 1000) ?? '',
+    })),
+  };
+}

@@ -1,0 +1,101 @@
+/** A safe run: items of one site that are updated one by one, with everything needed to undo each. */
+
+import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import type { ChangeFields, ChangeRow, Protection } from '../../../store/safety/changes.js';
+import type { Ctx } from '../../context.js';
+import type { LoadedSite } from '../../sites/load.js';
+import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
+import type { Baseline } from './compare-health.js';
+
+export type SuspectPolicy = 'keep' | 'roll_back';
+
+/** What another process needs to settle the run; stored as JSON. */
+export interface RunFacts {
+  on_suspect: SuspectPolicy;
+  /** Further pages of the site to check. */
+  paths: readonly string[];
+  before: Baseline;
+  /** Slugs of the plugins that were active before; absent in runs of older versions. */
+  active?: readonly string[];
+}
+
+export interface SafeItem {
+  change: string;
+  type: UpdateType;
+  slug: string;
+  name: string;
+  old_version: string;
+  new_version: string;
+  protection: Protection;
+  snapshot: string | null;
+  /** From when fatal errors count, in unix seconds of the site's clock. */
+  faults_since: number | null;
+  /** Unix milliseconds. */
+  updated_at: number | null;
+  applied: Applied | null;
+  /** The error reported by the update itself. */
+  error: ApplyError | null;
+  /** The update was sent but never answered: a process may still be working on the site. */
+  unanswered: boolean;
+  /** A process was stopped while it was restoring the old version. */
+  restoring: boolean;
+}
+
+/** An item with which nothing was done yet. */
+export const UNTRIED = {
+  snapshot: null,
+  faults_since: null,
+  updated_at: null,
+  applied: null,
+  error: null,
+  unanswered: false,
+  restoring: false,
+} as const satisfies Partial<SafeItem>;
+
+export interface SafeRun {
+  id: string;
+  ctx: Ctx;
+  target: LoadedSite;
+  facts: RunFacts;
+  guard: SiteGuard | null;
+  /** Items that may have been updated and are not settled, in update order. */
+  open: SafeItem[];
+}
+
+/** What is stored about how an item ended. */
+export interface Evidence {
+  /** Sentences for people. */
+  seen: string[];
+  /** Who restored the old version. */
+  by: 'sitefleet' | 'guard' | null;
+  /** From the update until the site was seen to work again. */
+  well_after_ms: number | null;
+  suspect: string[];
+}
+
+/** How long an item stays armed, in seconds: longer than the longest update and its checks. */
+export const ARMED_SECONDS = 1_800;
+
+/** Records the state of an item. Called before the step is taken. */
+export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promise<void> {
+  return run.ctx.store.safeChanges.note(item.change, fields);
+}
+
+/** An item from its stored row. */
+export function itemOf(row: ChangeRow): SafeItem {
+  return {
+    ...UNTRIED,
+    change: row.id,
+    type: UPDATE_TYPES[row.type] ?? 'plugin',
+    slug: row.slug,
+    name: row.name,
+    old_version: row.old_version,
+    new_version: row.new_version,
+    protection: row.protection,
+    snapshot: row.snapshot,
+    faults_since: row.armed_until === null ? null : row.armed_until - ARMED_SECONDS,
+    updated_at: row.updated_at,
+    unanswered: row.step === 'update' || row.step === 'restore',
+    restoring: row.step === 'restore',
+  };
+}

@@ -1,0 +1,208 @@
+/** The operation that updates one site safely, with any level of protection: plans, or updates. */
+
+import type { safeUpdate } from '../../../../schemas/safety.js';
+import type { z } from '../../../../schemas/zod.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { Protection } from '../../../store/safety/changes.js';
+import type { FleetOffer } from '../../../store/updates/updates.js';
+import type { JobHandler, UpdateParams } from '../../actions/handlers.js';
+import { runOnOne } from '../../actions/run-on-sites.js';
+import type { Ctx } from '../../context.js';
+import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
+import type { SiteRef } from '../../sites/resolve.js';
+import { inspectSite } from '../after-update.js';
+import { applyInOrder } from '../apply.js';
+import { outcomeOfUpdates } from '../outcome.js';
+import { type Applied, type ApplyError, failed, UPDATE_TYPES } from '../results.js';
+import { TYPE_GROUPS, type TypeGroup } from '../updates.js';
+import { type OpenGuard, openGuard } from './find-guard.js';
+import { inOrder } from './order.js';
+import { isWeaker, protectionOf } from './protect.js';
+import { holdBack } from './quarantine.js';
+import { type Apply, entry, runSafely, unprotected } from './run.js';
+import type { SuspectPolicy } from './safe-run.js';
+
+export interface SafeUpdateInput {
+  types: readonly TypeGroup[];
+  specific_items: readonly string[];
+  on_suspect: SuspectPolicy;
+  least_protection: Protection;
+  paths: readonly string[];
+  dry_run: boolean;
+}
+
+export interface SafeUpdateAnswer extends z.output<ReturnType<typeof safeUpdate>> {
+  errors: ApplyError[];
+}
+
+/**
+ * Applies the available updates of a site. Items with less than `least_protection` are left unchanged and reported.
+ * What is not done within the time of a direct call continues as a job, which the same call finds: reported in
+ * `errors`, or thrown as `svc_still_running` if there is no partial result. A plan that is not finished in time is
+ * given up.
+ */
+export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
+  const { types, specific_items, on_suspect, least_protection, paths, dry_run } = input;
+  for (const [index, path] of paths.entries()) requirePath(path, index);
+  const target = await loadWritable(ctx, ref);
+  const params: SafeUpdateParams = {
+    types: types.map((group) => TYPE_GROUPS.indexOf(group)),
+    specific_items: [...new Set(specific_items)].sort(),
+    safe: { on_suspect, least_protection, paths },
+  };
+  if (dry_run) return planInTime(ctx, target, params);
+  const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, target.site, params);
+  const { interrupted: _, ...answer } = result;
+  if (unfinished === undefined) return answer;
+  const open = failed(target, 'site', '', unfinished.code, unfinished.message);
+  return { ...answer, errors: [...answer.errors, open] };
+}
+
+/** Settings of a safe update; stored with the job that continues it. */
+export type SafeUpdateSettings = Pick<SafeUpdateInput, 'on_suspect' | 'least_protection' | 'paths'>;
+
+type SafeUpdateParams = UpdateParams & { safe: SafeUpdateSettings };
+
+interface SafeUpdateResult extends SafeUpdateAnswer {
+  interrupted?: boolean;
+}
+
+/** Runs the update; the handler of update jobs continues it. */
+export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> = {
+  type: 'update',
+  failure: 'svc_update_failed',
+  async run(ctx, target, params) {
+    requireWritable(target);
+    return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
+      update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, false),
+    );
+  },
+  interrupted: (result) => result.interrupted === true,
+  outcomeOf: outcomeOfUpdates,
+};
+
+/** A plan changes nothing, so there is nothing to continue when its time is up. */
+async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<SafeUpdateAnswer> {
+  const timeUp = AbortSignal.timeout(ctx.config.direct_call_ms);
+  const signal = AbortSignal.any([ctx.signal, timeUp]);
+  try {
+    return await ctx.locks.exclusive(target.site.id, signal, (held) =>
+      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, true),
+    );
+  } catch (error) {
+    if (!timeUp.aborted || ctx.signal.aborted) throw error;
+    throw new ServiceError(
+      'svc_site_offline',
+      `The plan for site ${target.site.id} was not finished within the time limit of a call.`,
+      {
+        advice: 'Nothing was changed. Plan fewer items with specific_items, or try again later.',
+        data: { site_id: target.site.id },
+        cause: error,
+      },
+    );
+  }
+}
+
+async function update(
+  ctx: Ctx,
+  target: LoadedSite,
+  params: SafeUpdateParams,
+  dryRun: boolean,
+): Promise<SafeUpdateResult> {
+  const { least_protection: least, on_suspect, paths } = params.safe;
+  const plan = await planOf(ctx, target, params);
+  // A guard that could not be asked in time would look like no protection.
+  ctx.signal.throwIfAborted();
+  const planned = plan.wanted.map((offer) => ({
+    type: UPDATE_TYPES[offer.type] ?? 'plugin',
+    slug: offer.slug,
+    name: offer.name,
+    old_version: offer.current_version,
+    new_version: offer.new_version,
+    protection: plan.protections.get(offer) ?? ('none' as const),
+  }));
+  const answer: SafeUpdateAnswer = {
+    site_id: target.site.id,
+    site_url: target.site.url,
+    dry_run: dryRun,
+    planned,
+    updated: [],
+    suspects: [],
+    errors: plan.errors,
+    notices: noticesOf(planned, plan.open?.hello.multisite === true),
+  };
+  if (dryRun || plan.wanted.length === 0) return answer;
+  const settings = { on_suspect, paths, least: { extensions: least, core: least } };
+  const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
+  const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
+  const interrupted = result.interrupted === true;
+  const found = interrupted ? [] : await inspectSite(ctx, target, result.updated, null);
+  const protectionFor = ({ type, slug }: Applied) =>
+    planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
+  return {
+    ...answer,
+    updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
+    suspects: result.suspects,
+    errors: [...plan.errors, ...result.errors, ...found],
+    ...(interrupted ? { interrupted } : {}),
+  };
+}
+
+interface Plan {
+  open: OpenGuard | null;
+  /** In update order. */
+  wanted: FleetOffer[];
+  protections: Map<FleetOffer, Protection>;
+  /** Items left unchanged, and why. */
+  errors: ApplyError[];
+}
+
+/** Plans the update. Asks the guard and the archive, changes nothing. */
+async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
+  const { types, specific_items: named } = params;
+  const { least_protection: least } = params.safe;
+  const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
+    ({ slug }) => named.length === 0 || named.includes(slug),
+  );
+  const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
+  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
+  const open = guarded ? await openGuard(ctx, target) : null;
+  const protections = new Map<FleetOffer, Protection>();
+  for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));
+  const isWeak = (offer: FleetOffer) => isWeaker(protections.get(offer) ?? 'none', least);
+  const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
+  return {
+    open,
+    wanted: inOrder(passed.filter((offer) => !isWeak(offer))),
+    protections,
+    errors: [
+      ...held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason)),
+      ...passed.filter(isWeak).map((offer) => unprotected(target, offer, protections.get(offer) ?? 'none')),
+      ...missing.map((slug) => entry(target, { type: 1, slug }, 'svc_no_updates', nothing)),
+    ],
+  };
+}
+
+function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {
+  const has = (protection: Protection) => planned.some((item) => item.protection === protection);
+  return [
+    ...(has('reinstall')
+      ? [
+          'Items with protection "reinstall" can only be rolled back while WordPress still starts, to the copy on wordpress.org: changes made to their files are lost. A guard protects better: install-site-guard-v1.',
+        ]
+      : []),
+    ...(has('none') ? ['Items with protection "none" cannot be rolled back; the site is only checked.'] : []),
+    ...(network ? ['This site belongs to a network: changes affect all its sites, but only this one is checked.'] : []),
+    ...(planned.length > 0 ? ['Changes that a new version makes in the database are not rolled back.'] : []),
+  ];
+}
+
+/** Validates a path below the site's own address. */
+function requirePath(path: string, index: number): void {
+  if (!/^[a-z][a-z\d+.-]*:|^\/\/|^\/|#|\\|\.\./i.test(path) && path !== '') return;
+  throw new ServiceError(
+    'svc_invalid_input',
+    `paths[${index}] must be a path below the site's URL, without a leading slash.`,
+    { field: `paths[${index}]`, advice: 'Write "shop/cart/" for https://example.com/shop/cart/.' },
+  );
+}

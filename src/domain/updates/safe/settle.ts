@@ -1,0 +1,283 @@
+/** Settles items of a safe run: keeps what works, rolls back what broke the site, and records how each ended. */
+
+import { siteSays, siteWord } from '../../../../schemas/site-text.js';
+import type { Snapshot } from '../../../outbound/child/port.js';
+import type { ErrorCode } from '../../../runtime/errors.js';
+import type { ChangeOutcome } from '../../../store/safety/changes.js';
+import type { Ctx } from '../../context.js';
+import { listOf } from '../../sites/inventory.js';
+import type { LoadedSite } from '../../sites/load.js';
+import { type Applied, type ApplyError, failed, type Suspect } from '../results.js';
+import type { Finding } from './compare-health.js';
+import type { Depth } from './probe.js';
+import { disarm } from './protect.js';
+import { quarantine } from './quarantine.js';
+import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { syncAfterRestore } from './sync-after-restore.js';
+import { putBack, type Undone, undo } from './undo.js';
+import { isBad, judge, type Rumour, type Verdict, verdictOf } from './verdict.js';
+
+export interface Settled {
+  updated: Applied[];
+  errors: ApplyError[];
+  suspects: Suspect[];
+  /** Items that were rolled back without being at fault: they may be updated again. */
+  innocent: SafeItem[];
+  /** False = the site does not work, whatever was tried: nothing more should be changed on it. */
+  well: boolean;
+}
+
+/** Nothing was settled, and nothing speaks against the site. */
+export const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+
+/** The quick check after one item. */
+export async function lookAfter(run: SafeRun, item: SafeItem): Promise<Verdict> {
+  await note(run, item, { step: 'probe' });
+  return judge(run, 'quick');
+}
+
+/**
+ * A plugin that its update deactivated is broken, however well the pages look; null if it is active. One whose main
+ * file was renamed is still there, and a user can activate it: that is reported, not rolled back.
+ */
+export function switchedOff({ protection, slug, error }: SafeItem): Verdict | null {
+  if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
+  const folder = (of: string) => of.slice(0, of.indexOf('/') + 1);
+  if (error.slug !== slug && (folder(slug) === '' || folder(error.slug) === folder(slug))) return null;
+  return verdictOf([{ severity: 'broken', path: null, what: error.message }]);
+}
+
+/** After one item: null if the site works so far, and the item stays open for the final check. */
+export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdict): Promise<Settled | null> {
+  return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
+}
+
+/**
+ * A failed update may have left nothing, or half of a version: anything but the old version is replaced by it. Null if
+ * the site has the old version, and the item stays open; otherwise how it ended.
+ */
+export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settled | null> {
+  const { guard, open } = run;
+  if (guard === null || item.snapshot === null || item.applied !== null || item.error === null) return null;
+  const result = await putBack(run, item);
+  if (result === 'already') return null;
+  run.open = open.filter((one) => one !== item);
+  await syncAfterRestore(run.ctx, run.target);
+  const { error } = item;
+  const old = siteWord(item.old_version);
+  if (result === 'done') {
+    const message = `${error.message} What it had installed was not ${old}: Sitefleet rolled back to that version.`;
+    await close(run, item, 'rolled_back', [message], { by: 'sitefleet' });
+    return { ...NOTHING, errors: [{ ...error, code: 'svc_update_failed', message, change_id: item.change }] };
+  }
+  const message =
+    `${error.message} ${old} could not be restored: a person needs to look at it. ${siteSays(result.failed)}`.trim();
+  await close(run, item, 'broken', [message]);
+  return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
+}
+
+/** The final check of a site: everything still open is kept or rolled back. */
+export async function settleAll(run: SafeRun): Promise<Settled> {
+  const newest = run.open.at(-1);
+  if (newest === undefined) return NOTHING;
+  const verdict = await judge(run, 'full');
+  if (verdict.broken.length + verdict.restored.length > 0) {
+    const part = await putRight(run, newest, verdict, 'full');
+    return joined(part, await keepAll(run, part.well ? [] : verdict.broken, verdict.rumours));
+  }
+  if (verdict.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
+    const part = await putRight(run, newest, { ...verdict, broken: verdict.suspect }, 'full', true);
+    return joined(part, await keepAll(run, [], verdict.rumours));
+  }
+  return keepAll(run, verdict.suspect, verdict.rumours);
+}
+
+export function joined(a: Settled, b: Settled): Settled {
+  return {
+    updated: [...a.updated, ...b.updated],
+    errors: [...a.errors, ...b.errors],
+    suspects: [...a.suspects, ...b.suspects],
+    innocent: [...a.innocent, ...b.innocent],
+    well: a.well && b.well,
+  };
+}
+
+/** @param item the one after which the site was seen to be broken */
+async function putRight(
+  run: SafeRun,
+  item: SafeItem,
+  verdict: Verdict,
+  depth: Depth,
+  suspect = false,
+): Promise<Settled> {
+  // If this item cannot be rolled back, rolling back others does not help.
+  const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
+  const undone = await undo(run, candidates, verdict.restored, depth, suspect);
+  // The updates are available again with the old versions. The site reports which ones.
+  const inventory = await syncAfterRestore(run.ctx, run.target);
+  const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
+  const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
+  const at = undone.guilty ?? item;
+  for (const one of undone.items) {
+    if (one === at) continue;
+    if (undone.guilty === null) result.errors.push(await rolledBack(run, one, undone, seen));
+    else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet' });
+    result.innocent.push(...(undone.guilty === null ? [] : [one]));
+  }
+  if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
+  else {
+    // Before settling: a process that dies in between must not leave the version released.
+    const proof = { seen: verdict.seen, in_its_file: verdict.seen && verdict.blamed.includes(at) };
+    if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED], proof);
+    result.errors.push(await rolledBack(run, at, undone, seen, inventory));
+  }
+  run.open = run.open.filter((one) => one !== at && !undone.items.includes(one));
+  return result;
+}
+
+const WITHOUT_FAULT = 'It was rolled back together with another item, without being at fault.';
+const STOPPED = 'It broke a site; Sitefleet was stopped while rolling it back.';
+const STOPPED_BEFORE = 'The update was interrupted before it took effect.';
+const GUARD_ACTED = "The site's guard recorded a fatal error in it.";
+
+async function rolledBack(
+  run: SafeRun,
+  item: SafeItem,
+  undone: Undone,
+  seen: readonly string[],
+  inventory: Snapshot | null = null,
+): Promise<ApplyError> {
+  const by = undone.by_guard.includes(item) ? 'guard' : 'sitefleet';
+  const well = undone.guilty === item ? run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now()) : null;
+  const reported = item.protection === 'reinstall' ? versionIn(inventory, item) : item.old_version;
+  const back =
+    reported === item.old_version
+      ? `${by === 'guard' ? "The site's guard rolled back to" : 'Sitefleet rolled back to'} ${siteWord(item.old_version)}`
+      : `Sitefleet had ${siteWord(item.old_version)} reinstalled, but the site reports ${siteWord(reported ?? 'none')}`;
+  const state =
+    well === null ? 'the site is still unhealthy.' : `the site was healthy again ${seconds(well)} after the update.`;
+  await close(run, item, 'rolled_back', seen, { by, well_after_ms: well });
+  const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
+  return failure(run, item, 'svc_update_rolled_back', message, seen);
+}
+
+async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: readonly string[]): Promise<ApplyError> {
+  const reasons = undone.failures.map(
+    ({ item: one, message }) => `${siteWord(one.slug)} could not be rolled back. ${siteSays(message)}`,
+  );
+  const tried =
+    undone.items.length > 0
+      ? `Rolling back ${undone.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
+      : item.protection === 'none'
+        ? 'There is nothing to roll back to.'
+        : '';
+  const sentences = [...seen, ...reasons];
+  await close(run, item, 'broken', sentences);
+  run.ctx.events.emit({
+    name: 'update.broke_site',
+    site_id: run.target.site.id,
+    facts: { slug: item.slug, change_id: item.change },
+  });
+  const message = `After the update to ${siteWord(item.new_version)} the site is unhealthy. ${tried} A person needs to look at it. ${sentences.join(' ')}`;
+  return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
+}
+
+/** Keeps everything that is open. */
+async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: readonly Rumour[]): Promise<Settled> {
+  const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
+  const unknown = run.open.some(isUnclear);
+  const inventory = unknown ? await syncAfterRestore(run.ctx, run.target) : null;
+  const restoring = run.open.filter((item) => item.restoring);
+  // One request for a site with many.
+  const together = run.open.length > 1 && run.open.every(({ applied }) => applied !== null);
+  if (together) {
+    for (const item of run.open) await note(run, item, { step: 'disarm' });
+    await disarm(run, 'all');
+  }
+  for (const item of [...run.open]) {
+    if (item.restoring && versionIn(inventory, item) === item.old_version) {
+      // If several were being restored, it is unknown which one was at fault.
+      if (restoring.length === 1) await quarantine(run, item, [STOPPED], { seen: true, in_its_file: false });
+      await close(run, item, 'rolled_back', [STOPPED], { by: 'sitefleet' });
+      continue;
+    }
+    // Unclear until now: the site reports by now that the new version is not installed.
+    if (isUnclear(item) && inventory !== null && [null, item.old_version].includes(versionIn(inventory, item))) {
+      item.error ??= failure(run, item, 'svc_update_failed', STOPPED_BEFORE, []);
+      const part = await settleFailed(run, item);
+      result.errors.push(...(part?.errors ?? []));
+      if (part !== null) continue;
+      if (item.error.code === 'svc_site_offline' && run.guard !== null && item.snapshot !== null)
+        item.error = failure(run, item, 'svc_update_failed', unchanged(item), []);
+    }
+    if (!together) {
+      await note(run, item, { step: 'disarm' });
+      await disarm(run, item);
+    }
+    const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
+    const updated = now !== null && now !== item.old_version;
+    const told = rumours.filter((rumour) => rumour.item === item);
+    const findings = updated ? [...suspect, ...told].map(({ what }) => what) : [];
+    const seen = item.error === null ? [] : [item.error.message];
+    await close(run, item, updated ? 'kept' : 'not_updated', seen, { suspect: findings });
+    if (item.applied !== null) result.updated.push(item.applied);
+    if (item.error !== null) result.errors.push({ ...item.error, change_id: item.change });
+    if (findings.length > 0)
+      result.suspects.push({ site_id: run.target.site.id, change_id: item.change, slug: item.slug, findings });
+  }
+  run.open = [];
+  return result;
+}
+
+/** The guard's findings at the end, if the site could not be read after the update. */
+function unchanged({ old_version }: SafeItem): string {
+  return `The connection broke during the update. The site has ${siteWord(old_version)} unchanged, byte for byte, so the update did not take effect.`;
+}
+
+/** Items of a dead process have no result, nor do those after which the site could not be read. */
+function isUnclear({ applied, error }: SafeItem): boolean {
+  return applied === null && (error === null || error.code === 'svc_site_offline');
+}
+
+/** The version that the site reports; null if it does not report one. */
+function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
+  if (item.type === 'core') return inventory?.wp_version ?? null;
+  if (item.type === 'translation') return null;
+  return listOf(inventory, item.type)?.find(({ slug }) => slug === item.slug)?.version ?? null;
+}
+
+/** Records how an item ended. */
+export async function close(
+  run: SafeRun,
+  item: SafeItem,
+  outcome: ChangeOutcome,
+  seen: readonly string[],
+  known: Partial<Evidence> = {},
+): Promise<void> {
+  const evidence: Evidence = { seen: [...seen], by: null, well_after_ms: null, suspect: [], ...known };
+  await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
+  if (outcome === 'rolled_back') emitRolledBack(run.ctx, run.target, item, evidence.by);
+}
+
+/** For the action log, regardless of who restored the old version. */
+export function emitRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, by: Evidence['by']): void {
+  const { type, slug, old_version, new_version, change } = item;
+  const facts = { slug, old_version, new_version, change_id: change, by };
+  ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });
+}
+
+/** An error entry for an item of the run. */
+export function failure(
+  run: SafeRun,
+  item: Pick<SafeItem, 'type' | 'slug' | 'change'>,
+  code: ErrorCode,
+  message: string,
+  evidence: readonly string[],
+): ApplyError {
+  const entry = failed(run.target, item.type, item.slug, code, message);
+  return { ...entry, change_id: item.change, evidence: [...evidence] };
+}
+
+function seconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} s`;
+}

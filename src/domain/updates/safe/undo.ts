@@ -1,0 +1,144 @@
+/** Restores old versions, newest update first, until the site works. */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import { ChildFailure } from '../../../outbound/child/port.js';
+import { GuardFailure } from '../../../outbound/guard/failure.js';
+import type { GuardRestored, SiteGuard } from '../../../outbound/guard/guards.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { installedExtensions } from '../../sites/inventory.js';
+import { requireConnection } from '../../sites/load.js';
+import type { Depth } from './probe.js';
+import { packageAddress } from './protect.js';
+import { note, type SafeItem, type SafeRun } from './safe-run.js';
+import { isWell } from './verdict.js';
+
+export interface Undone {
+  /** Items whose old version was restored, in that order. */
+  items: SafeItem[];
+  /** Items that the guard had restored on its own. */
+  by_guard: SafeItem[];
+  /** The item after whose restore the site worked; null = none helped. */
+  guilty: SafeItem | null;
+  /** Why an item could not be restored. */
+  failures: { item: SafeItem; message: string }[];
+}
+
+const ATTEMPTS = 3;
+const RETRY_MS = 2_000;
+/** How long a restore waits for a running update. */
+const HANGS_MS = 60_000;
+/** When a restored version is compared again, if the update was never answered. */
+const LATE_MS = 10_000;
+/** How long an unanswered update is prevented from starting. */
+const REFUSED_SECONDS = 1_800;
+
+/**
+ * @param candidates items that may be restored, newest first
+ * @param restored items that the guard has restored already
+ * @param suspect suspicious findings count against the site, too
+ */
+export async function undo(
+  run: SafeRun,
+  candidates: readonly SafeItem[],
+  restored: readonly SafeItem[],
+  depth: Depth,
+  suspect = false,
+): Promise<Undone> {
+  const undone: Undone = { items: [...restored], by_guard: [...restored], guilty: null, failures: [] };
+  const last = restored.at(-1);
+  if (last !== undefined && (await isWell(run, depth, suspect))) return { ...undone, guilty: last };
+  for (const item of candidates) {
+    if (restored.includes(item) || item.protection === 'none') continue;
+    await note(run, item, { step: 'restore' });
+    const result = await putBack(run, item);
+    if (typeof result === 'object') {
+      undone.failures.push({ item, message: result.failed });
+      continue;
+    }
+    undone.items.push(item);
+    if (await isWell(run, depth, suspect)) return { ...undone, guilty: item };
+  }
+  return undone;
+}
+
+/** `already` = the old version was present, byte for byte. */
+export type PutBack = 'done' | 'already' | { failed: string };
+
+export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
+  const { ctx, guard } = run;
+  for (let attempt = 1; ; attempt++) {
+    try {
+      if (item.protection === 'reinstall') await reinstall(run, item);
+      else if (guard === null || item.snapshot === null)
+        return { failed: "The site's guard is gone, and the copy with it." };
+      // A killed update leaves WordPress' maintenance page behind.
+      else {
+        const { active, already } = await restore(run, item, guard, item.snapshot);
+        if (!active) await switchOn(run, item);
+        if (already) return 'already';
+        if (item.unanswered) await restoreAgain(run, item, guard, item.snapshot);
+      }
+      return 'done';
+    } catch (error) {
+      const known = error instanceof GuardFailure || error instanceof ChildFailure || error instanceof ServiceError;
+      if (ctx.signal.aborted || !known) throw error;
+      if (attempt === ATTEMPTS) return { failed: error.message };
+      await ctx.clock.sleep(RETRY_MS, ctx.signal);
+    }
+  }
+}
+
+/** Waits for a running update, up to a limit: a restore in the middle of it would mix two versions. */
+async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<GuardRestored> {
+  const began = ctx.clock.elapsed();
+  const settings = { end_maintenance: true, ...(item.unanswered ? { refuse_updates: REFUSED_SECONDS } : {}) };
+  for (;;) {
+    const hangs = ctx.clock.elapsed() - began >= HANGS_MS;
+    try {
+      return await guard.restore(snapshot, hangs ? { ...settings, while_updating: true } : settings, {
+        signal: ctx.signal,
+      });
+    } catch (error) {
+      if (!(error instanceof GuardFailure) || error.code !== 'updating' || hangs) throw error;
+      await ctx.clock.sleep(RETRY_MS, ctx.signal);
+    }
+  }
+}
+
+/** Replaces what a late process wrote over the restored version. */
+async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<void> {
+  for (let again = 0; again < ATTEMPTS; again++) {
+    await run.ctx.clock.sleep(LATE_MS, run.ctx.signal);
+    if ((await restore(run, item, guard, snapshot)).already) return;
+    run.ctx.log.warn({ site_id: run.target.site.id, change: item.change }, 'a late update was rolled back once more');
+  }
+}
+
+/** Reactivates a plugin that was active and was deactivated by its update or by WordPress. */
+async function switchOn({ ctx, target, facts }: SafeRun, { type, slug, change }: SafeItem): Promise<void> {
+  if (type !== 'plugin' || facts.active?.includes(slug) !== true) return;
+  try {
+    await ctx.child.pluginAction(requireConnection(target), 'activate', [slug], { signal: ctx.signal });
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof ChildFailure)) throw error;
+    // Its files are restored; that it is inactive shows in the inventory.
+    ctx.log.warn({ err: error, site_id: target.site.id, change }, 'a plugin could not be activated again');
+  }
+}
+
+/** Has the child install the old package again; the version that the site reports shows whether it worked. */
+async function reinstall(run: SafeRun, item: SafeItem): Promise<void> {
+  const { ctx, target } = run;
+  if (item.type !== 'plugin' && item.type !== 'theme') return;
+  const installed = await installedExtensions(ctx, target.site.id, item.type);
+  const active = installed.find(({ slug }) => slug === item.slug)?.active === 1;
+  const address = packageAddress(item.type, item.slug, item.old_version);
+  const answer = await ctx.child.installPackage(requireConnection(target), item.type, address, active, {
+    signal: ctx.signal,
+  });
+  if (!answer.claimed)
+    throw new ServiceError(
+      'svc_update_failed',
+      `The site did not reinstall ${siteWord(item.old_version)}. ${answer.message}`.trim(),
+    );
+}

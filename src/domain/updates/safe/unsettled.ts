@@ -1,0 +1,108 @@
+/** Settles what a process left open: it died, or its caller gave up, during a safe update. */
+
+import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { ChangeRow } from '../../../store/safety/changes.js';
+import type { Ctx } from '../../context.js';
+import { type LoadedSite, loadSite } from '../../sites/load.js';
+import { openGuard } from './find-guard.js';
+import { disarm } from './protect.js';
+import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
+import { close, settleAll } from './settle.js';
+import { updateEnded } from './unanswered-update.js';
+
+/** Maximum number of sites per run. */
+const SITES = 200;
+/** A site that is being worked on is left alone. */
+const WAIT_MS = 1_000;
+/** A site whose guard has not responded for this long is settled without it. */
+const GIVE_UP_MS = 24 * 3_600_000;
+/** Steps before the update was sent: nothing was changed. */
+const UNSENT: readonly string[] = ['snapshot', 'arm'];
+
+/** Settles every open item of a site. The caller holds the lock of the site. */
+export async function settleOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<number> {
+  const rows = await ctx.store.safeChanges.open(target.site.id);
+  for (const runId of new Set(rows.map(({ run_id }) => run_id)))
+    await settleRun(
+      ctx,
+      target,
+      guard,
+      runId,
+      rows.filter(({ run_id }) => run_id === runId),
+    );
+  if (rows.length > 0) await ctx.store.safeChanges.forgetRuns();
+  return rows.length;
+}
+
+async function settleRun(
+  ctx: Ctx,
+  target: LoadedSite,
+  guard: SiteGuard | null,
+  id: string,
+  rows: readonly ChangeRow[],
+): Promise<void> {
+  const facts = await ctx.store.safeChanges.runFacts(id);
+  if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
+  const run: SafeRun = { id, ctx, target, facts: JSON.parse(facts) as RunFacts, guard, open: [] };
+  const unsent: SafeItem[] = [];
+  for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
+  for (const item of unsent) {
+    await disarm(run, item);
+    await close(run, item, 'not_updated', ['The update was not sent: Sitefleet was stopped before that.']);
+  }
+  for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
+  const { errors } = await settleAll(run);
+  ctx.log.info(
+    { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },
+    'an interrupted safe update was finished',
+  );
+}
+
+/** Settles what is open on a site before its work is resumed. */
+export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<void> {
+  if ((await ctx.store.safeChanges.open(target.site.id)).length > 0)
+    await ctx.locks.exclusive(target.site.id, ctx.signal, (held) => settleHeld(ctx, target, held));
+}
+
+async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
+  const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
+  // Such sites are not contacted. What was armed there expires.
+  if (target.site.suspended === 1 || target.site.disconnected === 1) return 0;
+  const [oldest] = await own.store.safeChanges.open(target.site.id);
+  if (oldest === undefined) return 0;
+  const givenUp = own.clock.now() - oldest.started_at > GIVE_UP_MS;
+  const open = await openGuard(own, target).catch((error: unknown) => {
+    // A guard that was removed manually does not come back.
+    if (!givenUp || !(error instanceof ServiceError)) throw error;
+    return null;
+  });
+  return settleOpen(own, target, open?.guard ?? null);
+}
+
+/**
+ * Settles what is open on any site, except those being worked on. Run by the schedule, and when a call is interrupted.
+ */
+export async function settleInterrupted(ctx: Ctx): Promise<string> {
+  const sites = await ctx.store.safeChanges.openSites(SITES);
+  const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
+  return `${ends.filter((done) => done).length} of ${sites.length} finished`;
+}
+
+async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
+  const busy = new AbortController();
+  const timer = setTimeout(() => busy.abort(), WAIT_MS);
+  try {
+    return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
+      clearTimeout(timer);
+      return (await settleHeld(ctx, await loadSite(ctx, siteId), held)) > 0;
+    });
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    if (!busy.signal.aborted && !(error instanceof ServiceError && error.code === 'svc_cancelled'))
+      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be finished yet');
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}

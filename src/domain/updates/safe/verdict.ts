@@ -1,0 +1,178 @@
+/**
+ * Judges a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
+ * show it, or if one check and a fatal error that the guard recorded in our own requests agree. What only visitors'
+ * requests have met is reported and undoes nothing: a visitor may provoke it in any version. Checks while our own
+ * network is down do not count.
+ */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import { ChildFailure } from '../../../outbound/child/port.js';
+import { GuardFailure } from '../../../outbound/guard/failure.js';
+import type { GuardFault } from '../../../outbound/guard/guards.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { Finding } from './compare-health.js';
+import { type Comparison, type Depth, lookAgain, runTasks } from './probe.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
+
+export interface Verdict {
+  broken: Finding[];
+  suspect: Finding[];
+  /** Items that the guard restored on its own. */
+  restored: SafeItem[];
+  /** The answers to our own requests show it: it is not only the word of the site's guard. */
+  seen: boolean;
+  /** Items with a file of theirs in the stack of an error that ended a request of ours, by the guard's record. */
+  blamed: SafeItem[];
+  /** What only visitors' requests have met. */
+  rumours: Rumour[];
+}
+
+/** A fatal error of an item in requests of visitors that none of ours has met: it may be new, or provoked. */
+export interface Rumour {
+  item: SafeItem;
+  what: string;
+}
+
+/** Nothing but these findings. */
+export function verdictOf(broken: Finding[]): Verdict {
+  return { broken, suspect: [], restored: [], seen: true, blamed: [], rumours: [] };
+}
+
+const PAUSES_MS = [0, 5_000, 10_000] as const;
+/** Maximum number of checks, including those that do not count because our own network was down. */
+const MOST_LOOKS = 6;
+/**
+ * Replaces the first pause while a fatal error is undecided: the guard waits this long after the last change of a file.
+ */
+const UNDECIDED_MS = 2_500;
+/** After a restore. */
+const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
+/**
+ * Reasons of the guard for leaving an item alone that do not speak against it: the old version had the error too, or
+ * the item is half unpacked.
+ */
+const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating', 'visitor'];
+
+/** A quick judgement ends with the first check that finds nothing: the full one at the end of the run checks again. */
+export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
+  let broken: Finding[] = [];
+  let suspect: Finding[] | null = null;
+  let bad = 0;
+  let fine = 0;
+  let seen = false;
+  let undecided = false;
+  let tasksRun = false;
+  let faults: GuardFault[] = [];
+  for (let look = 0; look < MOST_LOOKS && bad + fine < PAUSES_MS.length; look++) {
+    const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
+    if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
+    const { findings: found, silent } = await lookOnce(run, depth);
+    // Afterwards: what this check triggered is recorded by now, even if no page shows it.
+    const recorded = await faultsOf(run);
+    // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
+    if (silent && recorded === null && !(await run.ctx.probe.online())) continue;
+    faults = recorded ?? [];
+    const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
+    // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
+    // known.
+    undecided = faults.some(({ restored: done, waited }) => done === null && waited === 'updating');
+    if (!tasksRun && run.guard !== null && restored.length === 0 && faults.some(inTasks)) {
+      await runTasks(run.ctx, run.target, run.guard);
+      tasksRun = true;
+      undecided = true;
+    }
+    const now = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
+    seen ||= found.some(isBroken);
+    if (now.length > 0) broken = now;
+    const known = { suspect: [], restored, seen, blamed: blamedBy(run, faults), rumours: rumoursOf(run, faults) };
+    if (restored.length > 0) return { broken, ...known };
+    if (now.length > 0) bad++;
+    else fine++;
+    const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
+    if (witnesses >= 2) return { broken, ...known };
+    if (now.length === 0) suspect = agreed(suspect, found);
+    if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
+  }
+  // Too few checks counted: a single bad one proves nothing either way.
+  if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
+  return { ...verdictOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
+}
+
+function lookOnce({ ctx, target, guard, facts }: SafeRun, depth: Depth): Promise<Comparison> {
+  return lookAgain(ctx, target, guard, facts.before, depth, facts.paths);
+}
+
+export function isBad({ broken, restored }: Verdict): boolean {
+  return broken.length + restored.length > 0;
+}
+
+/** Whether the site is as it was before the run. `suspect`: suspicious findings count, too. */
+export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
+  for (const pause of RECOVERY_PAUSES_MS) {
+    if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
+    const { findings } = await lookOnce(run, depth);
+    if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
+  }
+  return false;
+}
+
+function unseen({ target: { site } }: SafeRun): ServiceError {
+  return new ServiceError(
+    'svc_site_offline',
+    `Site ${site.id} could not be checked after an update: neither it nor any other address answers this machine. It is checked again as soon as one does.`,
+    { advice: "Check this machine's network.", data: { site_id: site.id } },
+  );
+}
+
+function isBroken({ severity }: Finding): boolean {
+  return severity === 'broken';
+}
+
+/** Suspicions that this check shares with the previous one. */
+function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
+  return before === null ? [...now] : now.filter(({ path }) => before.some((finding) => finding.path === path));
+}
+
+/** Errors of our own requests, those that the guard has acted on, and those that it could not judge. */
+function counts({ restored, waited, ours }: GuardFault): boolean {
+  return restored !== null || (ours !== null && !EXCUSED.includes(waited));
+}
+
+/** Visitors met it in scheduled tasks of WordPress: a request of ours can repeat it. */
+function inTasks({ cron, ours, waited }: GuardFault): boolean {
+  return cron && ours === null && waited === 'visitor';
+}
+
+function blamedBy(run: SafeRun, faults: readonly GuardFault[]): SafeItem[] {
+  return run.open.filter((item) => faults.some(({ ours, blames }) => ours !== null && blames === item.snapshot));
+}
+
+function rumoursOf(run: SafeRun, faults: readonly GuardFault[]): Rumour[] {
+  return faults.flatMap((fault) => {
+    const item = run.open.find((one) => concerns(fault, one));
+    if (item === undefined || fault.waited !== 'visitor' || fault.restored !== null) return [];
+    const what = `Requests of visitors ended with a fatal error in ${siteWord(fault.file)} that no request of Sitefleet has met: ${siteWord(fault.message)}. It may be new or old.`;
+    return [{ item, what }];
+  });
+}
+
+function findingOf({ message, file }: GuardFault): Finding {
+  return { severity: 'broken', path: null, what: `PHP recorded in ${siteWord(file)}: ${siteWord(message)}.` };
+}
+
+/** Fatal errors of the run's items since they were armed. Null if the guard cannot be asked: then the checks decide. */
+async function faultsOf(run: SafeRun): Promise<GuardFault[] | null> {
+  const since = run.open.flatMap(({ faults_since }) => (faults_since === null ? [] : [faults_since]));
+  if (run.guard === null || since.length === 0) return null;
+  try {
+    const faults = await run.guard.faults(Math.min(...since), { signal: run.ctx.signal });
+    return faults.filter((fault) => run.open.some((item) => concerns(fault, item)));
+  } catch (error) {
+    if (run.ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
+    return null;
+  }
+}
+
+function concerns(fault: GuardFault, item: SafeItem): boolean {
+  return item.snapshot !== null && [fault.restored, fault.blames].includes(item.snapshot);
+}

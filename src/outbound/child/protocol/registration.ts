@@ -1,0 +1,49 @@
+import { ChildFailure } from '../port.js';
+import { answerFailure } from './failure.js';
+import { get } from './values.js';
+
+const GIVE_LOGIN = "Give the login name of one of the site's administrators.";
+const CLEAR_CONNECTION = "Clear the connection in the child plugin's settings on the site, then try again.";
+const COPY_ID = 'Copy the unique security ID from the child plugin settings into unique_id.';
+
+/** Plain words for each way a registration fails (child protocol §3.2). */
+const REGISTRATION: Readonly<Record<string, readonly [message: string, advice: string]>> = {
+  REG_ERROR1: ['The child plugin received no administrator name or no key.', GIVE_LOGIN],
+  REG_ERROR2: ['The site is already connected to another dashboard or by another administrator.', CLEAR_CONNECTION],
+  REG_ERROR3: ['The site requires its unique security ID.', COPY_ID],
+  REG_ERROR4: ["The unique security ID does not match the site's.", COPY_ID],
+  REG_ERROR5: ['OpenSSL is missing on the site.', "Ask the site's host to enable the OpenSSL extension of PHP."],
+  REG_ERROR6: ['cURL is missing on the site.', "Ask the site's host to enable the cURL extension of PHP."],
+  REG_ERROR7: [
+    'The site did not accept the administrator login: unknown user, or missing or wrong password.',
+    "Check the administrator's login name and give the password in admin_password; it is used once and not stored.",
+  ],
+  REG_ERROR8: ['The administrator does not exist on the site or cannot log in.', GIVE_LOGIN],
+  REG_ERROR9: ['The user is not an administrator of the site.', GIVE_LOGIN],
+  REG_ERROR10: [
+    'The site is already connected, and password authentication is disabled for this user.',
+    CLEAR_CONNECTION,
+  ],
+  reconnect_failed: [
+    "The site no longer accepts the previous connection's secret.",
+    "Give the administrator's password in admin_password; it is used once and not stored.",
+  ],
+};
+
+/** The failure in a `register` answer, null if it succeeded. */
+export function registrationFailure(answer: unknown): ChildFailure | null {
+  if (get(answer, 'register') === 'OK') return null;
+  const error = get(answer, 'error');
+  const rawCode = get(answer, 'error_code');
+  // Older children put the code in the text.
+  const candidates = [rawCode, error].filter((one): one is string => typeof one === 'string');
+  const code = candidates.find((one) => Object.hasOwn(REGISTRATION, one)) ?? '';
+  const known = REGISTRATION[code];
+  if (known !== undefined) return new ChildFailure('child_error', known[0], { childCode: code, advice: known[1] });
+  const other = answerFailure(answer, 'register');
+  if (other !== null) return other;
+  return new ChildFailure('bad_answer', 'The site gave an unexpected answer to the registration.', {
+    advice: 'Update the MainWP Child plugin on the site and try again.',
+    mayHaveRun: true,
+  });
+}

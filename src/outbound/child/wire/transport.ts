@@ -1,0 +1,124 @@
+import { Agent, Client } from 'undici';
+import type { PrivateReach } from '../../public-address.js';
+import { type Connector, createConnector } from './connect.js';
+import { perform, type WireAnswer, type WireRequest } from './exchange.js';
+import type { Resolver } from './resolve.js';
+
+export interface TransportOptions {
+  resolver: Resolver;
+  allowPrivate: PrivateReach;
+  connectTimeoutMs: number;
+  /** How long `close` waits for running changes. */
+  finishMs: number;
+}
+
+interface Way {
+  connector: Connector;
+  /** One connection per site. */
+  single: Agent;
+  /** More connections, for sites that are called while another answer is pending. */
+  pool: Agent;
+  /** Origins whose single connection is in use. */
+  taken: Set<string>;
+}
+
+/** One HTTP exchange: no redirects followed, no cookies, no retries, everything bounded. Rejects with ChildFailure. */
+export class Transport {
+  readonly #options: TransportOptions;
+  /** One per set of connection options, created when first used: a socket of one set must never serve another. */
+  readonly #ways = new Map<string, Way>();
+  readonly #alone = new Set<Client>();
+  /** Number of running changes. */
+  #changing = 0;
+  #changesOver: () => void = () => undefined;
+
+  constructor(options: TransportOptions) {
+    this.#options = options;
+  }
+
+  #way({ verify, ipv4Only, minTls }: WireRequest): Way {
+    const key = `${verify} ${ipv4Only} ${minTls}`;
+    const known = this.#ways.get(key);
+    if (known !== undefined) return known;
+    const { resolver, allowPrivate, connectTimeoutMs: timeoutMs } = this.#options;
+    const connector = createConnector({ resolver, allowPrivate, timeoutMs, verify, ipv4Only, minTls });
+    // Servers that offer long keep-alives would leave one open socket per site: at most 2 s.
+    const settings = {
+      connect: connector,
+      pipelining: 1,
+      keepAliveTimeout: 1_000,
+      keepAliveMaxTimeout: 2_000,
+      maxHeaderSize: 32_768,
+    };
+    const way = {
+      connector,
+      single: new Agent({ ...settings, connections: 1 }),
+      pool: new Agent(settings),
+      taken: new Set<string>(),
+    };
+    this.#ways.set(key, way);
+    return way;
+  }
+
+  /**
+   * Over a kept-alive connection. undici's pool takes 16 KB per site, for a queue that is never used without a
+   * connection limit; nearly always a site has one call at a time, for which a single connection suffices.
+   */
+  async exchange(request: WireRequest): Promise<WireAnswer> {
+    const { single, pool, taken } = this.#way(request);
+    const { origin } = request.url;
+    const changed = request.finish === true ? this.#beginChange() : () => undefined;
+    const over = (status: number) => {
+      changed();
+      request.onOver?.(status);
+    };
+    if (taken.has(origin)) return perform(pool, request, over);
+    taken.add(origin);
+    return perform(single, request, (status) => {
+      taken.delete(origin);
+      over(status);
+    });
+  }
+
+  #beginChange(): () => void {
+    this.#changing++;
+    return () => {
+      if (--this.#changing === 0) this.#changesOver();
+    };
+  }
+
+  /** Over a separate connection, so that the result can name the address that answered. */
+  async exchangeAlone(request: WireRequest): Promise<WireAnswer> {
+    const { connector } = this.#way(request);
+    let address = '';
+    const client = new Client(request.url.origin, {
+      maxHeaderSize: 32_768,
+      connect: (target, callback) =>
+        connector(target, (...result) => {
+          address = result[1]?.remoteAddress ?? '';
+          callback(...result);
+        }),
+    });
+    this.#alone.add(client);
+    try {
+      return { ...(await perform(client, request)), address };
+    } finally {
+      this.#alone.delete(client);
+      client.destroy().catch(() => undefined);
+    }
+  }
+
+  /** Closes all connections, those of running changes after a while; calls fail with `cancelled`. */
+  async close(): Promise<void> {
+    if (this.#changing > 0) {
+      let timer: NodeJS.Timeout | undefined;
+      await new Promise<void>((resolve) => {
+        this.#changesOver = resolve;
+        timer = setTimeout(resolve, this.#options.finishMs);
+      });
+      clearTimeout(timer);
+    }
+    const all = [...[...this.#ways.values()].flatMap(({ single, pool }) => [single, pool]), ...this.#alone];
+    await Promise.all(all.map((one) => one.destroy()));
+  }
+}

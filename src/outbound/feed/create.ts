@@ -1,0 +1,133 @@
+/** Opens a feed of known vulnerabilities over HTTP or from a file. */
+
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { type Agent, request } from 'undici';
+import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
+import { type Lookup, Names } from '../probe/names.js';
+import type { PrivateReach } from '../public-address.js';
+import { entriesOf, late } from './entries.js';
+import { type FeedCopy, FeedFailure, type FeedStamp, type VulnerabilityFeed } from './vulnerability-feed.js';
+
+const CONNECT_MS = 15_000;
+/** Servers prepare the whole feed before they begin to send; also the limit between its pieces. */
+const SILENCE_MS = 60_000;
+/** From the start of the request to the end of the feed. */
+const TOTAL_MS = 15 * 60_000;
+const MAX_RETRY_AFTER_MS = 24 * 3_600_000;
+
+export interface FeedParts {
+  /** `http(s)://…`, or the path of a file; null = none. */
+  location: string | null;
+  /** Sent as bearer token. */
+  key: string | null;
+  allowPrivate: PrivateReach;
+  lookup?: Lookup;
+  userAgent: string;
+  /** Maximum size of the feed, uncompressed. */
+  maxBytes?: number | undefined;
+}
+
+/** Nothing is opened until the first read. */
+export function createVulnerabilityFeed(parts: FeedParts): VulnerabilityFeed {
+  const { location, allowPrivate, lookup } = parts;
+  if (location === null) return noFeed;
+  const source = createHash('sha256').update(location).digest('base64url').slice(0, 22);
+  if (!/^https?:/i.test(location))
+    return { source, open: (known) => openFile(location, known, parts.maxBytes), close: async () => undefined };
+  const names = new Names({ allowPrivate, lookup });
+  let agent: Agent | undefined;
+  return {
+    source,
+    async open(known, signal) {
+      try {
+        await checkAddress(names, location);
+        agent ??= checkedAgent(names, CONNECT_MS);
+        return await ask(agent, location, parts, known, AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]));
+      } catch (error) {
+        throw asFailure(error);
+      }
+    },
+    async close() {
+      await agent?.destroy();
+    },
+  };
+}
+
+const noFeed: VulnerabilityFeed = {
+  source: null,
+  open: async () => {
+    throw new FeedFailure('No feed is configured.');
+  },
+  close: async () => undefined,
+};
+
+async function ask(
+  dispatcher: Agent,
+  location: string,
+  parts: FeedParts,
+  known: FeedStamp | null,
+  signal: AbortSignal,
+): Promise<FeedCopy> {
+  const { key } = parts;
+  const answer = await request(location, {
+    dispatcher,
+    headers: {
+      accept: 'application/json',
+      'accept-encoding': 'gzip',
+      'user-agent': parts.userAgent,
+      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+      ...(known?.etag == null ? {} : { 'if-none-match': known.etag }),
+      ...(known?.last_modified == null ? {} : { 'if-modified-since': known.last_modified }),
+    },
+    headersTimeout: SILENCE_MS,
+    bodyTimeout: SILENCE_MS,
+    signal,
+  });
+  const { statusCode: status, headers, body } = answer;
+  if (status === 200) {
+    const stamp = { etag: headerOf(headers.etag), last_modified: headerOf(headers['last-modified']) };
+    return { changed: true, stamp, batches: entriesOf(body, parts.maxBytes) };
+  }
+  await body.dump({ limit: 64 * 1024 }).catch(() => undefined);
+  if (status === 304 && known !== null) return { changed: false };
+  throw new FeedFailure(`The feed answered with HTTP ${status}.${adviceFor(status, key)}`, {
+    retryAfterMs: retryAfter(headers['retry-after']),
+  });
+}
+
+function adviceFor(status: number, key: string | null): string {
+  if (status === 401 || status === 403)
+    return key === null ? ' It requires a key: SITEFLEET_VULNERABILITY_KEY.' : ' It does not accept the key.';
+  if (status === 429) return ' It received too many requests.';
+  return status >= 300 && status < 400 ? ' Redirects are not followed: use the URL it leads to.' : '';
+}
+
+/** A file is distinguished from its next copy by size and time. */
+async function openFile(path: string, known: FeedStamp | null, maxBytes: number | undefined): Promise<FeedCopy> {
+  const facts = await stat(path).catch((cause: unknown) => {
+    throw new FeedFailure(`The feed file cannot be read${shownCode(cause)}.`, { cause });
+  });
+  if (!facts.isFile()) throw new FeedFailure('SITEFLEET_VULNERABILITY_FEED names no file.');
+  const etag = `${facts.size}-${facts.mtimeMs}`;
+  if (known?.etag === etag) return { changed: false };
+  return { changed: true, stamp: { etag, last_modified: null }, batches: entriesOf(createReadStream(path), maxBytes) };
+}
+
+function headerOf(value: string | string[] | undefined): string | null {
+  return typeof value === 'string' && value.length <= 500 ? value : null;
+}
+
+function retryAfter(value: string | string[] | undefined): number | null {
+  const seconds = typeof value === 'string' && /^\d{1,9}$/.test(value) ? Number(value) : Number.NaN;
+  return Number.isNaN(seconds) ? null : Math.min(seconds * 1000, MAX_RETRY_AFTER_MS);
+}
+
+function asFailure(error: unknown): FeedFailure {
+  if (error instanceof FeedFailure) return error;
+  if (isStep(error)) return new FeedFailure(error.message, { cause: error });
+  return isLate(error)
+    ? late(error)
+    : new FeedFailure(`The feed could not be reached${shownCode(error)}.`, { cause: error });
+}

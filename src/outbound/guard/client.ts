@@ -1,0 +1,204 @@
+/** Typed client of the guard: signs requests, sends them to the addresses where a guard answers, parses the answers. */
+
+import type { ChildConnection } from '../child/port.js';
+import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
+import {
+  armedOf,
+  faultsOf,
+  flag,
+  type GuardArmed,
+  type GuardFault,
+  type GuardHello,
+  type GuardKind,
+  type GuardRestored,
+  GuardShapeError,
+  type GuardSnapshot,
+  helloOf,
+  restoredOf,
+  snapshotOf,
+  snapshotsOf,
+  tokenOf,
+} from './answers.js';
+import { GuardFailure } from './failure.js';
+import { lookHeaders, MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
+
+/** The part of a site that the guard client needs. Requests are signed with the key of the child connection. */
+export type GuardSite = Pick<
+  ChildConnection,
+  'url' | 'private_key' | 'http_user' | 'http_pass' | 'ssl_verify' | 'ipv4_only' | 'min_tls'
+>;
+
+export interface GuardParts {
+  /** One HTTP exchange, bounded; `Transport.exchange` of the child's network. */
+  exchange: (request: WireRequest) => Promise<WireAnswer>;
+  userAgent: string;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+export interface GuardCallOptions {
+  signal?: AbortSignal | undefined;
+  /** For the whole call, over all addresses. */
+  timeoutMs?: number | undefined;
+}
+
+/**
+ * Where the guard answers, in order. The last one is for a site in maintenance: WordPress defines WP_INSTALLING there,
+ * so it skips the maintenance page that a killed update leaves behind.
+ */
+const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
+const QUICK_MS = 20_000;
+/** Copying up to 500 MB on a slow disk. */
+const SLOW_MS = 300_000;
+
+export interface RestoreSettings {
+  /** Also removes the maintenance page left by a killed update. */
+  end_maintenance?: boolean;
+  /** Even while an update of the item is running, which is assumed to hang. */
+  while_updating?: boolean;
+  /**
+   * For this many seconds (at most 3600) updates of the item requested by the dashboard do not begin, unless it is
+   * armed again.
+   */
+  refuse_updates?: number;
+}
+
+/** The actions of the guard on one site. Rejects with GuardFailure, or with what `exchange` rejects with. */
+export class GuardClient {
+  readonly #parts: GuardParts;
+  readonly #site: GuardSite;
+
+  constructor(site: GuardSite, parts: GuardParts) {
+    this.#site = site;
+    this.#parts = parts;
+  }
+
+  /** Versions, disk space, permissions, and armed items. */
+  hello(options?: GuardCallOptions): Promise<GuardHello> {
+    return this.#call('hello', {}, QUICK_MS, helloOf, options);
+  }
+
+  /**
+   * Keeps a copy of an item in its current state. `slug` is WordPress' own name: `folder/file.php`, `file.php`, or a
+   * theme's folder.
+   */
+  snapshot(kind: GuardKind, slug: string, options?: GuardCallOptions): Promise<GuardSnapshot> {
+    return this.#call('snapshot', { kind, slug }, SLOW_MS, (value) => snapshotOf(value.snapshot), options);
+  }
+
+  /**
+   * Lets the guard restore the snapshot on its own if its item causes a fatal error within this many seconds (at most
+   * 3600).
+   */
+  arm(snapshot: string, seconds: number, options?: GuardCallOptions): Promise<GuardArmed[]> {
+    return this.#call('arm', { snapshot, seconds }, QUICK_MS, armedOf, options);
+  }
+
+  /** Disarms one snapshot, or all. Returns what is still armed. */
+  disarm(snapshot: string | null, options?: GuardCallOptions): Promise<GuardArmed[]> {
+    return this.#call('disarm', { snapshot }, QUICK_MS, armedOf, options);
+  }
+
+  /** Restores a snapshot. Refused as `updating` while WordPress is updating the item. */
+  restore(snapshot: string, settings: RestoreSettings = {}, options?: GuardCallOptions): Promise<GuardRestored> {
+    return this.#call('restore', { snapshot, ...settings }, SLOW_MS, restoredOf, options);
+  }
+
+  /** All snapshots, newest first. */
+  list(options?: GuardCallOptions): Promise<GuardSnapshot[]> {
+    return this.#call('list', {}, QUICK_MS, snapshotsOf, options);
+  }
+
+  /** Removes a snapshot; false if there was none with this id. */
+  drop(snapshot: string, options?: GuardCallOptions): Promise<boolean> {
+    return this.#call('drop', { snapshot }, QUICK_MS, (value) => flag(value, 'dropped'), options);
+  }
+
+  /** Fatal errors seen at or after this time (unix seconds). */
+  faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
+    return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
+  }
+
+  /** Headers that mark a request for a page of the site as our own look at it. */
+  look(): Record<string, string> {
+    return lookHeaders(this.#site, this.#parts.now());
+  }
+
+  /** A URL that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */
+  async login(user: string, options?: GuardCallOptions): Promise<{ url: string; until: number }> {
+    const { token, until } = await this.#call('login', { user }, QUICK_MS, tokenOf, options);
+    return { url: `${this.#site.url}?sitefleet-login=${token}`, until };
+  }
+
+  /** Removes the guard and everything it keeps; false if something was left. */
+  uninstall(options?: GuardCallOptions): Promise<boolean> {
+    return this.#call('uninstall', {}, QUICK_MS, (value) => flag(value, 'removed'), options);
+  }
+
+  async #call<T>(
+    action: string,
+    parameters: Record<string, unknown>,
+    timeoutMs: number,
+    read: (value: Record<string, unknown>) => T,
+    options: GuardCallOptions = {},
+  ): Promise<T> {
+    const began = performance.now();
+    const statuses: number[] = [];
+    for (const address of ADDRESSES) {
+      // Signed for each address: a nonce is valid once, and the first request may have reached the guard.
+      const request = signedRequest(this.#site, action, parameters, this.#parts.now());
+      const left = (options.timeoutMs ?? timeoutMs) - (performance.now() - began);
+      if (left <= 0) break;
+      const answer = await this.#parts.exchange(
+        this.#wire(address, request.headers, request.body, left, options.signal),
+      );
+      statuses.push(answer.status);
+      const reply = readReply(answer.body, request.nonce);
+      if (reply === null) continue;
+      if (!reply.ok) throw new GuardFailure(reply.code, reply.message, statuses, reply.time);
+      try {
+        return read(reply.value);
+      } catch (error) {
+        if (error instanceof GuardShapeError) throw new GuardFailure('bad_answer', error.message, statuses);
+        throw error;
+      }
+    }
+    const seen = statuses.length === 0 ? 'no time was left' : `HTTP ${statuses.join(', ')}`;
+    const why = 'It is not installed, does not know the key, or something in front of the site answers in its place.';
+    throw new GuardFailure('no_guard', `The guard does not answer (${seen}). ${why}`, statuses);
+  }
+
+  #wire(
+    address: string,
+    headers: Record<string, string>,
+    body: string,
+    deadlineMs: number,
+    signal?: AbortSignal,
+  ): WireRequest {
+    const { url, http_user, http_pass, ssl_verify, ipv4_only, min_tls } = this.#site;
+    const basic = Buffer.from(`${http_user ?? ''}:${http_pass ?? ''}`, 'utf8').toString('base64');
+    return {
+      url: new URL(address, url),
+      method: 'POST',
+      headers: {
+        accept: '*/*',
+        // A page truncated at the limit could not be decompressed.
+        'accept-encoding': 'identity',
+        'content-type': 'application/json',
+        'user-agent': this.#parts.userAgent,
+        ...headers,
+        ...(http_user !== null && http_user !== '' ? { authorization: `Basic ${basic}` } : {}),
+      },
+      body,
+      verify: ssl_verify,
+      ipv4Only: ipv4_only,
+      minTls: min_tls,
+      maxBytes: MAX_ANSWER_BYTES,
+      // A page of the site may be larger: it is not the guard's answer, and only its status is needed.
+      atLimit: 'keep',
+      bodyTimeoutMs: Math.max(deadlineMs, 1),
+      deadlineMs: Math.max(deadlineMs, 1),
+      signal,
+    };
+  }
+}

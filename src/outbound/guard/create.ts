@@ -1,0 +1,40 @@
+/** Implements the port to the guards over the child's network. */
+
+import { readFile } from 'node:fs/promises';
+import type { ChildConnection } from '../child/port.js';
+import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
+import { GuardClient } from './client.js';
+import type { SiteGuards } from './guards.js';
+
+export interface GuardsParts {
+  /** One exchange with a site, within the limits of the child connection. */
+  exchange: (site: ChildConnection, request: WireRequest) => Promise<WireAnswer>;
+  /** Unix milliseconds. */
+  now: () => number;
+}
+
+/** Next to the sources, and next to the folder they are built into. */
+const PLACES = ['../../php/sitefleet-guard.php', '../../../../php/sitefleet-guard.php'];
+
+/** Creates the port. The plugin's file is read when it is first needed. */
+export function createGuards({ exchange, now }: GuardsParts): SiteGuards {
+  // The child's network identifies itself as it does to the child.
+  const userAgent = 'Sitefleet';
+  let plugin: Promise<{ version: string; php: string }> | undefined;
+  return {
+    of: (site) => new GuardClient(site, { exchange: (request) => exchange(site, request), userAgent, now }),
+    plugin: () => {
+      plugin ??= readPlugin();
+      return plugin;
+    },
+  };
+}
+
+async function readPlugin(): Promise<{ version: string; php: string }> {
+  for (const place of PLACES) {
+    const php = await readFile(new URL(place, import.meta.url), 'utf8').catch(() => null);
+    const version = /const VERSION\s*=\s*'([\w.]+)'/.exec(php ?? '')?.[1];
+    if (php !== null && version !== undefined) return { version, php };
+  }
+  throw new Error("The guard's file is missing from this installation.");
+}

@@ -1,0 +1,115 @@
+/**
+ * The wire format of the guard, the must-use plugin in `../../../php`: signatures, requests and answers. Pure functions;
+ * both sides are tested against `../../../php/vectors.json`. The protocol is described in `../../../docs/guard.md`.
+ */
+
+import { createHash, createPrivateKey, createPublicKey, type KeyObject, randomBytes, sign } from 'node:crypto';
+
+export const GUARD_PROTOCOL = 'sitefleet-guard-v1';
+/** Largest body that the guard accepts. */
+const MAX_REQUEST_BYTES = 65_536;
+/** Largest possible answer: 50 faults and some 100 snapshots are well below it. */
+export const MAX_ANSWER_BYTES = 1_048_576;
+
+/** The guard's reply to a request; `failure` has the guard's own code, with a text for people. */
+export type GuardReply =
+  | { ok: true; value: Record<string, unknown> }
+  | { ok: false; code: string; message: string; time: number | null };
+
+/**
+ * A site's address as it is signed: host without `www.`, port unless it is the default, path with slashes around it. No
+ * scheme.
+ */
+export function siteName(address: string): string {
+  const url = new URL(address);
+  const port = url.port === '' || url.port === '80' || url.port === '443' ? '' : `:${url.port}`;
+  const path = url.pathname.replace(/^\/+|\/+$/g, '');
+  return `${url.hostname.replace(/^www\./, '')}${port}${path === '' ? '/' : `/${path}/`}`;
+}
+
+/** The bytes that are signed: six lines, each ended by a line feed. */
+export function canonicalText(site: string, time: number, nonce: string, body: string): string {
+  const digest = createHash('sha256').update(body, 'utf8').digest('hex');
+  return `${[GUARD_PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;
+}
+
+/** First 32 hex digits of SHA-256 over the DER form of the public key: identifies the key of a request. */
+export function keyId(key: KeyObject): string {
+  const half = key.type === 'private' ? createPublicKey(key) : key;
+  const der = half.export({ type: 'spki', format: 'der' });
+  return createHash('sha256').update(der).digest('hex').slice(0, 32);
+}
+
+/** A signed request. `now` in milliseconds. */
+export function signedRequest(
+  site: { url: string; private_key: string },
+  action: string,
+  parameters: Readonly<Record<string, unknown>>,
+  now: number,
+  nonce = randomBytes(16).toString('hex'),
+) {
+  const key = createPrivateKey(site.private_key);
+  const body = JSON.stringify({ ...parameters, action });
+  if (Buffer.byteLength(body) > MAX_REQUEST_BYTES) throw new RangeError('The request is larger than 64 KB.');
+  const name = siteName(site.url);
+  const time = Math.floor(now / 1000);
+  const signature = sign('sha256', Buffer.from(canonicalText(name, time, nonce, body), 'utf8'), key);
+  const headers = {
+    'x-sitefleet-guard': keyId(key),
+    'x-sitefleet-site': name,
+    'x-sitefleet-time': String(time),
+    'x-sitefleet-nonce': nonce,
+    'x-sitefleet-signature': signature.toString('base64'),
+  };
+  return { headers, body, nonce };
+}
+
+/** What Sitefleet signs when it looks at a site as a visitor does: three lines, each ended by a line feed. */
+export function lookText(site: string, time: number): string {
+  return `sitefleet-look-v1\n${site}\n${time}\n`;
+}
+
+/**
+ * Headers by which the guard recognizes Sitefleet's own look at a site. `now` in milliseconds. Only what fails in such
+ * a request counts as seen by us: a visitor may provoke errors at will.
+ */
+export function lookHeaders(site: { url: string; private_key: string }, now: number): Record<string, string> {
+  const time = Math.floor(now / 1000);
+  const text = Buffer.from(lookText(siteName(site.url), time), 'utf8');
+  return {
+    'x-sitefleet-look': `${time} ${sign('sha256', text, createPrivateKey(site.private_key)).toString('base64')}`,
+  };
+}
+
+const OPEN = '<sitefleet-guard>';
+const CLOSE = '</sitefleet-guard>';
+
+/**
+ * The guard's answer to the request with this nonce; null if the body does not contain one: something else answered.
+ */
+export function readReply(body: Buffer, nonce: string): GuardReply | null {
+  const begin = body.indexOf(OPEN);
+  const end = body.indexOf(CLOSE, begin);
+  if (begin < 0 || end < 0) return null;
+  let value: unknown;
+  try {
+    value = JSON.parse(body.toString('utf8', begin + OPEN.length, end));
+  } catch {
+    return null;
+  }
+  // A cached answer to another request has another nonce.
+  if (!isObject(value) || value.protocol !== GUARD_PROTOCOL || value.nonce !== nonce) return null;
+  if (value.ok === true) return { ok: true, value };
+  const { error } = value;
+  if (!isObject(error) || typeof error.code !== 'string') return null;
+  return {
+    ok: false,
+    code: error.code.slice(0, 40),
+    message: typeof error.message === 'string' ? error.message.slice(0, 500) : '',
+    time: typeof value.time === 'number' ? value.time : null,
+  };
+}
+
+export function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

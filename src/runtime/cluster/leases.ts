@@ -1,0 +1,225 @@
+/**
+ * Leases: mutual exclusion by name. Within a process by a queue in memory; across processes by a database row, which is
+ * renewed while its holder lives and lapses when it dies.
+ */
+
+import { setMaxListeners } from 'node:events';
+import type { Clock } from '../clock.js';
+import type { Log } from '../log.js';
+import type { SiteLocks } from '../site-locks.js';
+
+/** Storage of leases; `acquire` takes, renews or refuses in one statement: leases that end by `lapsed` are over. */
+export interface LeaseRows {
+  acquire(name: string, owner: string, lapsed: number, until: number): Promise<number | null>;
+  release(name: string, owner: string): Promise<void>;
+}
+
+export interface SharedLeases {
+  rows: LeaseRows;
+  owner: string;
+  clock: Clock;
+  log: Log;
+  /** How long a lease lasts without renewal. Default 30 s. */
+  leaseMs?: number | undefined;
+}
+
+/** Called if the name is taken within this process. @returns a function that is called when the wait is over */
+type OnWait = () => () => void;
+
+/** Runs work while holding a name. `held` is aborted if the lease was lost: another process may hold it by now. */
+export interface Leases {
+  exclusive<T>(
+    name: string,
+    signal: AbortSignal,
+    work: (held: AbortSignal) => Promise<T>,
+    options?: { retention?: LeaseRetention; onWait?: OnWait | undefined },
+  ): Promise<T>;
+  /** Uses only the queue in memory. `waited`: the name was taken within this process. */
+  local<T>(name: string, signal: AbortSignal, work: (waited: boolean) => Promise<T>, onWait?: OnWait): Promise<T>;
+  /** Gives back the leases that are kept for more work. Before the database is closed. */
+  close(): Promise<void>;
+}
+
+/** For series of short work: the lease is kept until no work has come for `idleMs`, but at most for `mostMs`. */
+export interface LeaseRetention {
+  idleMs: number;
+  mostMs: number;
+  /** How long the lease of a dead process blocks others. */
+  leaseMs: number;
+}
+
+const LEASE_MS = 30_000;
+/** Renewals per lease time: two may be missed. */
+const BEATS = 4;
+const FIRST_PAUSE_MS = 25;
+const LONGEST_PAUSE_MS = 200;
+const NEVER = new AbortController().signal;
+
+/** `shared` is omitted if no other process can exist: a database in memory. */
+export function createLeases(shared?: SharedLeases): Leases {
+  const tails = new Map<string, Promise<void>>();
+  const leases = shared === undefined ? null : new HeldLeases(shared);
+  const local: Leases['local'] = async (name, signal, work, onWait) => {
+    const before = tails.get(name);
+    let release = () => {};
+    const mine = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const tail = before === undefined ? mine : before.then(() => mine);
+    tails.set(name, tail);
+    const forget = () => {
+      if (tails.get(name) === tail) tails.delete(name);
+    };
+    let itsTurn = before === undefined;
+    try {
+      if (before !== undefined) {
+        const waitEnded = onWait?.();
+        await orAborted(before, signal).finally(waitEnded);
+        itsTurn = true;
+      }
+      return await work(before !== undefined);
+    } finally {
+      release();
+      // A caller that gave up waiting leaves others at work: the next one must still wait for those.
+      if (itsTurn) forget();
+      else void tail.then(forget);
+    }
+  };
+  return {
+    local,
+    exclusive: (name, signal, work, { retention, onWait } = {}) => {
+      const leased = async () => {
+        if (leases === null) return work(NEVER);
+        const lease = await leases.take(name, signal, retention?.leaseMs);
+        try {
+          return await work(lease.lost.signal);
+        } finally {
+          await leases.giveBack(lease, retention);
+        }
+      };
+      return local(name, signal, leased, onWait);
+    },
+    close: async () => leases?.endKept(),
+  };
+}
+
+/**
+ * One piece of work at a time per site.
+ * @param expedite called while work waits for other work of this process on the site; returns a function that ends it
+ */
+export function createSiteLocks(leases: Leases = createLeases(), expedite?: (siteId: number) => () => void): SiteLocks {
+  const nameOf = (siteId: number) => `site:${siteId}`;
+  const onWait = (siteId: number) => (expedite === undefined ? undefined : () => expedite(siteId));
+  return {
+    exclusive: (siteId, signal, work) => leases.exclusive(nameOf(siteId), signal, work, { onWait: onWait(siteId) }),
+    local: (siteId, signal, work) => leases.local(nameOf(siteId), signal, work, onWait(siteId)),
+  };
+}
+
+interface Lease {
+  name: string;
+  since: number;
+  lost: AbortController;
+  beat: NodeJS.Timeout;
+}
+
+/** This process's leases. The caller ensures that acquiring and releasing a name alternate. */
+class HeldLeases {
+  readonly #shared: SharedLeases;
+  /** Kept for the next piece of work, with the timer that ends it. */
+  readonly #kept = new Map<string, { lease: Lease; idle: NodeJS.Timeout }>();
+  /** Being released: acquiring it again before the release has ended would be undone by it. */
+  readonly #ending = new Map<string, Promise<void>>();
+
+  constructor(shared: SharedLeases) {
+    this.#shared = shared;
+  }
+
+  async take(name: string, signal: AbortSignal, wanted?: number): Promise<Lease> {
+    const kept = this.#kept.get(name);
+    if (kept !== undefined) {
+      clearTimeout(kept.idle);
+      this.#kept.delete(name);
+      if (!kept.lease.lost.signal.aborted) return kept.lease;
+      await this.#end(kept.lease);
+    }
+    await this.#ending.get(name);
+    const { clock, log } = this.#shared;
+    const leaseMs = wanted ?? this.#shared.leaseMs ?? LEASE_MS;
+    for (
+      let pause = FIRST_PAUSE_MS;
+      !(await this.#hold(name, leaseMs));
+      pause = Math.min(pause * 2, LONGEST_PAUSE_MS)
+    ) {
+      await clock.sleep(pause, signal);
+    }
+    const lost = new AbortController();
+    const renew = () => {
+      this.#hold(name, leaseMs).then(
+        (still) => still || lost.abort(),
+        // A missed renewal is survivable: the lease lasts until the next ones.
+        (error: unknown) => log.warn({ err: error, lease: name }, 'a lease could not be renewed'),
+      );
+    };
+    return { name, since: clock.elapsed(), lost, beat: setInterval(renew, leaseMs / BEATS) };
+  }
+
+  async giveBack(lease: Lease, retention: LeaseRetention | undefined): Promise<void> {
+    const usable = retention !== undefined && this.#shared.clock.elapsed() - lease.since < retention.mostMs;
+    if (!usable || lease.lost.signal.aborted) {
+      await this.#end(lease);
+      return;
+    }
+    const idle = setTimeout(() => {
+      this.#kept.delete(lease.name);
+      void this.#end(lease);
+    }, retention.idleMs);
+    idle.unref();
+    lease.beat.unref();
+    this.#kept.set(lease.name, { lease, idle });
+  }
+
+  async endKept(): Promise<void> {
+    for (const [name, { lease, idle }] of this.#kept) {
+      clearTimeout(idle);
+      this.#kept.delete(name);
+      void this.#end(lease);
+    }
+    await Promise.all(this.#ending.values());
+  }
+
+  async #hold(name: string, leaseMs: number): Promise<boolean> {
+    const { rows, owner, clock } = this.#shared;
+    const now = clock.now();
+    return (await rows.acquire(name, owner, now - clock.steps(leaseMs).forward, now + leaseMs)) !== null;
+  }
+
+  #end(lease: Lease): Promise<void> {
+    clearInterval(lease.beat);
+    const { rows, owner, log } = this.#shared;
+    const end = rows
+      .release(lease.name, owner)
+      // A lease that is not released lapses.
+      .catch((error: unknown) => log.debug({ err: error, lease: lease.name }, 'a lease could not be released'))
+      .finally(() => this.#ending.delete(lease.name));
+    this.#ending.set(lease.name, end);
+    return end;
+  }
+}
+
+/** Waits for a turn, but no longer than the caller does. */
+async function orAborted(turn: Promise<void>, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  // One signal often serves a run over thousands of sites.
+  setMaxListeners(0, signal);
+  let stop = () => {};
+  const given = new Promise<never>((_, reject) => {
+    stop = () => reject(signal.reason);
+    signal.addEventListener('abort', stop, { once: true });
+  });
+  try {
+    await Promise.race([turn, given]);
+  } finally {
+    signal.removeEventListener('abort', stop);
+  }
+}

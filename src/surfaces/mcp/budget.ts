@@ -1,0 +1,188 @@
+/**
+ * Fits the output of a tool into a token budget: smaller pages, then shorter lists, then shorter texts. A page of the size
+ * that the caller named keeps its items. Never fails.
+ */
+
+import { contractOf, toolName } from '../../operation/contract.js';
+import type { GroupedOperation } from '../../operation/operation.js';
+import { type TextWindow, textNote, textWindow } from './long-texts.js';
+import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from './token-estimate.js';
+import { listsOf } from './tool.js';
+import type { JsonObject, SerializedOutput } from './tool-result.js';
+
+/** Tokens reserved for the note that says what was cut. */
+const NOTE_TOKENS = 120;
+const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
+/** Those above the length of names, which a page keeps whole. */
+const LONG_TEXT_CAPS = TEXT_CAPS.filter((cap) => cap > 255);
+
+export function estimateTokens(value: unknown): number {
+  return estimateTextTokens(JSON.stringify(value) ?? '');
+}
+
+export interface BudgetParts {
+  operation: GroupedOperation;
+  /** As the caller sent it. */
+  input: JsonObject;
+  output: JsonObject;
+  /** Whether the caller named the number of items of a page. */
+  sizeChosen: boolean;
+  /** Offset at which long texts start, in characters. */
+  textFrom: number;
+  maxTokens: number;
+  /** Runs the operation again with another page size. */
+  rerun(input: JsonObject): Promise<JsonObject>;
+}
+
+/** Returns the output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
+export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
+  const text = JSON.stringify(parts.output);
+  // The length alone shows that most outputs fit, so few have to be estimated.
+  const short = text.length * MOST_PER_CODE_UNIT <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
+  if (parts.textFrom === 0 && short) return { output: parts.output, text };
+  const output =
+    parts.textFrom === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
+  return { output, text: JSON.stringify(output) };
+}
+
+async function shrink(parts: BudgetParts): Promise<JsonObject> {
+  const room = parts.maxTokens - NOTE_TOKENS;
+  if (parts.sizeChosen && pageOf(parts) !== undefined) return wholePage(parts, room);
+  const paged = await smallerPage(parts, room);
+  if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
+  const lists = shorterLists(parts, paged ?? parts.output, room);
+  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
+}
+
+/**
+ * A page of the size that the caller named, which the operation has checked: it keeps every item. Only texts longer than
+ * any name, and the list of errors beside it, are cut.
+ */
+function wholePage(parts: BudgetParts, room: number): JsonObject {
+  const page = mainList(parts.operation, parts.output)?.name;
+  const texts = shorterTexts(parts, parts.output, room, LONG_TEXT_CAPS);
+  return estimateTokens(texts) <= parts.maxTokens ? texts : shorterLists(parts, texts, room, page);
+}
+
+/** Reruns a paged operation with a smaller page that fits and, if possible, starts at the same item. */
+async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject | undefined> {
+  const requested = pageOf(parts);
+  if (requested === undefined) return undefined;
+  let output = parts.output;
+  for (let tries = 0; tries < 4; tries += 1) {
+    const list = mainList(parts.operation, output);
+    if (list === undefined || list.items.length < 2) return undefined;
+    const each = estimateTokens(list.items) / list.items.length;
+    const rest = estimateTokens(output) - each * list.items.length;
+    // Items differ in size, so each retry leaves a larger margin.
+    const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
+    const next = pageFrom((requested.page - 1) * requested.per_page, size);
+    output = await parts.rerun({ ...parts.input, ...next });
+    if (estimateTokens(output) <= room) return { truncated: pageNote(requested, next, output), ...output };
+  }
+  return undefined;
+}
+
+function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
+  const { page, per_page } = (operation.parse(input) ?? {}) as { page?: number; per_page?: number };
+  return page === undefined || per_page === undefined ? undefined : { page, per_page };
+}
+
+/** A page of at most `size` items that starts at `offset`, or, if there is none, the page that contains it. */
+export function pageFrom(offset: number, size: number): { page: number; per_page: number } {
+  for (let per_page = size; per_page > size / 2; per_page -= 1) {
+    if (offset % per_page === 0) return { page: offset / per_page + 1, per_page };
+  }
+  return { page: Math.floor(offset / size) + 1, per_page: size };
+}
+
+function pageNote(
+  requested: { per_page: number },
+  got: { page: number; per_page: number },
+  output: JsonObject,
+): string {
+  const shown = `per_page was lowered from ${requested.per_page} to ${got.per_page}, so that the answer fits.`;
+  const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
+  if (typeof output.next_cursor === 'string') return `${shown} Continue with its next_cursor.`;
+  if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
+  return `${shown} Continue with page: ${got.page + 1}, per_page: ${got.per_page}.`;
+}
+
+/** The largest list of an output. `errors` is not paged: a page sized by it could be larger than the requested one. */
+function mainList(operation: GroupedOperation, output: JsonObject): { name: string; items: unknown[] } | undefined {
+  return listsOf(contractOf(operation).output_schema)
+    .filter((name) => name !== 'errors')
+    .map((name) => ({ name, items: output[name] }))
+    .filter((list): list is { name: string; items: unknown[] } => Array.isArray(list.items) && list.items.length > 0)
+    .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
+}
+
+/** Cuts lists, except one that is kept. Errors matter more than successes, so they are cut last. */
+function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
+  const names = listsOf(contractOf(operation).output_schema)
+    .filter((name) => name !== kept)
+    .sort((a, b) => Number(a === 'errors') - Number(b === 'errors'));
+  const shorter = { ...output };
+  const cuts: string[] = [];
+  let over = estimateTokens(shorter) - room;
+  for (const name of names) {
+    const items = shorter[name];
+    if (over <= 0) break;
+    if (!Array.isArray(items) || items.length === 0) continue;
+    const { kept: shown, dropped } = without(items, over);
+    shorter[name] = shown;
+    over -= dropped;
+    cuts.push(`${shown.length} of ${items.length} ${name}`);
+  }
+  if (cuts.length === 0) return output;
+  const { truncated: note, ...listed } = shorter;
+  const cut = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`;
+  return { truncated: note === undefined ? cut : `${cut} ${note}`, ...listed };
+}
+
+/**
+ * Drops items from the end of a list until it weighs `over` tokens less. Lists may have thousands of items, so each is
+ * serialized at most twice.
+ */
+function without(items: readonly unknown[], over: number): { kept: unknown[]; dropped: number } {
+  const all = tokenWeight(JSON.stringify(items));
+  let count = 0;
+  let weight = 0;
+  while (count < items.length) {
+    const next = weight + tokenWeight(`${JSON.stringify(items[count])},`);
+    if (next > all - over) break;
+    weight = next;
+    count += 1;
+  }
+  return { kept: items.slice(0, count), dropped: all - weight };
+}
+
+/** Advice on how to request less. Only optional inputs narrow a call: the required ones name its subject. */
+function howToGoOn(operation: GroupedOperation): string {
+  if (operation.effect !== 'read')
+    return 'All of it was done; only the listing is cut. Read the current state with the list and get tools.';
+  const schema = contractOf(operation).input_schema;
+  const required = (schema.required ?? []) as string[];
+  const optional = Object.keys(schema.properties as object).filter((name) => !required.includes(name));
+  if (optional.length > 0) return `Ask for less at a time by ${optional.join(', ')}.`;
+  return operation.group === 'sites' && required.length === 0
+    ? `Use ${toolName('svc/list-sites-v1')}, which has pages.`
+    : 'The counts cover everything.';
+}
+
+/** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */
+function shorterTexts(
+  { operation, textFrom }: BudgetParts,
+  output: JsonObject,
+  room: number,
+  caps: readonly number[] = TEXT_CAPS,
+): JsonObject {
+  const { truncated: listNote, ...rest } = output;
+  let window = { output: rest, cuts: [] } as TextWindow;
+  for (const cap of caps) {
+    window = textWindow(rest, textFrom, cap);
+    if (estimateTokens(window.output) <= room) break;
+  }
+  const note = [listNote, textNote(operation, window, textFrom)].filter((text) => text !== undefined && text !== '');
+  return { ...(note.length === 0 ? {} : { truncated: note.join(' ') }), ...window.output };
+}

@@ -1,0 +1,179 @@
+/**
+ * Confirmation of tool calls by policy: of deletions, and of changes whose empty site list means several sites, because
+ * an assistant may pass on an empty search result. A deletion itself always requires `confirm: true`. The policy may
+ * also require a token from a preview of the same call, or the user's consent through the client (elicitation). A call
+ * is refused when its confirmation is missing, forged, used, expired or unanswered.
+ */
+
+import type { GroupedOperation } from '../../operation/operation.js';
+import type { Actor } from '../../runtime/actor.js';
+import type { Clock } from '../../runtime/clock.js';
+import type { ConfirmPolicy } from '../../runtime/config/types.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
+import { canonicalJson } from './canonical-json.js';
+import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
+import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
+import type { JsonObject } from './tool-result.js';
+import { cleanText } from './untrusted-text.js';
+
+export type ConfirmationReply = 'accept' | 'decline' | 'cancel' | 'timeout';
+
+/** How the user can be asked through the client. Absent when the client does not support it. */
+export type Elicitation =
+  /** Up to 2025-11-25: the server sends a request while the call waits. */
+  | { kind: 'now'; ask(question: string): Promise<ConfirmationReply> }
+  /** 2026-07-28: the call returns the question, and the client repeats it with the reply. */
+  | { kind: 'later'; state: string | undefined; reply: ConfirmationReply | undefined };
+
+/** Returned by a call that the client has to repeat with the user's reply. */
+export class ConfirmationQuestion {
+  constructor(
+    readonly message: string,
+    readonly state: string,
+  ) {}
+}
+
+export interface GuardedCall {
+  operation: GroupedOperation;
+  args: JsonObject;
+  actor: Actor;
+  elicitation: Elicitation | undefined;
+  run(args: JsonObject): Promise<JsonObject>;
+  /** Whether the same call of the same principal is already running, so that this one only waits for its result. */
+  isRunning(args: JsonObject): boolean;
+}
+
+/** Whether calls of an operation can need a confirmation. */
+export function isGuarded({ effect, wholeFleet }: GroupedOperation): boolean {
+  return effect === 'destroy' || wholeFleet;
+}
+
+/** Whether the policy uses tokens; the schemas show them only then. */
+export function usesTokens(policy: ConfirmPolicy): boolean {
+  return policy === 'preview' || policy === 'elicit';
+}
+
+/** Whether the user is asked if the client supports it. */
+export function asksPeople(policy: ConfirmPolicy): boolean {
+  return policy === 'ask' || policy === 'elicit';
+}
+
+const MAX_QUESTION = 1500;
+
+export class Confirmations {
+  readonly #policy: ConfirmPolicy;
+  readonly #tokens: ConfirmationTokens;
+
+  /** @param timeoutMs how long the user has to answer */
+  constructor(policy: ConfirmPolicy, clock: Clock, timeoutMs: number) {
+    this.#policy = policy;
+    this.#tokens = new ConfirmationTokens(clock, { question: timeoutMs });
+  }
+
+  /** Runs a call, or returns the question that its user has to answer first. Rejects with svc_confirmation_required. */
+  async guard(call: GuardedCall): Promise<JsonObject | ConfirmationQuestion> {
+    const { operation } = call;
+    const suffices = this.#policy === 'confirm' || (this.#policy === 'ask' && call.elicitation === undefined);
+    if (suffices || !isGuarded(operation)) return call.run(call.args);
+    const { token, args } = this.#withoutToken(call.args);
+    const parsed = operation.parse(args);
+    // Invalid input is reported by the operation.
+    if (parsed === undefined) return call.run(args);
+    const { confirm, dry_run, ...input } = parsed;
+    const destroys = operation.effect === 'destroy';
+    if (!destroys && !namesNoSite(input)) return call.run(args);
+    if (dry_run === true) return confirm === true ? call.run(args) : this.#preview(call, args, input);
+    // The operation refuses a deletion without `confirm`; a call that joins a running one makes no further change.
+    if (destroys ? confirm !== true : call.isRunning(args)) return call.run(args);
+    const preview = await call.run({ ...args, ...(destroys ? { confirm: false } : {}), dry_run: true });
+    if (!destroys && sitesOf(preview) < 2) return call.run(args);
+    const question = await this.#confirm(call, bindingOf(call, input, preview), token, preview);
+    return question ?? call.run(args);
+  }
+
+  /** Removes the token, but only under policies that issue tokens; under the others it is an unknown field. */
+  #withoutToken(args: JsonObject): { token?: unknown; args: JsonObject } {
+    if (!usesTokens(this.#policy)) return { args };
+    const { confirmation_token: token, ...rest } = args;
+    return { token, args: rest };
+  }
+
+  async #preview(call: GuardedCall, args: JsonObject, input: JsonObject): Promise<JsonObject> {
+    const preview = await call.run(args);
+    // When the user will be asked, a token must not bypass the question.
+    if (this.#asksUser(call)) return preview;
+    return { ...preview, confirmation_token: this.#tokens.issue('preview', bindingOf(call, input, preview)) };
+  }
+
+  #asksUser(call: GuardedCall): boolean {
+    return asksPeople(this.#policy) && call.elicitation !== undefined;
+  }
+
+  /** Undefined when the call is confirmed, or the question to be answered first. */
+  async #confirm(
+    call: GuardedCall,
+    binding: string,
+    token: unknown,
+    preview: JsonObject,
+  ): Promise<ConfirmationQuestion | undefined> {
+    const { elicitation, operation } = call;
+    const destroys = operation.effect === 'destroy';
+    if (!this.#asksUser(call) || elicitation === undefined) {
+      if (typeof token !== 'string') throw tokenNeeded(destroys);
+      this.#redeem('preview', token, binding, destroys);
+      return undefined;
+    }
+    const message = questionText(operation, preview);
+    if (elicitation.kind === 'now') {
+      const reply = await elicitation.ask(message);
+      if (reply !== 'accept') throw notAgreed(reply);
+      return undefined;
+    }
+    if (elicitation.state === undefined || elicitation.reply === undefined)
+      return new ConfirmationQuestion(message, this.#tokens.issue('question', binding));
+    this.#redeem('question', elicitation.state, binding, destroys);
+    if (elicitation.reply !== 'accept') throw notAgreed(elicitation.reply);
+    return undefined;
+  }
+
+  #redeem(kind: TokenKind, token: string, binding: string, destroys: boolean): void {
+    const problem = this.#tokens.redeem(kind, token, binding);
+    if (problem !== undefined) throw tokenRefused(problem, destroys);
+  }
+}
+
+/** Everything a confirmation is bound to: principal, operation, parsed arguments, and the current preview. */
+function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
+  return canonicalJson([principalOf(actor), operation.id, input, preview]);
+}
+
+/** A key that is unique per principal. Principals without a row are distinguished by name. */
+export function principalOf(actor: Actor): string {
+  return `${actor.type}:${actor.id ?? actor.name}`;
+}
+
+/** Whether the site list of a call is empty, which leaves the choice of sites to the operation. */
+function namesNoSite({ site_ids_or_domains: sites }: JsonObject): boolean {
+  return Array.isArray(sites) && sites.length === 0;
+}
+
+/** Number of sites that a call would change, according to its preview. */
+function sitesOf(preview: JsonObject): number {
+  const { sites } = (preview.would_affect ?? {}) as { sites?: unknown };
+  return typeof sites === 'number' ? sites : 0;
+}
+
+/** The text shown to the user. Names in it come from sites, so it is plain, short, and begins with our own words. */
+function questionText(operation: GroupedOperation, preview: JsonObject): string {
+  const { dry_run: _flag, ...facts } = preview;
+  const destroys = operation.effect === 'destroy';
+  const shown = destroys ? facts : ((facts.would_affect ?? {}) as JsonObject);
+  const headline = destroys
+    ? `${operation.title}? This cannot be undone.`
+    : `${operation.title}? No site was named, which means all ${sitesOf(preview)} sites concerned.`;
+  const lines = Object.entries(shown)
+    .filter(([, value]) => value !== false)
+    .map(([name, value]) => `${name}: ${typeof value === 'string' ? value : JSON.stringify(value)}`);
+  const text = [headline, ...lines].map((line) => line.replace(/\s+/g, ' ')).join('\n');
+  return cleanText(withRealDomains(text), MAX_QUESTION);
+}

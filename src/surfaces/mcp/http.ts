@@ -1,0 +1,245 @@
+/**
+ * MCP over HTTP at `/mcp`, for API keys, users and access tokens. One address serves both streamable HTTP with sessions
+ * (revisions up to 2025-11-25) and stateless requests (2026-07-28).
+ */
+
+import type { Server as LegacyServer } from '@modelcontextprotocol/sdk/server/index.js';
+import { isInitializeRequest } from '@modelcontextprotocol/sdk/types.js';
+import { createMcpHandler, isLegacyRequest, type McpHttpHandler, type Server } from '@modelcontextprotocol/server';
+import { type Context, Hono } from 'hono';
+import type { Actor, ToolChoice } from '../../runtime/actor.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { readJson } from '../../runtime/json.js';
+import type { Auth } from '../auth/auth.js';
+import { compressedJson } from '../http/compression.js';
+import { foreignPage } from '../http/gate.js';
+import type { HttpEnv } from '../http/request-info.js';
+import { utf8 } from '../http/utf8.js';
+import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
+import type { McpCore } from './core.js';
+import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
+import { KeptLists } from './kept-lists.js';
+import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
+import { calledTool, cancelledRequest, hasMethod, wantsProgress } from './messages.js';
+import { createMcpServer } from './server-2025.js';
+import { createModernServer } from './server-2026.js';
+import { type SessionFacts, type SessionSeal, sessionFacts } from './session-ids.js';
+import { type Session, Sessions } from './sessions.js';
+import { isListenRequest, subscribeAll, subscribedUris } from './subscriptions.js';
+import { narrowest, toolChoice, withToolChoice } from './tool-choice.js';
+
+export interface McpHttpParts {
+  core: McpCore;
+  auth: Pick<Auth, 'either'>;
+  /** The authorization server, if there is one. */
+  metadata: MetadataRules;
+  /** The public address is configured, so no response depends on the requested host name. */
+  publicUrl?: boolean;
+  /** Seals session ids, so that sessions survive a restart; without it they end with the process. */
+  sessionSeal?: SessionSeal;
+  maxSessions?: number;
+  /** Replacement servers over the same core, for tests. */
+  servers?: {
+    legacy(actor: () => Actor): LegacyServer;
+    modern(actor: Actor): Server;
+  };
+}
+
+export interface McpHttp {
+  app: Hono<HttpEnv>;
+  sessions: Sessions;
+  /** Ends all sessions and streams. */
+  close(): void;
+}
+
+type McpContext = Context<HttpEnv>;
+
+const MAX_LISTENERS = 1000;
+
+interface PostParts {
+  writeScope: string;
+  sessions: Sessions;
+  modern: McpHttpHandler;
+  lists: KeptLists;
+  core: McpCore;
+}
+
+export function createMcpHttp(parts: McpHttpParts): McpHttp {
+  const { core, auth } = parts;
+  const { log, clock } = core;
+  const servers = parts.servers ?? {
+    legacy: (actor: () => Actor) => createMcpServer(core, actor),
+    modern: (actor: Actor) => createModernServer(core, actor),
+  };
+  const sessions = new Sessions({
+    createServer: servers.legacy,
+    clock,
+    log,
+    max: parts.maxSessions ?? 200,
+    idleMs: 30 * 60_000,
+    seal: parts.sessionSeal,
+  });
+  const modern = createMcpHandler(({ authInfo }) => servers.modern(authInfo?.extra?.actor as Actor), {
+    legacy: 'reject',
+    maxSubscriptions: MAX_LISTENERS,
+    onerror: (error) => log.debug({ err: error }, 'mcp request'),
+  });
+  const postParts = { sessions, modern, lists: new KeptLists(), core, writeScope: parts.metadata.write_scope };
+  const app = new Hono<HttpEnv>();
+  for (const path of WELL_KNOWN) {
+    app.get(path, (c) => {
+      const document = metadataOf(parts.metadata, c.env.info.base_url);
+      if (document === undefined) return c.notFound();
+      c.header('Access-Control-Allow-Origin', '*');
+      // Without a configured public address the document names the requested host, so it must not be cached for others.
+      c.header('Cache-Control', parts.publicUrl ? 'public, max-age=300' : 'no-store');
+      return c.json(document);
+    });
+  }
+  app.all('/mcp', async (c) => {
+    try {
+      // The protocol requires the origin to be checked on every request, including a GET that only listens.
+      if (c.env.info.foreign) throw foreignPage();
+      if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
+      const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
+      if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor);
+      return await compressed(c, await post(c, postParts, actor));
+    } catch (error) {
+      return errorResponse(c, error, parts);
+    }
+  });
+  const close = () => {
+    sessions.close();
+    core.close();
+    modern.close().catch((error: unknown) => log.debug({ err: error }, 'mcp close'));
+  };
+  return { app, sessions, close };
+}
+
+function compressed(c: McpContext, response: Response): Promise<Response> {
+  return compressedJson(response, c.req.header('accept-encoding') ?? null);
+}
+
+/** The tool choice from the address and the headers; where both choose, only tools that both allow remain. */
+function choiceOf(c: McpContext): ToolChoice | undefined {
+  return narrowest(
+    toolChoice({ toolsets: c.req.query('toolsets'), readonly: c.req.query('readonly') }),
+    toolChoice({ toolsets: c.req.header('x-sitefleet-toolsets'), readonly: c.req.header('x-sitefleet-readonly') }),
+  );
+}
+
+async function post(c: McpContext, postParts: PostParts, actor: Actor): Promise<Response> {
+  const body = await messagesOf(c);
+  if (body instanceof Response) return body;
+  requireScope(body, actor, postParts);
+  const answer = async () =>
+    (await isLegacyRequest(c.req.raw, body))
+      ? postToSession(c, postParts, actor, body)
+      : postStateless(c, postParts, actor, body);
+  if (!hasMethod(body, 'tools/list') || c.req.header('mcp-session-id') !== undefined) return answer();
+  const { lists, core } = postParts;
+  return lists.respond(core.registry.listTools(actor), c.req.raw, body, async () => compressed(c, await answer()));
+}
+
+/** Refuses a write with a read-only access token and names the scope it needs: its client can obtain a token with more rights. */
+function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostParts): void {
+  if (actor.type !== 'token' || actor.rights.includes('write')) return;
+  const needsWrite = [body].flat().some((message) => core.registry.rightFor(calledTool(message)) === 'write');
+  if (!needsWrite) return;
+  throw new ServiceError('svc_rest_insufficient_permission', 'This access token may only read.', {
+    advice: `Ask the authorization server for ${writeScope}.`,
+    data: { needed_scope: writeScope },
+  });
+}
+
+/** Handles a request of 2026-07-28. A listen request is subscribed to the jobs it names while it is open. */
+async function postStateless(
+  c: McpContext,
+  { modern, core }: PostParts,
+  actor: Actor,
+  body: unknown,
+): Promise<Response> {
+  const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
+  const request = c.req.raw;
+  const response = await modern.fetch(request, { authInfo, parsedBody: body });
+  c.env.endless = isListenRequest(body) && response.ok;
+  const uris = response.ok ? subscribedUris(body) : [];
+  if (uris.length > 0) {
+    const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
+    request.signal.addEventListener('abort', stop, { once: true });
+  }
+  return response;
+}
+
+/** Handles one or more messages of a client with a session. */
+async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, body: unknown): Promise<Response> {
+  const { sessions, core } = postParts;
+  const messages: unknown[] = Array.isArray(body) ? body : [body];
+  // The method first: a failed validation is costly.
+  const initialize = messages.find((message) => hasMethod(message, 'initialize') && isInitializeRequest(message));
+  const opens = initialize !== undefined;
+  const named = c.req.header('mcp-session-id') !== undefined;
+  const session =
+    opens && !named
+      ? await openSession(sessions, actor, sessionFacts(initialize))
+      : await findSession(c, sessions, actor);
+  if (session instanceof Response) return session;
+  if (opens && named) return rpcError(400, -32600, 'Invalid Request: Server already initialized');
+  // An elicitation is sent on the stream of its call, as progress is.
+  const stream = messages.some((message) => wantsProgress(message) || core.registry.mayElicit(calledTool(message)));
+  const response = await session.transport.post(c.req.raw, body, stream);
+  if (opens && !response.ok) sessions.discard(session);
+  for (const message of messages) {
+    const id = cancelledRequest(message);
+    if (id !== undefined) await session.transport.release(id);
+  }
+  return response;
+}
+
+/** GET listens to a session; DELETE ends it. */
+async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
+  const session = await findSession(c, sessions, actor);
+  if (session instanceof Response) return session;
+  const { transport } = session;
+  if (c.req.method === 'GET') {
+    const stream = await transport.listen(c.req.raw);
+    c.env.endless = stream.ok;
+    return stream;
+  }
+  const response = await transport.end(c.req.raw);
+  if (response.ok) sessions.forget(transport.sessionId);
+  return response;
+}
+
+/** Maximum number of messages per body: the calls among them start in one turn of the event loop. */
+const MAX_MESSAGES = 50;
+
+async function messagesOf(c: McpContext): Promise<unknown> {
+  const text = utf8(await c.req.raw.arrayBuffer());
+  if (text === undefined) return rpcError(400, -32700, 'The body is not valid JSON in UTF-8.');
+  const json = readJson(text);
+  if (json.problem !== undefined) return rpcError(400, -32700, `The body ${json.problem}.`);
+  if (Array.isArray(json.value) && json.value.length > MAX_MESSAGES)
+    return rpcError(400, -32600, `The body has more than ${MAX_MESSAGES} messages.`);
+  if (holdsLongLists(json.value)) return rpcError(400, -32600, `The body ${LISTS_TOO_LONG}.`);
+  return json.value;
+}
+
+async function openSession(sessions: Sessions, actor: Actor, facts: SessionFacts): Promise<Session | Response> {
+  const session = await sessions.open(actor, facts);
+  if (session !== undefined) return session;
+  return rpcError(503, -32000, 'All sessions are busy. Try again in a few seconds.', { 'Retry-After': '5' });
+}
+
+async function findSession(c: McpContext, sessions: Sessions, actor: Actor): Promise<Session | Response> {
+  const id = c.req.header('mcp-session-id');
+  if (id === undefined)
+    return rpcError(
+      400,
+      -32000,
+      'There is no session: send initialize first, then its Mcp-Session-Id with every request.',
+    );
+  const session = await sessions.use(id, actor);
+  // This status tells clients to initialize again.
+  return session ?? rpcError(404, -32001, 'The session is unknown or has ended. Send initialize again.');
+}

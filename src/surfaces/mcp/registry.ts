@@ -1,0 +1,277 @@
+/**
+ * The tool registry: which operations a principal is offered as MCP tools, and how they are called. Independent of the
+ * protocol revision; used by the adapters of both eras, on stdio and HTTP.
+ */
+
+import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
+import { toolName } from '../../operation/contract.js';
+import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
+import type { Actor, Right } from '../../runtime/actor.js';
+import type { Clock } from '../../runtime/clock.js';
+import { closestNames } from '../../runtime/closest-names.js';
+import type { ConfirmPolicy, Toolset } from '../../runtime/config/types.js';
+import { asServiceError, isOurFault, type ServiceError } from '../../runtime/errors.js';
+import type { Log } from '../../runtime/log.js';
+import { permissionError } from '../../runtime/permission.js';
+import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
+import { fitToBudget } from './budget.js';
+import { CallDeduplication, type Participant } from './call-deduplication.js';
+import { canonicalJson } from './canonical-json.js';
+import {
+  asksPeople,
+  ConfirmationQuestion,
+  Confirmations,
+  type Elicitation,
+  isGuarded,
+  principalOf,
+} from './confirm.js';
+import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.js';
+import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
+import { splitTextFrom } from './long-texts.js';
+import { RUN_OPERATION } from './messages.js';
+import { nextCall } from './next-call.js';
+import { carriesSiteText, toolOf } from './tool.js';
+import { toolNamer, withToolNames } from './tool-names.js';
+import {
+  errorResult,
+  hasText,
+  type JsonObject,
+  type SerializedOutput,
+  SITE_TEXT_NOTE,
+  successResult,
+} from './tool-result.js';
+import { cleanValue } from './untrusted-text.js';
+
+export interface RegistryParts {
+  operations: readonly GroupedOperation[];
+  invoke: Invoke;
+  log: Log;
+  readOnly: boolean;
+  /**
+   * The toolsets the operator allows; null = all, with optional ones only for connections that name them or are lean.
+   */
+  toolsets: readonly Toolset[] | null;
+  /** Operation ids: if `allow` has any, only these are offered; those in `block` never are. */
+  tools?: { allow: readonly string[]; block: readonly string[] };
+  /** Default: only the confirmation that the operations themselves require. */
+  confirm?: ConfirmPolicy;
+  /** Milliseconds that a user who is asked to confirm has to answer. */
+  confirmTimeoutMs?: number;
+  /** Largest output in estimated tokens. */
+  maxTokens?: number;
+  clock: Clock;
+}
+
+export interface ToolRegistry {
+  /** Tools the principal may call, computed once per set of rights. Always in the same order. */
+  listTools(actor: Actor): Tool[];
+  /**
+   * Runs a tool by its name or by the operation's id. Failures are results with `isError`, never rejections. A
+   * ConfirmationQuestion is only returned when the elicitation is of the kind `later`.
+   */
+  callTool(
+    name: string,
+    args: unknown,
+    caller: Participant,
+    elicitation?: Elicitation,
+  ): Promise<CallToolResult | ConfirmationQuestion>;
+  /** Whether a principal is offered the operation. */
+  offers(id: string, actor: Actor): boolean;
+  /**
+   * The output of a reading operation, cleaned and within the token budget. Rejects with ServiceError.
+   * @param sizeChosen the caller named the size of the page, which then keeps all its items
+   */
+  read(id: string, args: JsonObject, caller: Caller, sizeChosen?: boolean): Promise<JsonObject>;
+  /** The right that a tool needs; undefined when there is no such tool. */
+  rightFor(name: unknown): Right | undefined;
+  /** Whether a call may have to ask the user to confirm before it returns. */
+  mayElicit(name: unknown): boolean;
+  /** Running calls on many sites, some perhaps without a connected client. */
+  readonly runningCalls: CallDeduplication;
+}
+
+const MAX_TOKENS = 20_000;
+/** Default time to answer a question. */
+export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
+
+export function createToolRegistry(parts: RegistryParts): ToolRegistry {
+  const { operations, invoke, log } = parts;
+  const { allow = [], block = [] } = parts.tools ?? {};
+  const policy = parts.confirm ?? 'confirm';
+  const confirmations = new Confirmations(policy, parts.clock, parts.confirmTimeoutMs ?? CONFIRM_TIMEOUT_MS);
+  const runningCalls = new CallDeduplication(parts.clock);
+  const byName = new Map<string, GroupedOperation>();
+  for (const operation of operations) {
+    byName.set(toolName(operation.id), operation);
+    byName.set(operation.id, operation);
+    // The short form that users and our own texts use.
+    byName.set(operation.id.replace(/^svc\//, ''), operation);
+  }
+  const nameTools = toolNamer(operations.map(({ id }) => id));
+  const lists = new Map<string, Tool[]>();
+
+  /** Why the principal is not offered the operation; undefined when it is. */
+  function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
+    const { id, group, needs } = operation;
+    const chosen = actor.tools?.toolsets ?? null;
+    if (parts.toolsets?.includes(group) === false) return toolsetOff(toolName(id), group);
+    if (allow.length > 0 && !allow.includes(id)) return toolOff(toolName(id));
+    if (block.includes(id)) return toolOff(toolName(id));
+    if (chosen?.includes(group) === false) return notChosen(toolName(id), 'toolsets');
+    const named = chosen !== null || parts.toolsets !== null || actor.tools?.lean === true;
+    if (!named && !DEFAULT_TOOLSETS.includes(group)) return notNamed(toolName(id), group);
+    if (actor.tools?.read_only === true && needs !== 'read') return notChosen(toolName(id), 'readonly');
+    return permissionError(actor, needs, parts.readOnly);
+  }
+
+  /**
+   * The operations to list. A client with an access token requests more rights when a call needs them (`requireScope`
+   * in `http.ts`), so it also sees the operations for which it lacks the right.
+   */
+  function visibleTo(actor: Actor): GroupedOperation[] {
+    const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
+    return operations.filter((operation) => visibilityError(operation, reachable) === undefined);
+  }
+
+  function find(name: string, actor: Actor): GroupedOperation {
+    const operation = byName.get(name);
+    if (operation === undefined) {
+      const names = visibleTo(actor).map(({ id }) => toolName(id));
+      throw unknownTool(name, closestNames(name, names));
+    }
+    const error = visibilityError(operation, actor);
+    if (error !== undefined) throw error;
+    return operation;
+  }
+
+  /** Runs the operation. Identical calls on many sites share one run, except previews, which show the current state. */
+  async function run(operation: GroupedOperation, args: unknown, caller: Participant): Promise<JsonObject> {
+    const output =
+      operation.multi && operation.parse(args)?.dry_run !== true
+        ? await runningCalls.run(callKey(operation, args, caller.actor), caller, (alone) =>
+            invoke(operation, args, alone),
+          )
+        : await invoke(operation, args, caller);
+    return cleanValue(output);
+  }
+
+  function fitOutput(
+    operation: GroupedOperation,
+    input: JsonObject,
+    output: JsonObject,
+    caller: Caller,
+    { sizeChosen, textFrom = 0 }: { sizeChosen: boolean; textFrom?: number },
+  ): Promise<SerializedOutput> {
+    const rerun = (other: JsonObject) => run(operation, other, caller);
+    const maxTokens = parts.maxTokens ?? MAX_TOKENS;
+    return fitToBudget({ operation, input, output, sizeChosen, textFrom, maxTokens, rerun });
+  }
+
+  async function call(
+    name: string,
+    given: unknown,
+    caller: Participant,
+    elicitation?: Elicitation,
+  ): Promise<CallToolResult | ConfirmationQuestion> {
+    const operation = find(name, caller.actor);
+    if (!isRecord(given)) {
+      const output = await run(operation, given, caller);
+      return successResult({ output, text: JSON.stringify(output) });
+    }
+    const { args, textFrom } = splitTextFrom(operation, given);
+    const outcome = await confirmations.guard({
+      operation,
+      args,
+      actor: caller.actor,
+      elicitation,
+      run: (input) => run(operation, input, caller),
+      isRunning: (input) => runningCalls.has(callKey(operation, input, caller.actor)),
+    });
+    if (outcome instanceof ConfirmationQuestion) return outcome;
+    const sizeChosen = args.per_page !== undefined && args.per_page !== null;
+    const fitted = await fitOutput(operation, args, outcome, caller, { sizeChosen, textFrom });
+    const next = nextCall({
+      operation,
+      args,
+      output: fitted.output,
+      offers: (id) => offers(id, caller.actor),
+      listed: (id) => caller.actor.tools?.lean !== true || isShown(id),
+    });
+    return successResult(fitted, [
+      ...(carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []),
+      ...(next === undefined ? [] : [next]),
+    ]);
+  }
+
+  function offers(id: string, actor: Actor): boolean {
+    const operation = byName.get(id);
+    return operation !== undefined && visibilityError(operation, actor) === undefined;
+  }
+
+  return {
+    runningCalls,
+    listTools(actor) {
+      const key = JSON.stringify([actor.type === 'token', [...actor.rights].sort(), actor.tools]);
+      const known = lists.get(key);
+      if (known !== undefined) return known;
+      const visible = visibleTo(actor);
+      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
+      const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
+      lists.set(key, tools);
+      return tools;
+    },
+
+    async callTool(name, args, caller, elicitation) {
+      try {
+        if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
+          const output = searchOperations(
+            visibleTo(caller.actor),
+            (operation) => toolOf(operation, policy, nameTools),
+            args ?? {},
+          );
+          return successResult({ output, text: JSON.stringify(output) });
+        }
+        const meant =
+          caller.actor.tools?.lean === true && name === RUN_OPERATION
+            ? operationCall(args)
+            : { name, input: args ?? {} };
+        return await call(meant.name, meant.input, caller, elicitation);
+      } catch (error) {
+        const known = asServiceError(error);
+        if (isOurFault(known)) {
+          log.error({ err: known.cause ?? known, request_id: caller.request_id, tool: name }, 'tool call failed');
+        }
+        return errorResult(withToolNames(known, nameTools));
+      }
+    },
+
+    offers,
+
+    async read(id, args, caller, sizeChosen = false) {
+      try {
+        const operation = find(id, caller.actor);
+        return (await fitOutput(operation, args, await run(operation, args, caller), caller, { sizeChosen })).output;
+      } catch (error) {
+        throw withToolNames(asServiceError(error), nameTools);
+      }
+    },
+
+    rightFor(name) {
+      return typeof name === 'string' ? byName.get(name)?.needs : undefined;
+    },
+
+    mayElicit(name) {
+      const operation = typeof name === 'string' ? byName.get(name) : undefined;
+      return asksPeople(policy) && operation !== undefined && isGuarded(operation);
+    },
+  };
+}
+
+function isRecord(value: unknown): value is JsonObject {
+  return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+/** A key that is equal for identical calls of one principal, regardless of how the arguments are written. */
+function callKey(operation: GroupedOperation, args: unknown, actor: Actor): string {
+  return canonicalJson([principalOf(actor), actor.rights, operation.id, operation.parse(args) ?? args]);
+}

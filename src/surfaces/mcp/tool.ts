@@ -1,0 +1,81 @@
+/** MCP tool definitions of operations. Models read them first, so each character costs tokens in every conversation. */
+
+import type { Tool } from '@modelcontextprotocol/sdk/types.js';
+import { contractOf, type JsonSchema } from '../../operation/contract.js';
+import type { GroupedOperation } from '../../operation/operation.js';
+import type { ConfirmPolicy } from '../../runtime/config/types.js';
+import { isGuarded, usesTokens } from './confirm.js';
+import { holdsLongText, TEXT_FROM, takesTextFrom } from './long-texts.js';
+import type { NameTools } from './tool-names.js';
+
+/** The server instructions explain it once for all tools. */
+const TRUNCATED = { type: 'string' };
+const TOKEN_IN = { type: 'string', description: 'From the dry_run of the same call.' };
+const TOKEN_OUT = { type: 'string', description: 'Send it with confirm: true once the user has agreed.' };
+const FLEET_TOKEN_OUT = { type: 'string', description: 'Send it once the user has agreed.' };
+
+/** @param policy guarded tools show the token when this confirmation policy uses one */
+export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameTools: NameTools): Tool {
+  const contract = contractOf(operation);
+  const { readonly, idempotent, instructions } = contract.annotations;
+  const guarded = isGuarded(operation) && usesTokens(policy);
+  return {
+    name: contract.tool,
+    title: contract.title,
+    description: nameTools(instructions === '' ? contract.description : `${contract.description} ${instructions}`),
+    inputSchema: withMembers(named(contract.input_schema, nameTools), {
+      ...(guarded ? { confirmation_token: TOKEN_IN } : {}),
+      ...(takesTextFrom(operation) ? { text_from: TEXT_FROM } : {}),
+    }),
+    outputSchema: withMembers(named(contract.output_schema, nameTools), {
+      ...(guarded ? { confirmation_token: operation.effect === 'destroy' ? TOKEN_OUT : FLEET_TOKEN_OUT } : {}),
+      ...(mayBeCut(contract.output_schema) ? { truncated: TRUNCATED } : {}),
+    }),
+    annotations: {
+      readOnlyHint: readonly,
+      destructiveHint: operation.replaces,
+      idempotentHint: idempotent,
+      openWorldHint: reachesOut(operation),
+    },
+    _meta: { id: contract.id },
+  };
+}
+
+/** Whether an operation may contact sites: clients, tags and jobs are records of our own store. */
+function reachesOut(operation: GroupedOperation): boolean {
+  return operation.engine && ['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content'].includes(operation.group);
+}
+
+/** Groups whose records are written by our own users. */
+const OWN_RECORDS: ReadonlySet<string> = new Set(['clients', 'tags', 'costs', 'time']);
+
+/** Whether the output of an operation may contain texts written by sites. */
+export function carriesSiteText({ group, id }: GroupedOperation): boolean {
+  return !OWN_RECORDS.has(group) || id.endsWith('-sites-v1');
+}
+
+/** Names of the lists in an output. */
+export function listsOf(output: JsonSchema): string[] {
+  return Object.entries(output.properties as Record<string, JsonSchema>)
+    .filter(([, member]) => member.type === 'array')
+    .map(([name]) => name);
+}
+
+type ObjectSchema = Tool['inputSchema'];
+
+function withMembers(schema: JsonSchema, members: Record<string, JsonSchema>): ObjectSchema {
+  const own = schema.properties as Record<string, JsonSchema> | undefined;
+  return { ...schema, properties: { ...own, ...members } } as ObjectSchema;
+}
+
+/** Whether an answer may be so long that the end of a list or text is left out. */
+function mayBeCut(output: JsonSchema): boolean {
+  return listsOf(output).length > 0 || holdsLongText(output);
+}
+
+/** The schema as the converter gives it, with the names of tools in its descriptions. */
+function named(schema: JsonSchema, nameTools: NameTools): JsonSchema {
+  const withNames = (keyword: string, value: unknown) =>
+    keyword === 'description' && typeof value === 'string' ? nameTools(value) : value;
+  return JSON.parse(JSON.stringify(schema), withNames) as JsonSchema;
+}

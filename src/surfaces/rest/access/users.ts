@@ -1,0 +1,93 @@
+/** Routes of the users who log in to this service, not of the users of a site (REST §7.3). */
+
+import { z } from '../../../../schemas/zod.js';
+import { addUser, changeUser, listUsers, removeUser } from '../../../domain/access/users.js';
+import { once } from '../../../runtime/once.js';
+import { flag, int, paging } from '../params.js';
+import { type Route, route } from '../route.js';
+import { listOf, userShape, writtenOf } from '../schemas/records.js';
+
+const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
+/** Validated by the verb. Never returned. */
+const password = once(() => z.string().describe('8 to 200 characters.'));
+const path = once(() => ({ user_id: int(1).describe('Number of the user.') }));
+const where = { user_id: /^[1-9]\d{0,14}$/ };
+const withLink = once(() =>
+  writtenOf(userShape()).extend({
+    login_link: z.string().optional().describe('Logs in once. Shown only here.'),
+    expires_at: z.string().optional().describe('When the link expires.'),
+  }),
+);
+const LINK =
+  'the answer contains a link that logs in once, within a day; the person who opens it chooses their own password.';
+
+/** Not in the routes document. */
+export const users: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/users',
+    needs: 'read',
+    summary: 'List users: people who log in to Sitefleet',
+    params: () => z.object(paging(50, 200)),
+    returns: () => listOf(userShape()),
+    answer: async ({ page, per_page }, ctx) => {
+      const { items, total } = await listUsers(ctx, page, per_page);
+      return { total, page, per_page, data: items };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/users/add',
+    needs: 'write',
+    body: 'required',
+    changesLogins: true,
+    fails: [409],
+    summary: 'Create a user',
+    description: `Without a password ${LINK} No caller can grant a right it does not have.`,
+    params: () =>
+      z.object({
+        name: z.string().describe('1 to 60 characters, without a colon; case-insensitive.'),
+        right: right(),
+        password: password().nullable().default(null),
+      }),
+    returns: withLink,
+    answer: async (input, ctx) => ({ message: 'The user was created.', ...(await addUser(ctx, input)) }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/users/{user_id}/edit',
+    needs: 'write',
+    body: 'required',
+    changesLogins: true,
+    where,
+    fails: [404, 409],
+    summary: 'Change a user',
+    description: `Ends the user's sessions and links. With password null, the password is removed as well, and ${LINK} The last user who may make changes cannot lose that right.`,
+    params: () =>
+      z.object({
+        ...path(),
+        right: right().optional(),
+        password: password().nullable().optional(),
+        active: flag().optional().describe('Whether the user may log in.'),
+      }),
+    returns: withLink,
+    answer: async ({ user_id, ...change }, ctx) => ({
+      message: 'The user was changed.',
+      ...(await changeUser(ctx, user_id, change)),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/users/{user_id}/delete',
+    needs: 'write',
+    changesLogins: true,
+    where,
+    fails: [404, 409],
+    summary: 'Delete a user',
+    description:
+      "Ends the user's sessions and links; keys made by the user stay. The last user who may make changes cannot be deleted.",
+    params: () => z.object(path()),
+    returns: () => writtenOf(userShape()),
+    answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),
+  }),
+];

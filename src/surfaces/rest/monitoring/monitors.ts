@@ -1,0 +1,267 @@
+/** Routes of the uptime monitors (REST §6.11), with those of all alerts at the end. */
+
+import { z } from '../../../../schemas/zod.js';
+import type { Ctx } from '../../../domain/context.js';
+import { listAlerts } from '../../../domain/monitoring/alerts.js';
+import { checkMonitor, editMonitor, editMonitorDefaults } from '../../../domain/monitoring/edit.js';
+import { countIncidents, listBeats, listIncidents, MOST_BEATS } from '../../../domain/monitoring/history.js';
+import { acknowledgeIncident, listFleetIncidents } from '../../../domain/monitoring/incidents.js';
+import {
+  countMonitors,
+  getMonitor,
+  getMonitorBasic,
+  listMonitors,
+  listMonitorsBasic,
+} from '../../../domain/monitoring/monitors.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { once } from '../../../runtime/once.js';
+import type { SiteRow } from '../../../store/sites/sites.js';
+import { csv, flag, ids, int, paging, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import {
+  alertShape,
+  beatShape,
+  fleetIncidentShape,
+  incidentShape,
+  monitorBasicShape,
+  monitorCheckShape,
+  monitorDetailShape,
+  monitorOwnShape,
+  monitorSettingsShape,
+  monitorShape,
+} from '../schemas/monitoring.js';
+import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
+import { type SiteFacts, siteOf, siteRoute } from '../sites/references.js';
+import { beatStatus, commonSettings, filter, listParams, ownSettings } from './monitor-params.js';
+
+/** The site of a monitor. An unknown site is reported as an unknown monitor, because the caller asks for a monitor. */
+async function monitored(ctx: Ctx, reference: string): Promise<SiteRow> {
+  try {
+    return await siteOf(ctx, reference);
+  } catch (error) {
+    const unknown = error instanceof ServiceError && error.status === 404;
+    if (!unknown) throw error;
+    throw new ServiceError('svc_rest_monitor_not_found', `There is no monitor: ${error.message}`, {
+      field: 'id_or_domain',
+      advice: 'Find the monitor with GET /v2/monitors?search=….',
+    });
+  }
+}
+
+function monitorRoute<S extends z.ZodRawShape>(facts: SiteFacts<S>): Route {
+  return siteRoute(facts, monitored);
+}
+
+const SETTING_CODES = {
+  active: 'invalid_active',
+  timeout: 'invalid_timeout',
+  expected_status: 'invalid_status_code',
+};
+
+const beatMeta = once(() =>
+  z.object({
+    page: z.number().int(),
+    per_page: z.number().int(),
+    total: z.number().int(),
+    total_pages: z.number().int(),
+  }),
+);
+
+export const monitors: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/monitors',
+    needs: 'read',
+    summary: 'List monitors with their statistics',
+    params: listParams,
+    returns: () => listOf(monitorShape()),
+    async answer({ page, per_page, ...query }, ctx) {
+      const { items, total } = await listMonitors(ctx, query, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/basic',
+    needs: 'read',
+    summary: 'List monitors with their state only',
+    params: listParams,
+    returns: () => listOf(monitorBasicShape()),
+    async answer({ page, per_page, ...query }, ctx) {
+      const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/monitors/count',
+    needs: 'read',
+    summary: 'Count monitors',
+    params: () => z.object(filter()),
+    returns: countShape,
+    async answer(query, ctx) {
+      const count = await countMonitors(ctx, query);
+      return { total: count, count };
+    },
+  }),
+  monitorRoute({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}',
+    needs: 'read',
+    summary: 'Read a monitor: settings, statistics, heartbeats of the last 24 hours',
+    returns: () => recordOf(monitorDetailShape()),
+    answer: async (ctx, site) => ({ data: await getMonitor(ctx, site.id) }),
+  }),
+  monitorRoute({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/basic',
+    needs: 'read',
+    summary: 'Read the state of a monitor',
+    returns: () => recordOf(monitorBasicShape()),
+    answer: async (ctx, site) => ({ data: await getMonitorBasic(ctx, site.id) }),
+  }),
+  monitorRoute({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/heartbeat',
+    needs: 'read',
+    summary: 'List the heartbeats of a monitor, newest first',
+    params: () => ({
+      period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
+      since: text(40).optional().describe('ISO 8601 time that replaces the start of the period.'),
+      limit: int(0, MOST_BEATS).default(0).describe(`Heartbeats per page; 0 = ${MOST_BEATS}.`),
+      status: csv(beatStatus())
+        .default([])
+        .describe('Comma-separated words or codes: down 0, up 1, pending 2, first 3.'),
+      page: int(1).default(1).describe('Page, from 1.'),
+    }),
+    returns: () => listOf(beatShape()).extend({ meta: beatMeta() }),
+    async answer(ctx, site, query) {
+      const { items, meta } = await listBeats(ctx, site.id, query);
+      return { total: meta.total, data: items, meta, page: meta.page, per_page: meta.per_page };
+    },
+  }),
+  monitorRoute({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/incidents',
+    needs: 'read',
+    summary: 'List the incidents of a monitor, newest first',
+    params: () => paging(20, 200),
+    returns: () => listOf(incidentShape()),
+    async answer(ctx, site, { page, per_page }) {
+      const { items, total } = await listIncidents(ctx, site.id, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  monitorRoute({
+    on: 'GET',
+    path: '/monitors/{id_or_domain}/incidents/count',
+    needs: 'read',
+    summary: 'Count the incidents of a monitor',
+    params: () => ({
+      period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; default: all.'),
+    }),
+    returns: countShape,
+    async answer(ctx, site, { period }) {
+      const count = await countIncidents(ctx, site.id, period);
+      return { total: count, count };
+    },
+  }),
+  monitorRoute({
+    on: 'POST',
+    path: '/monitors/{id_or_domain}/check',
+    needs: 'write',
+    live: true,
+    summary: 'Check a site now',
+    description: 'A site that is down is a result, not an error. Takes at most a minute.',
+    returns: () => writtenOf(monitorCheckShape()),
+    async answer(ctx, site) {
+      const data = await checkMonitor(ctx, site.id);
+      const message = data.uptime_status === 'pending' ? data.msg : `The site is ${data.uptime_status}.`;
+      return { message, data };
+    },
+  }),
+  monitorRoute({
+    on: ['PUT', 'PATCH'],
+    path: '/monitors/{id_or_domain}/settings',
+    needs: 'write',
+    body: 'required',
+    summary: 'Change the settings of one monitor',
+    description: 'Omitted fields keep their value. useglobal names the settings that follow the global ones.',
+    params: ownSettings,
+    inner: SETTING_CODES,
+    returns: () => writtenOf(monitorOwnShape()),
+    async answer(ctx, site, change) {
+      return { message: 'The monitor settings were changed.', data: await editMonitor(ctx, site.id, change) };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/monitors/settings',
+    needs: 'write',
+    body: 'required',
+    summary: 'Change the global monitor settings',
+    description: 'The same values as in /settings/monitoring/edit. Omitted fields keep their value.',
+    params: () => z.object(commonSettings()),
+    inner: SETTING_CODES,
+    returns: () => writtenOf(monitorSettingsShape()),
+    async answer(change, ctx) {
+      return { message: 'The global monitor settings were changed.', data: await editMonitorDefaults(ctx, change) };
+    },
+  }),
+];
+
+export const alertsExtra: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/alerts',
+    needs: 'read',
+    summary: 'List alerts of monitors, certificates and domains, newest first',
+    params: () => z.object({ include: ids().optional().describe('Only these sites.'), ...paging(20, 100) }),
+    returns: () => listOf(alertShape()),
+    async answer({ include, page, per_page }, ctx) {
+      const { items, total } = await listAlerts(ctx, include, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/incidents',
+    needs: 'read',
+    summary: 'List the incidents of all sites, newest first',
+    params: () =>
+      z.object({
+        include: ids().optional().describe('Only these sites.'),
+        open: flag().optional().describe('1 = ongoing; 0 = ended.'),
+        acknowledged: flag().optional().describe('1 = seen by a person; 0 = not seen.'),
+        days: int(1, 3660).optional().describe('Only those that began in the last N days.'),
+        ...paging(20, 200),
+      }),
+    returns: () => listOf(fleetIncidentShape()),
+    async answer({ include, page, per_page, ...filter }, ctx) {
+      const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page);
+      return { total, data: items, page, per_page };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/incidents/{incident_id}/acknowledge',
+    needs: 'write',
+    summary: 'Acknowledge an incident',
+    description: 'Marks the incident as seen by a person, also in the brief. Checks and alerts continue as before.',
+    where: { incident_id: /^\d+$/ },
+    params: () =>
+      z.object({
+        incident_id: int(1).describe('Id of the incident.'),
+        acknowledged: flag().default(true).describe('0 removes the mark.'),
+        note: text(500).optional().describe('What is known about it.'),
+      }),
+    returns: () => writtenOf(fleetIncidentShape()),
+    async answer({ incident_id, ...mark }, ctx) {
+      const data = await acknowledgeIncident(ctx, incident_id, mark);
+      return {
+        message: mark.acknowledged ? 'The incident is acknowledged.' : 'The incident is no longer acknowledged.',
+        data,
+      };
+    },
+  }),
+];

@@ -1,0 +1,45 @@
+/** REST rows as callables, for both sides of the thread boundary. */
+
+import { requireModule } from '../../domain/settings/modules.js';
+import type { Callable } from '../../operation/operation.js';
+import { ServiceError } from '../../runtime/errors.js';
+import { type IdempotencyKey, type Performed, runOnce } from './idempotency.js';
+import { routes } from './index.js';
+import type { Route } from './route.js';
+
+/** Plain data, because it is passed between threads. */
+export interface RouteInput {
+  /** As `parseParams` returned them. */
+  params: unknown;
+  idempotency: IdempotencyKey | undefined;
+  /** As `membersOf` returned them. */
+  fields: readonly string[] | undefined;
+  /** Revisions of the answer that the caller already has: if the current one is among them, no answer is built. */
+  held: readonly string[];
+}
+
+const byKey = new Map(routes.map((route) => [route.key, route]));
+
+/** The row of a key received from another thread. Throws `rest_no_route`. */
+export function routeOf(key: string): Route {
+  const route = byKey.get(key);
+  if (route === undefined) throw new ServiceError('rest_no_route', `There is no route ${key}.`);
+  return route;
+}
+
+/** A row as a callable, with its key as id. */
+export function routeCall(route: Route): Callable<RouteInput, Performed> {
+  return {
+    id: route.key,
+    engine: route.engine,
+    async call({ params, idempotency, fields, held }, ctx) {
+      if (route.module !== undefined) requireModule(ctx, route.module);
+      if (route.revision !== undefined && held.length > 0) {
+        const revision = await route.revision(ctx);
+        if (held.includes(revision)) return { answer: { revision }, replayed: false, unchanged: true };
+      }
+      if (idempotency === undefined) return { answer: await route.answer(params, ctx, fields), replayed: false };
+      return runOnce(ctx, idempotency, () => route.answer(params, ctx));
+    },
+  };
+}

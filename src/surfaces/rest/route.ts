@@ -1,0 +1,189 @@
+/**
+ * Defines a REST route as a single value. Generics end here: the app sees plain `Route`s, and a row contains only what
+ * is specific to it.
+ *
+ * A row of a table reads:
+ *
+ *     siteRoute({                                          // references.ts: a route about one site, which it loads
+ *       on: ['PUT', 'PATCH'],
+ *       path: '/posts/{id_or_domain}/{post_id}/edit',      // spelled as in the routes document
+ *       needs: 'write',
+ *       live: true,                                        // contacts child sites (a write row always runs in the engine)
+ *       module: 'comments',                                // refused with svc_module_not_available while it is off
+ *       body: 'required',                                  // an empty call is `empty_body` 400
+ *       summary: 'Change a post',
+ *       params: () => ({ post_id: int(1), post_title: text(255).optional() }),
+ *       answer: async (ctx, site, { post_id, ...change }) => ({
+ *         message: 'The post was changed.',
+ *         data: await editPost(ctx, site, post_id, change),
+ *       }),
+ *     })
+ *
+ * All others are a `route`, with `params: () => z.object({ … })` and `answer: async (params, ctx) => …`.
+ *
+ * The app does the following around `answer`, so rows do not: login, right, module, method (405 with `Allow`), merging
+ * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field;
+ * unknown ones are refused), `{success: 1, …}` in front of the members of the answer, count headers from `total`,
+ * `page` and `per_page`, ETag, idempotency keys, rate limit, thread, and errors. A row fails by throwing a
+ * ServiceError; `invalidParam` of errors.ts is for rules that span several parameters.
+ */
+
+import type { z } from '../../../schemas/zod.js';
+import type { Ctx } from '../../domain/context.js';
+import { compileInputParser } from '../../operation/validation/input-parser.js';
+import type { Right } from '../../runtime/actor.js';
+import type { ModuleName } from '../../runtime/config/types.js';
+import { once } from '../../runtime/once.js';
+import type { InnerCodes } from './errors.js';
+import { aliasesOf } from './names.js';
+import type { Naming } from './validate.js';
+
+export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+
+/** Methods of actions and edits that the routes document lists under all three. */
+export const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
+
+/**
+ * The answer of a row, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and,
+ * when paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. A row that runs in the
+ * engine returns plain data, because it is passed between threads and becomes JSON as it is.
+ */
+export type RouteAnswer = Record<string, unknown>;
+
+/** An answer `{ file }` is sent as this file instead of JSON. `name` contains only letters, digits, dots and dashes. */
+export interface AnswerFile {
+  type: 'text/html' | 'text/csv';
+  name: string;
+  text: string;
+}
+
+type AnyObject = z.AnyZodObject;
+
+export interface RouteFacts<P extends AnyObject> {
+  /** Methods of the routes document; all mean the same. */
+  on: HttpMethod | readonly HttpMethod[];
+  /** Below `/v2`, parameters in braces: `/sites/{id_or_domain}/edit`. One parameter is one percent-encoded segment. */
+  path: `/${string}`;
+  /** Right of the key. A `write` row runs in the engine thread. */
+  needs: Right;
+  /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
+  live?: boolean;
+  module?: ModuleName;
+  /** One line, for the interface description. */
+  summary: string;
+  /** Facts a caller needs beyond the summary: costs, effects, limits. */
+  description?: string;
+  /**
+   * Path, query and body parameters in one object; every name in braces is a key of it. Use the lenient scalars of
+   * params.ts: values from a query are text. Give each field a `.describe(…)` unless its name is self-explanatory.
+   *
+   * Called on first use, like the other schemas: creating those of all rows would slow down startup and cost memory in
+   * each thread.
+   */
+  params: () => P;
+  /** The same parameters for the interface description, if `params` leaves their validation to `answer`. */
+  described?: () => AnyObject;
+  /** Error statuses in addition to those that follow from its right, path, module and `live`. */
+  fails?: readonly number[];
+  /** Codes of invalid parameters in `data.details`, where the routes document has specific ones (REST §6.10). */
+  inner?: InnerCodes;
+  /** `required`: a call without any parameter besides the path is refused as `empty_body`. */
+  body?: 'required';
+  /** Patterns of path parameters; a path with other values does not match this route (404). */
+  where?: Readonly<Record<string, RegExp>>;
+  /** A successful answer without `success`, for the interface description. */
+  returns: () => z.ZodTypeAny;
+  /** An example of an answer without `success`, for the interface description. */
+  example?: RouteAnswer;
+  /** `either`: a user's Basic login is accepted like a key. */
+  login?: 'key' | 'either';
+  /** Headers of a successful answer. With `Cache-Control` among them, the answer gets no ETag. */
+  headers?: (answer: RouteAnswer) => Record<string, string>;
+  /**
+   * The revision of the answer, read without building the answer: it changes with everything the answer shows. `answer`
+   * returns the same as `revision`, read in the snapshot of the answer; it is sent only in the ETag.
+   */
+  revision?: (ctx: Ctx) => Promise<string>;
+  /** Changes who may log in: cached logins are dropped afterwards. */
+  changesLogins?: boolean;
+  /** `fields`: the requested members of each item, undefined for all; expensive others may be skipped. */
+  answer(params: z.output<P>, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
+}
+
+export interface Route {
+  /** Stable name, also between threads: `PUT|PATCH /sites/{id_or_domain}/edit`. */
+  readonly key: string;
+  readonly on: readonly HttpMethod[];
+  readonly path: string;
+  /** Names in braces, in order. */
+  readonly pathParams: readonly string[];
+  readonly needs: Right;
+  readonly live: boolean;
+  /** Must run where the writer connection and the child sites are. */
+  readonly engine: boolean;
+  readonly module: ModuleName | undefined;
+  readonly summary: string;
+  readonly description: string;
+  params(): AnyObject;
+  described(): AnyObject;
+  readonly fails: readonly number[];
+  /** Parses the parameters as `params` does; undefined when they do not match. */
+  readonly quick: (given: unknown) => Record<string, unknown> | undefined;
+  naming(): Naming & { names: readonly string[] };
+  readonly bodyRequired: boolean;
+  readonly where: Readonly<Record<string, RegExp>>;
+  returns(): z.ZodTypeAny;
+  readonly example: RouteAnswer | undefined;
+  readonly login: 'key' | 'either';
+  readonly headers: ((answer: RouteAnswer) => Record<string, string>) | undefined;
+  readonly revision: ((ctx: Ctx) => Promise<string>) | undefined;
+  readonly changesLogins: boolean;
+  /** @param params as parsed by the schema `params` */
+  answer(params: unknown, ctx: Ctx, fields?: readonly string[]): Promise<RouteAnswer>;
+}
+
+/** Creates a route. Its schema throws when the table is wrong: a name in braces without a parameter of that name. */
+export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
+  const on = typeof facts.on === 'string' ? [facts.on] : facts.on;
+  const key = `${on.join('|')} ${facts.path}`;
+  const pathParams = [...facts.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const params = once(() => {
+    const own = facts.params();
+    for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
+      if (!(name in own.shape)) throw new Error(`${key} has no parameter ${name}.`);
+    }
+    // Unknown parameters are refused by name: ignoring a misspelled filter would widen a call to the whole fleet.
+    return own.strict();
+  });
+  const fastParse = once(() => compileInputParser(params()));
+  return {
+    key,
+    on,
+    path: facts.path,
+    pathParams,
+    needs: facts.needs,
+    live: facts.live ?? false,
+    engine: facts.needs === 'write' || facts.live === true,
+    module: facts.module,
+    summary: facts.summary,
+    description: facts.description ?? '',
+    params,
+    described: facts.described === undefined ? params : once(facts.described),
+    fails: facts.fails ?? [],
+    quick: (given) => fastParse()(given),
+    naming: once(() => {
+      const names = Object.keys(params().shape as object);
+      const nullIsAbsent = on.length === 1 && on[0] === 'POST';
+      return { names, aliases: aliasesOf(facts.path, names), inner: facts.inner ?? {}, nullIsAbsent };
+    }),
+    bodyRequired: facts.body === 'required',
+    where: facts.where ?? {},
+    returns: once(facts.returns),
+    example: facts.example,
+    login: facts.login ?? 'key',
+    headers: facts.headers,
+    revision: facts.revision,
+    changesLogins: facts.changesLogins ?? false,
+    answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
+  };
+}

@@ -1,0 +1,147 @@
+/** Schemas of the answers over the whole fleet, and of the steps of safe updates. */
+
+import { timestamp } from '../../../../schemas/common.js';
+import { JOB_TYPES, TOOL_JOB_TYPES } from '../../../../schemas/job.js';
+import { protection } from '../../../../schemas/safety.js';
+import { LEVELS } from '../../../../schemas/search.js';
+import { siteStatus } from '../../../../schemas/site.js';
+import { SEVERITIES } from '../../../../schemas/vulnerability.js';
+import { z } from '../../../../schemas/zod.js';
+import { ATTENTION } from '../../../domain/fleet/attention.js';
+import { UPDATE_TYPES } from '../../../domain/updates/results.js';
+import { once } from '../../../runtime/once.js';
+
+const int = () => z.number().int();
+const versions = () => z.array(z.string()).describe('Newest first.');
+const level = once(() =>
+  z.enum(LEVELS).nullable().describe('Which part of the version changes; null = a version is unknown.'),
+);
+
+export const attentionShape = once(() =>
+  z.object({
+    as_of: timestamp(),
+    sites: z.object({ total: int(), connected: int(), disconnected: int(), suspended: int() }),
+    updates: z
+      .object({ major: int(), minor: int(), patch: int(), unknown: int() })
+      .describe('Available updates, by level.'),
+    matters: z
+      .array(
+        z.object({
+          matter: z.enum(ATTENTION),
+          count: int(),
+          cases: z.array(
+            z.object({
+              site_id: int().nullable(),
+              site_name: z.string().nullable(),
+              site_url: z.string().nullable(),
+              at: timestamp()
+                .nullable()
+                .describe('When it began, happened or expires; for not_synced, the last sync. null = unknown.'),
+              http_status: int().nullable().optional().describe('0 = no answer.'),
+              reason: z.string().nullable().optional(),
+              suspect: z
+                .object({
+                  type: z.string(),
+                  slug: z.string(),
+                  name: z.string(),
+                  old_version: z.string(),
+                  new_version: z.string(),
+                })
+                .optional()
+                .describe('The last update within the hour before.'),
+              change_id: z.string().optional(),
+              item: z.string().optional(),
+              old_version: z.string().optional(),
+              new_version: z.string().optional(),
+              seen: z.array(z.string()).optional(),
+              severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
+              unfixed: z.boolean().optional().describe('For one of its vulnerabilities, no fixed version is known.'),
+              acknowledged_at: timestamp().nullable().optional(),
+              job_id: z.string().optional(),
+              job_type: z.enum(JOB_TYPES).optional(),
+              failed: int().optional(),
+              total: int().optional().describe('Sites.'),
+            }),
+          ),
+        }),
+      )
+      .describe('Worst first.'),
+    done: z
+      .array(z.object({ context: z.string(), action: z.string(), count: int(), sites: int() }))
+      .describe('In the last 24 hours.'),
+    not_known: z
+      .object({ monitors: int(), certificates: int(), domains: int(), vulnerabilities: int().nullable() })
+      .describe('Sites for which this is unknown; vulnerabilities null = not known for any site.'),
+    vulnerability_note: z.string().nullable().describe('Why the list of vulnerabilities is incomplete.'),
+  }),
+);
+
+export const offeredItemShape = once(() =>
+  z.object({
+    type: z.enum(UPDATE_TYPES),
+    slug: z.string(),
+    name: z.string(),
+    sites: int(),
+    guarded: int().describe('How many of these sites have a guard that answered when last asked.'),
+    level: level(),
+    current_versions: versions(),
+    new_versions: versions(),
+    held_back: z.array(z.string()).describe('The new_versions that broke a site.'),
+    fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = unknown.'),
+    fixes: z.array(z.string()).describe('Known vulnerabilities it fixes, at most 5.'),
+  }),
+);
+
+export const offeredSiteShape = once(() =>
+  z.object({
+    site_id: int(),
+    site_name: z.string(),
+    site_url: z.string(),
+    site_status: siteStatus(),
+    current_version: z.string().nullable(),
+    new_version: z.string(),
+    level: level(),
+    guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
+    held_back: z.boolean(),
+  }),
+);
+
+export const jobEntryShape = once(() =>
+  z.object({
+    job_id: z.string(),
+    type: z.enum([...JOB_TYPES, ...TOOL_JOB_TYPES]),
+    status: z.enum(['queued', 'processing', 'completed', 'failed']),
+    processed: int(),
+    total: int(),
+    succeeded: int(),
+    failed: int(),
+    by: z.string().nullable().describe('Who queued it; null = the service itself.'),
+    queued_at: timestamp(),
+    started_at: timestamp().nullable(),
+    completed_at: timestamp().nullable(),
+  }),
+);
+
+export const safeChangeShape = once(() =>
+  z.object({
+    change_id: z.string(),
+    run_id: z.string(),
+    type: z.enum(UPDATE_TYPES),
+    slug: z.string(),
+    name: z.string(),
+    old_version: z.string(),
+    new_version: z.string(),
+    protection: protection(),
+    step: z
+      .enum(['snapshot', 'arm', 'update', 'probe', 'restore', 'disarm'])
+      .describe('Current step; the last one for an item that has ended.'),
+    outcome: z.enum(['kept', 'rolled_back', 'not_updated', 'broken']).nullable().describe('null = in progress.'),
+    seen: z.array(z.string()),
+    suspect: z.array(z.string()),
+    put_back_by: z.enum(['sitefleet', 'guard']).nullable(),
+    well_after_ms: int().nullable(),
+    started_at: timestamp(),
+    updated_at: timestamp().nullable(),
+    settled_at: timestamp().nullable(),
+  }),
+);

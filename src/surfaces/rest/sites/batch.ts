@@ -1,0 +1,194 @@
+/** The batch route, `POST /sites/batch`: many items in one call, each with its own outcome (REST §3.6). */
+
+import { z } from '../../../../schemas/zod.js';
+import { bounded } from '../../../../schemas/zod-internals.js';
+import {
+  checkOne,
+  disconnectOne,
+  reconnectOne,
+  removeOne,
+  suspendOne,
+  syncOne,
+} from '../../../domain/connection/actions.js';
+import type { Ctx } from '../../../domain/context.js';
+import { asServiceError, errorBody, ServiceError } from '../../../runtime/errors.js';
+import { once } from '../../../runtime/once.js';
+import { pooled } from '../../../runtime/pool.js';
+import type { SiteRow } from '../../../store/sites/sites.js';
+import { aliasesOf } from '../names.js';
+import type { RouteAnswer } from '../route.js';
+import { errorDataShape } from '../schemas/records.js';
+import { type Naming, parseFields } from '../validate.js';
+import { addSiteParams, connectSite } from './add.js';
+import { applyEdit, editAnswer, editSiteFields } from './edit.js';
+import { siteOf } from './references.js';
+
+/** Maximum number of items in one call, over all groups. */
+const MAX_ITEMS = 100;
+/** Items of one group that run at the same time, if they contact sites. */
+const AT_ONCE = 10;
+
+const items = (what: string) => bounded(z.array(z.unknown())).optional().describe(what);
+const siteIds = (what: string) => items(`Site ids to ${what}.`);
+
+/** Items are validated one by one when they run: an invalid one must not stop the others. */
+export const siteBatchParams = once(() =>
+  z.object({
+    create: items('Objects with the parameters of POST /sites/add.'),
+    update: items('Objects with id and the parameters of …/edit.'),
+    delete: siteIds('remove'),
+    sync: siteIds('synchronise'),
+    reconnect: siteIds('reconnect'),
+    disconnect: siteIds('disconnect'),
+    suspend: siteIds('suspend'),
+    unsuspend: siteIds('lift the suspension of'),
+    check: siteIds('check'),
+  }),
+);
+
+const result = once(() =>
+  z.object({
+    id: z.number().int().describe('0 if the item names no site.'),
+    success: z.union([z.literal(0), z.literal(1)]),
+    message: z.string().optional(),
+    error: z.object({ code: z.string(), message: z.string(), data: errorDataShape() }).optional(),
+  }),
+);
+
+/** Only the groups that were sent appear. */
+export const batchAnswer = once(() =>
+  z.object({
+    message: z.string(),
+    ...mapShape(siteBatchParams().shape, () => z.array(result()).optional()),
+  }),
+);
+
+function mapShape<K extends string, T>(shape: Record<K, unknown>, to: () => T): Record<K, T> {
+  return Object.fromEntries(Object.keys(shape).map((name) => [name, to()])) as Record<K, T>;
+}
+
+/** The groups for the interface description: `siteBatchParams` leaves the items to be validated when they run. */
+export const describedBatch = once(() =>
+  z.object({
+    ...mapShape(siteBatchParams().shape, () => z.array(z.union([z.number().int(), z.string()])).optional()),
+    create: z.array(addSiteParams()).optional().describe('Sites to add.'),
+    update: z
+      .array(z.object({ id: z.union([z.number().int(), z.string()]), ...editSiteFields() }))
+      .optional()
+      .describe("Changes, each with its site's id."),
+  }),
+);
+
+type Groups = z.output<ReturnType<typeof siteBatchParams>>;
+type GroupName = keyof Groups;
+type Run = (ctx: Ctx, item: unknown) => Promise<{ id: number; message?: string }>;
+
+const createItem = once(() => addSiteParams().strict());
+const editItem = once(() => z.object({ id: z.unknown(), ...editSiteFields() }).strict());
+
+/** The aliases are those of the rows of one site. */
+function namingOf(item: z.AnyZodObject, nullIsAbsent: boolean): Naming {
+  return { aliases: aliasesOf('/sites/', Object.keys(item.shape as object)), inner: {}, nullIsAbsent };
+}
+const createNaming = once(() => namingOf(createItem(), true));
+const editNaming = once(() => namingOf(editItem(), false));
+
+/** The groups in the order they run. Changes of records run one after the other, so that the last one wins. */
+const GROUPS: Record<GroupName, { atOnce: number; run: Run }> = {
+  create: {
+    atOnce: AT_ONCE,
+    run: async (ctx, item) => ({ id: (await connectSite(ctx, parseFields(createItem(), item, createNaming()))).id }),
+  },
+  update: {
+    atOnce: 1,
+    run: async (ctx, item) => {
+      const { id, ...edit } = parseFields(editItem(), item, editNaming());
+      const site = await applyEdit(ctx, await siteOfItem(ctx, id), edit);
+      const { message, meta } = editAnswer(edit);
+      return { id: site.id, ...(meta === undefined ? {} : { message }) };
+    },
+  },
+  delete: {
+    atOnce: AT_ONCE,
+    run: async (ctx, item) => {
+      const { site, childConfirmed } = await removeOne(ctx, await siteOfItem(ctx, item));
+      return {
+        id: site.id,
+        ...(childConfirmed ? {} : { message: 'The child plugin did not confirm this and may still be active.' }),
+      };
+    },
+  },
+  sync: { atOnce: AT_ONCE, run: onSite(syncOne) },
+  reconnect: { atOnce: AT_ONCE, run: onSite(reconnectOne) },
+  disconnect: { atOnce: AT_ONCE, run: onSite(disconnectOne) },
+  suspend: { atOnce: 1, run: onSite((ctx, site) => suspendOne(ctx, site, true)) },
+  unsuspend: { atOnce: AT_ONCE, run: onSite((ctx, site) => suspendOne(ctx, site, false)) },
+  check: { atOnce: AT_ONCE, run: onSite(checkOne) },
+};
+
+function onSite(work: (ctx: Ctx, site: SiteRow) => Promise<unknown>): Run {
+  return async (ctx, item) => {
+    const site = await siteOfItem(ctx, item);
+    await work(ctx, site);
+    return { id: site.id };
+  };
+}
+
+/** Returns results only for the groups sent. Throws `svc_rest_request_entity_too_large` before anything is done. */
+export async function runBatch(ctx: Ctx, groups: Groups): Promise<RouteAnswer> {
+  const names = (Object.keys(GROUPS) as GroupName[]).filter((name) => groups[name] !== undefined);
+  const count = names.reduce((sum, name) => sum + (groups[name]?.length ?? 0), 0);
+  if (count > MAX_ITEMS) throw tooMany(count);
+  const results: Partial<Record<GroupName, Awaited<ReturnType<typeof outcome>>[]>> = {};
+  for (const name of names) {
+    const { atOnce, run } = GROUPS[name];
+    results[name] = await inOrder(groups[name] ?? [], atOnce, (item) => outcome(ctx, run, item));
+  }
+  const succeeded = Object.values(results)
+    .flat()
+    .filter((item) => item.success === 1).length;
+  return { message: `${succeeded} of ${count} items succeeded.`, ...results };
+}
+
+async function outcome(ctx: Ctx, run: Run, item: unknown) {
+  try {
+    const { id, ...rest } = await run(ctx, item);
+    return { id, success: 1, ...rest };
+  } catch (error) {
+    const known = asServiceError(error);
+    if (known.code === 'svc_internal_error') ctx.log.error({ err: known.cause ?? error }, 'a batch item failed');
+    return { id: idOf(item), success: 0, error: errorBody(known) };
+  }
+}
+
+/** Runs at most `atOnce` items at a time. Returns the results in the order of the items. */
+async function inOrder<T, R>(list: readonly T[], atOnce: number, work: (item: T) => Promise<R>): Promise<R[]> {
+  const results: R[] = new Array(list.length);
+  await pooled([...list.entries()], atOnce, async ([index, item]) => {
+    results[index] = await work(item);
+  });
+  return results;
+}
+
+/** The site id of an item; 0 if it has none, like a new site. */
+function idOf(item: unknown): number {
+  const named = typeof item === 'object' && item !== null && 'id' in item ? item.id : item;
+  const id = typeof named === 'string' && /^\d{1,15}$/.test(named) ? Number(named) : named;
+  return typeof id === 'number' && Number.isSafeInteger(id) ? id : 0;
+}
+
+async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
+  if (typeof reference === 'number' || typeof reference === 'string') return siteOf(ctx, String(reference));
+  throw new ServiceError('svc_rest_invalid_site_id', 'The item names no site.', {
+    field: 'id',
+    advice: 'Send the id of a site.',
+  });
+}
+
+function tooMany(count: number): ServiceError {
+  return new ServiceError(
+    'svc_rest_request_entity_too_large',
+    `The call has ${count} items; ${MAX_ITEMS} are allowed. Nothing was done.`,
+    { advice: 'Split it into several calls.', data: { items: count, limit: MAX_ITEMS } },
+  );
+}

@@ -1,0 +1,103 @@
+/** Time tracker routes that are not in the routes document: buckets, settings, deleting tasks (REST §6.9.3). */
+
+import { bucketFields, timeSettings as settingFields } from '../../../../schemas/time.js';
+import { z } from '../../../../schemas/zod.js';
+import { addBucket, changeBucket, deleteBucket } from '../../../domain/time-tracker/buckets.js';
+import { changeTimeSettings } from '../../../domain/time-tracker/settings.js';
+import { deleteTask } from '../../../domain/time-tracker/tasks.js';
+import { clientOf } from '../clients/path.js';
+import { type Route, route } from '../route.js';
+import { writtenOf } from '../schemas/records.js';
+import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
+import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
+
+export const timeTrackerExtra: readonly Route[] = [
+  route({
+    on: 'DELETE',
+    path: '/time-tracker/tasks/{task_id}/delete',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Delete a task and its time',
+    where: { task_id: DIGITS.task_id },
+    params: () => z.object(taskPath()),
+    returns: () => writtenOf(deletedShape()),
+    answer: async ({ task_id }, ctx) => {
+      await deleteTask(ctx, task_id);
+      return { message: 'The task was deleted.', data: { id: task_id } };
+    },
+  }),
+  route({
+    on: 'POST',
+    path: '/time-tracker/buckets/add',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    fails: [404],
+    summary: 'Add an hour bucket',
+    params: () =>
+      z.object({
+        ...z.object(bucketFields()).partial().shape,
+        title: bucketFields().title,
+        hours: bucketFields().hours,
+      }),
+    returns: () => writtenOf(bucketShape()),
+    answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/buckets/{bucket_id}/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Change an hour bucket',
+    where: { bucket_id: DIGITS.bucket_id },
+    params: () => z.object({ ...z.object(bucketFields()).partial().shape, ...bucketPath() }),
+    returns: () => writtenOf(bucketShape()),
+    answer: async ({ bucket_id, ...change }, ctx) => ({
+      message: 'The bucket was changed.',
+      data: await changeBucket(ctx, bucket_id, change),
+    }),
+  }),
+  route({
+    on: 'DELETE',
+    path: '/time-tracker/buckets/{bucket_id}/delete',
+    needs: 'write',
+    module: MODULE,
+    summary: 'Delete an hour bucket; its tasks stay',
+    where: { bucket_id: DIGITS.bucket_id },
+    params: () => z.object(bucketPath()),
+    returns: () => writtenOf(deletedShape()),
+    answer: async ({ bucket_id }, ctx) => {
+      await deleteBucket(ctx, bucket_id);
+      return { message: 'The bucket was deleted. Its tasks stay.', data: { id: bucket_id } };
+    },
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/settings/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Change the global settings',
+    params: () => z.object(settingFields()).partial(),
+    returns: () => writtenOf(timeSettingsShape()),
+    answer: async (change, ctx) => ({
+      message: 'The settings were changed.',
+      data: await changeTimeSettings(ctx, null, change),
+    }),
+  }),
+  route({
+    on: ['PUT', 'PATCH'],
+    path: '/time-tracker/clients/{id_or_email}/settings/edit',
+    needs: 'write',
+    module: MODULE,
+    body: 'required',
+    summary: 'Change the settings of a client; null restores the global setting',
+    params: () => z.object(settingFields()).partial().extend(clientPath()),
+    returns: () => writtenOf(timeSettingsShape()),
+    answer: async ({ id_or_email, ...change }, ctx) => {
+      const { id } = await clientOf(ctx, id_or_email);
+      return { message: "The client's settings were changed.", data: await changeTimeSettings(ctx, id, change) };
+    },
+  }),
+];

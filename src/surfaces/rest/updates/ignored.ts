@@ -1,0 +1,93 @@
+/** Routes that ignore updates of one site, and offer them again (REST §6.13.4). */
+
+import { z } from '../../../../schemas/zod.js';
+import type { Ctx } from '../../../domain/context.js';
+import { installedExtensions } from '../../../domain/sites/inventory.js';
+import { setTypeIgnored } from '../../../domain/updates/by-type.js';
+import { setIgnored } from '../../../domain/updates/ignored.js';
+import { UPDATE_TYPES } from '../../../domain/updates/results.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import { once } from '../../../runtime/once.js';
+import type { SiteRow } from '../../../store/sites/sites.js';
+import type { ItemError } from '../errors.js';
+import { slugs } from '../params.js';
+import { ACT, type Route } from '../route.js';
+import { slugErrors, writtenOf } from '../schemas/records.js';
+import { requireSlugs } from '../sites/extensions.js';
+import { siteRoute } from '../sites/references.js';
+
+const slugParam = once(() =>
+  slugs().optional().describe('One slug or a comma-separated list. Default: the whole type.'),
+);
+
+function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
+  const slugOf = type === 'wp' ? {} : { slug: slugParam() };
+  return siteRoute({
+    on: ignore ? ACT : 'DELETE',
+    path: `/updates/{id_or_domain}/ignore/${type}`,
+    needs: 'write',
+    summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
+    description:
+      type === 'wp'
+        ? 'All versions, until you stop ignoring them.'
+        : 'The named slugs in every version; without slug, everything of the type.',
+    params: () => slugOf,
+    returns: () =>
+      writtenOf(z.record(z.literal('success'))).extend({ url: z.string(), errors: slugErrors().optional() }),
+    async answer(ctx, site, asked) {
+      const sent = 'slug' in asked ? (asked.slug as string[] | undefined) : undefined;
+      if (type !== 'wp' && sent !== undefined) requireSlugs(sent, `svc_rest_invalid_${type}_slugs`);
+      const named = sent ?? [];
+      const verb = ignore ? 'ignored' : 'no longer ignored';
+      if (type === 'wp' || named.length === 0) {
+        await setTypeIgnored(ctx, site, type, ignore);
+        const what = type === 'wp' ? 'Core updates' : `All updates of ${type}`;
+        return { message: `${what} are ${verb} on this site.`, data: {}, url: site.url };
+      }
+      const { known, errors } = await split(ctx, site, type, named, ignore);
+      if (known.length === 0) throw noneKnown(type, errors, ignore);
+      await setIgnored(ctx, site.id, type === 'plugins' ? 'plugin' : 'theme', known, ignore);
+      return {
+        message: `${known.length} of ${named.length} ${type} are ${verb} on this site.`,
+        data: Object.fromEntries(known.map((slug) => [slug, 'success'])),
+        errors,
+        url: site.url,
+      };
+    },
+  });
+}
+
+function noneKnown(type: 'plugins' | 'themes', errors: readonly ItemError[], ignore: boolean): ServiceError {
+  const what = ignore ? 'installed on the site' : 'installed or ignored on the site';
+  return new ServiceError(`svc_rest_invalid_${type}_slugs`, `None of these ${type} is ${what}. Nothing was changed.`, {
+    field: 'slug',
+    advice: `Read the slugs with GET …/${type}, or ignored ones with GET /v2/updates/{site}/ignored.`,
+    data: { errors },
+  });
+}
+
+/**
+ * Separates known slugs from unknown ones. Installed items can be ignored; an ignore can be undone even after removal.
+ */
+async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named: readonly string[], ignore: boolean) {
+  const kind = type === 'plugins' ? 'plugin' : 'theme';
+  const present = new Set((await installedExtensions(ctx, site.id, kind)).map(({ slug }) => slug));
+  if (!ignore)
+    for (const entry of await ctx.store.siteUpdates.ignoredOn(site.id))
+      if (entry.type === UPDATE_TYPES.indexOf(kind)) present.add(entry.slug);
+  const known = named.filter((slug) => present.has(slug));
+  const message = 'Nothing with this slug is installed on the site.';
+  const errors: ItemError[] = named
+    .filter((slug) => !known.includes(slug))
+    .map((slug) => ({ slug, code: 'not_installed', message }));
+  return { known, errors };
+}
+
+export const ignoredUpdates: readonly Route[] = [ignoreRoute('wp'), ignoreRoute('plugins'), ignoreRoute('themes')];
+
+/** Not in the routes document: the same paths with DELETE undo an ignore. */
+export const updatesExtra: readonly Route[] = [
+  ignoreRoute('wp', false),
+  ignoreRoute('plugins', false),
+  ignoreRoute('themes', false),
+];

@@ -1,0 +1,95 @@
+/** Runs all updates of many sites, with the answers of the update routes (REST §6.13.2). */
+
+import { type UpdateParams, updateHandler } from '../../../domain/actions/handlers.js';
+import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
+import type { Ctx } from '../../../domain/context.js';
+import { limitsOf } from '../../../domain/extensions/offer-filters.js';
+import type { Selection } from '../../../domain/sites/resolve.js';
+import { isoTime } from '../../../domain/sites/sites.js';
+import { suspectsMember } from '../../../domain/updates/updates.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { SiteRow } from '../../../store/sites/sites.js';
+import type { Narrowing } from '../../../store/updates/filters.js';
+import type { ItemError } from '../errors.js';
+import type { RouteAnswer } from '../route.js';
+
+/** Runs every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
+export async function runOn(
+  ctx: Ctx,
+  selection: Selection,
+  typeNumbers: number[],
+  narrowing?: Narrowing,
+): Promise<RouteAnswer> {
+  const began = isoTime(ctx.clock.now());
+  const params: UpdateParams = { types: typeNumbers, specific_items: [] };
+  if (narrowing !== undefined) params.limits = limitsOf(narrowing);
+  const unknown = selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message }));
+  const answer = await runOrQueue(ctx, updateHandler, selection, params);
+  if (answer.queued) {
+    const { errors: _none, total_errors: _zero, ...job } = answer;
+    return {
+      message: `${job.sites_queued} sites are updated in the background.`,
+      ...job,
+      queued_count: job.sites_queued,
+      total: job.sites_queued,
+      last_time_start_batch_updates: began,
+      errors: unknown,
+    };
+  }
+  const updated = answer.done.flatMap(({ result }) => result.updated);
+  const failed = answer.done.flatMap(({ result }) => result.errors);
+  const errors: ItemError[] = [
+    ...unknown,
+    ...answer.failures.map(({ site, error }) => ({ site_id: site.id, code: error.code, message: error.message })),
+    ...failed.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message })),
+  ];
+  const total_updated = updated.length;
+  return {
+    message:
+      total_updated + errors.length === 0
+        ? 'No update is on offer.'
+        : `${total_updated} updates were applied, ${errors.length} failed.`,
+    summary: {
+      total_updated,
+      total_errors: errors.length,
+      sites_updated: new Set(updated.map(({ site_id }) => site_id)).size,
+    },
+    data: updated,
+    errors,
+    ...suspectsMember(answer.done.flatMap(({ result }) => result.suspects ?? [])),
+    ...answer.continued,
+    last_time_start_batch_updates: began,
+  };
+}
+
+/** A running update job that still has to update one of these sites; undefined sites = any update job. */
+export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undefined) {
+  const { siteUpdates } = ctx.store;
+  const any = await siteUpdates.runningJob('update');
+  if (any === undefined || sites === undefined) return any;
+  for (const { id } of sites) {
+    const running = await siteUpdates.runningJob('update', id);
+    if (running !== undefined) return running;
+  }
+  return undefined;
+}
+
+/** The answer when a job is already running the updates: it names that job. */
+export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
+  return {
+    message: 'Updates are already running.',
+    already_running: true,
+    job_id: job.id,
+    status_url: `${ctx.base_url}/v2/jobs/${job.id}`,
+    last_time_start_batch_updates: isoTime(job.created_at),
+  };
+}
+
+/** The error for a suspended site: `svc_rest_updates_site_error`. */
+export function suspended(site: SiteRow): ServiceError {
+  return new ServiceError('svc_rest_updates_site_error', `Site ${site.id} is suspended, so it is not updated.`, {
+    field: 'id_or_domain',
+    advice: `Lift the suspension first: POST /v2/sites/${site.id}/unsuspend.`,
+    data: { site_id: site.id },
+  });
+}

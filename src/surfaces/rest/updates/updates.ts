@@ -1,0 +1,274 @@
+/** Routes of the updates (REST §6.13). */
+
+import { LEVELS } from '../../../../schemas/search.js';
+import { siteWord } from '../../../../schemas/site-text.js';
+import { z } from '../../../../schemas/zod.js';
+import type { Ctx } from '../../../domain/context.js';
+import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
+import { selectionOf } from '../../../domain/sites/resolve.js';
+import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../../domain/updates/by-type.js';
+import { previewUpdates } from '../../../domain/updates/preview.js';
+import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/updates.js';
+import { once } from '../../../runtime/once.js';
+import type { SiteFilter } from '../../../store/sites/sites.js';
+import { csv, flag, ids, paging, slugs, text } from '../params.js';
+import { ACT, type Route, route } from '../route.js';
+import { exampleOffer } from '../schemas/examples.js';
+import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
+import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
+import { requireSlugs } from '../sites/extensions.js';
+import { chooseByFilter, siteChoice } from '../sites/filter.js';
+import { siteRoute } from '../sites/references.js';
+import { ignoredByType, ignoredTypes, typesOf, updatesBySite, updatesRevision } from '../views/updates.js';
+import { ignoredUpdates } from './ignored.js';
+import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
+
+/** Accepts `core`, the name of `wp` in the operations. */
+const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
+const typeList = once(() => csv(z.preprocess(restWord, z.enum(['all', ...REST_TYPES]))));
+const types = once(() =>
+  typeList().default([]).describe('all, wp, plugins, themes, translations, comma-separated. Default all.'),
+);
+/** Types of a write: a list that was sent but is empty must not mean everything. */
+const typesToRun = once(() =>
+  typeList()
+    .refine((list) => list.length > 0, 'names no type')
+    .optional()
+    .describe('all, wp, plugins, themes, translations, comma-separated. Default all.'),
+);
+const ignorable = once(() =>
+  csv(z.preprocess(restWord, z.enum(['all', 'wp', 'plugins', 'themes'])))
+    .default([])
+    .describe('all, wp, plugins, themes, comma-separated. Default all.'),
+);
+/** A filter of a write: a list that was sent but is empty must not mean everything. */
+const filled = <T extends z.ZodTypeAny>(list: T) =>
+  list.refine((members: unknown[]) => members.length > 0, 'is empty').optional();
+const ofItems = once(() => ({
+  slug: filled(slugs()).describe('Only these: slugs or names, comma-separated.'),
+  exclude_slugs: filled(slugs()).describe('Not these: slugs or names, comma-separated.'),
+  level: filled(csv(z.enum(LEVELS))).describe(
+    'patch, minor, major, comma-separated: which part of the version changes.',
+  ),
+}));
+const ofSites = once(() => ({
+  tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
+  client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
+}));
+const search = once(() => text(255).optional().describe('Part of the slug or name, case-insensitive.'));
+const slugParam = once(() =>
+  slugs().optional().describe('One slug or a comma-separated list. Default: everything on offer.'),
+);
+
+const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
+
+/** Sites that updates are applied to when none is named. */
+const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
+
+/** Sites per page: the default returns the whole list for all but very large fleets. */
+const PAGE = { standard: 200, max: 500 };
+
+export const updates: readonly Route[] = [
+  route({
+    on: 'GET',
+    path: '/updates',
+    needs: 'read',
+    summary: 'List updates on offer, by site',
+    description:
+      'Keyed by site id, type and slug. Ignored offers are left out, and translations while show_language_updates is 0; suspended sites are listed, marked by site_status. Pages are of sites.',
+    params: () =>
+      z.object({
+        type: types(),
+        search: search(),
+        include: ids().optional(),
+        exclude: ids().optional(),
+        ...ofItems(),
+        ...ofSites(),
+        ...paging(PAGE.standard, PAGE.max),
+      }),
+    example: { total: 1, page: 1, per_page: 200, pages: 1, data: listed },
+    returns: () => mapOf(offersOfSite(), 'site id'),
+    revision: updatesRevision,
+    answer: async ({ type, page, per_page, include, exclude, search: part, ...filters }, ctx) => {
+      const asked = { types: typesOf(type), search: part, include, exclude, filters };
+      const found = await updatesBySite(ctx, asked, page, per_page);
+      return { total: found.total, page, per_page, data: found.data, revision: found.revision };
+    },
+  }),
+  siteRoute({
+    on: 'GET',
+    path: '/updates/{id_or_domain}',
+    needs: 'read',
+    summary: 'List updates on offer for one site',
+    params: () => ({ type: types(), search: search() }),
+    example: { total: 1, data: listed },
+    returns: () => z.object({ total: z.number().int(), data: z.record(offersOfSite()).describe('By site id.') }),
+    async answer(ctx, site, { type, search: part }) {
+      const asked = { types: typesOf(type), search: part, include: [site.id] };
+      const { total, data } = await updatesBySite(ctx, asked, 1, 1);
+      return { total, data };
+    },
+  }),
+  route({
+    on: 'GET',
+    path: '/updates/ignored',
+    needs: 'read',
+    summary: 'List updates that are ignored on every site',
+    params: () => z.object({ type: ignorable(), search: search() }),
+    returns: () => recordOf(ignoredByTypeShape()),
+    answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
+  }),
+  siteRoute({
+    on: 'GET',
+    path: '/updates/{id_or_domain}/ignored',
+    needs: 'read',
+    summary: 'List updates that are ignored on one site',
+    description: 'Its own entries and the global ones. ignored_types lists the types it ignores completely.',
+    params: () => ({ type: ignorable(), search: search() }),
+    returns: () =>
+      recordOf(ignoredByTypeShape()).extend({ ignored_types: z.array(z.enum(['wp', 'plugins', 'themes'])) }),
+    async answer(ctx, site, { type, search: part }) {
+      return {
+        ignored_types: await ignoredTypes(ctx, site),
+        data: await ignoredByType(ctx, site, type, part),
+      };
+    },
+  }),
+  route({
+    on: ACT,
+    path: '/updates/update',
+    needs: 'write',
+    live: true,
+    summary: 'Apply updates on every site',
+    description: 'Ignored updates are skipped. On very many sites, runs as a job.',
+    params: () =>
+      z.object({
+        type: typesToRun(),
+        search: search(),
+        ...ofItems(),
+        ...ofSites(),
+        ...siteChoice(),
+        dry_run: flag()
+          .default(false)
+          .describe('true: lists what would be updated where, as of the last sync, and changes nothing.'),
+      }),
+    returns: updateRunShape,
+    answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
+      if (dry_run) return preview(ctx, { include, exclude }, type, filters);
+      const narrowing = await narrowingOf(ctx, filters);
+      const selection = await chooseByFilter(ctx, { include, exclude }, OFFERED);
+      if (narrowing !== undefined)
+        selection.sites = await narrowSites(ctx, selection.sites, narrowing, typesOf(type), include !== undefined);
+      const named = include === undefined ? undefined : selection.sites;
+      const running = await runningUpdates(ctx, named);
+      return running === undefined ? runOn(ctx, selection, typesOf(type), narrowing) : alreadyRunning(ctx, running);
+    },
+  }),
+  siteRoute({
+    on: ACT,
+    path: '/updates/{id_or_domain}/update',
+    needs: 'write',
+    live: true,
+    summary: 'Apply every update on one site',
+    description: 'Ignored updates are skipped.',
+    params: () => ({ search: search(), ...ofItems() }),
+    returns: updateRunShape,
+    async answer(ctx, site, filters) {
+      const narrowing = await narrowingOf(ctx, filters);
+      if (site.status === 'suspended') throw suspended(site);
+      const running = await runningUpdates(ctx, [site]);
+      return running === undefined ? runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
+    },
+  }),
+  siteRoute({
+    on: ACT,
+    path: '/updates/{id_or_domain}/update/wp',
+    needs: 'write',
+    live: true,
+    fails: [504],
+    summary: 'Update the core of one site',
+    description: 'Even if core updates are ignored: the call is explicit.',
+    returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
+    async answer(ctx, site) {
+      const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
+      const [result] = Object.values(results);
+      if (result?.success !== 1) return { message: 'No core update is on offer.', data: null };
+      const { old_version, version } = result;
+      return {
+        message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
+        data: { old_version, version },
+        ...besidesOf(more),
+      };
+    },
+  }),
+  typeRoute('plugins'),
+  typeRoute('themes'),
+  typeRoute('translations'),
+  ...ignoredUpdates,
+];
+
+/** Previews the same call: lists the first updates it would apply, and counts all. */
+async function preview(
+  ctx: Ctx,
+  asked: { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined },
+  type: readonly ('all' | RestType)[],
+  filters: UpdateFilters,
+) {
+  const chosen = await chooseByFilter(ctx, asked, OFFERED);
+  const groups = typesOf(type).map((number) => TYPE_GROUPS[number] as TypeGroup);
+  const { would_affect, would_update, errors } = await previewUpdates(
+    ctx,
+    [],
+    groups,
+    [],
+    async () => chosen.sites,
+    filters,
+  );
+  return {
+    message: `${would_affect.total} updates would be applied. Nothing was changed.`,
+    dry_run: true,
+    would_affect,
+    would_update,
+    errors: [
+      ...chosen.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, slug: '', code, message })),
+      ...errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message })),
+    ],
+  };
+}
+
+const EMPTY_SLUG = {
+  plugins: 'svc_rest_invalid_plugins_slugs',
+  themes: 'svc_rest_invalid_themes_slugs',
+  translations: 'rest_invalid_param',
+} as const;
+
+/** Members of an answer besides its results: problems of the site since the updates, and the job that does the rest. */
+function besidesOf({ errors, suspects, job }: Omit<TypeResult, 'results'>) {
+  const entries = errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
+  return { ...(entries.length === 0 ? {} : { errors: entries }), ...(suspects && { suspects }), ...job };
+}
+
+function typeRoute(type: Exclude<RestType, 'wp'>): Route {
+  return siteRoute({
+    on: ACT,
+    path: `/updates/{id_or_domain}/update/${type}`,
+    needs: 'write',
+    live: true,
+    fails: [504],
+    summary: `Update ${type} of one site`,
+    description: 'Without slug, everything that is not ignored; a named slug is updated even if ignored.',
+    params: () => ({ slug: slugParam() }),
+    returns: () => writtenOf(z.record(slugResult()).describe('By slug.')).extend(besides()),
+    async answer(ctx, site, { slug }) {
+      if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
+      const { results: data, ...more } = await updateOfType(ctx, site, type, slug ?? []);
+      const results = Object.values(data);
+      const done = results.filter(({ success }) => success === 1).length;
+      const message =
+        results.length === 0
+          ? `No update of ${type} is on offer.`
+          : `${done} of ${results.length} ${type} were updated.`;
+      return { message, data, ...besidesOf(more) };
+    },
+  });
+}
