@@ -90,7 +90,14 @@ function copyAssets() {
     mkdirSync(dirname(join(folder, from)), { recursive: true });
     cpSync(from, join(folder, from));
   }
-  for (const path of ['php/sitefleet-guard.php', 'README.md', 'CHANGELOG.md', 'LICENSE', 'SECURITY.md'])
+  for (const path of [
+    'php/exporter.php',
+    'php/sitefleet-guard.php',
+    'README.md',
+    'CHANGELOG.md',
+    'LICENSE',
+    'SECURITY.md',
+  ])
     cpSync(path, join(folder, path), { recursive: true });
 }
 

@@ -4,7 +4,7 @@ import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { createEngine } from '../../src/app/engine-services.js';
-import { syncHandler } from '../../src/domain/actions/handlers.js';
+import { syncHandler } from '../../src/domain/connection/handlers.js';
 import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
 import type { Config } from '../../src/runtime/config/types.js';
 import { createInstance } from '../../src/store/settings/instance.js';

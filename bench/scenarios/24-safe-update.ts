@@ -8,6 +8,7 @@ import { channel } from 'node:diagnostics_channel';
 import type { Socket } from 'node:net';
 import { createService } from '../../src/app/service.js';
 import { startFleet } from '../../src/demo/fleet.js';
+import { putGuard } from '../../src/demo/guard/state.js';
 import { benchConfig, CALLER } from '../lib/config.js';
 import { figure, type Measure, type Scenario } from '../lib/scenario.js';
 import { rounded } from '../lib/stats.js';
@@ -64,7 +65,7 @@ async function costOf(items: number, guarded: boolean): Promise<Cost> {
       Object.assign(plugin, { active: true, premium: false });
       plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
     }
-    if (guarded) site.installGuard();
+    if (guarded) putGuard(site);
     await call('add-site', { url: site.url, admin: site.admin, admin_password: PASSWORD, unique_id: site.uniqueId });
     await call('sync-sites', {});
     site.faults.latencyMs = LATENCY_MS;

@@ -52,6 +52,7 @@ import {
 } from './engine-connections.js';
 import { fleetFamilies } from './fleet-metrics.js';
 import { createWriteCheck, instrumentStorage, workloadMetrics } from './instrumentation.js';
+import { handlerOf } from './job-handlers.js';
 import { createSchedule } from './schedule/schedule.js';
 import type { ScheduledTask } from './schedule/timetable.js';
 import { vaultFor } from './secret-key.js';
@@ -259,7 +260,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   const withOwnCtx = <T>(work: (context: Ctx) => Promise<T>) => withCtx(ownCaller(), work);
   const clockSteps = createClockStepMonitor(ownCtx);
   const own = { ctx: ownCtx, withCtx: withOwnCtx, owner, clockSteps };
-  const runner = createJobRunner({ ...own, location: parts.location, leaseMs: parts.jobLeaseMs });
+  const runner = createJobRunner({ ...own, handlerOf, location: parts.location, leaseMs: parts.jobLeaseMs });
   const monitoringMembers = alone ? undefined : openMonitoringMembers(parts, { store, owner, leases, clock, log });
   const schedule = createSchedule({ ...own, members: monitoringMembers?.members, tasks: parts.timetable });
   const mails = createMailListener(ownCtx);

@@ -1,6 +1,7 @@
 /** Metrics about the fleet: sums only, so that their number does not grow with the fleet and no site is named. */
 
-import { gauge, type MetricFamily } from '../runtime/telemetry/metrics.js';
+import type { MetricFamily } from '../runtime/telemetry/metric-types.js';
+import { gauge } from '../runtime/telemetry/metrics.js';
 import type { FleetFigures } from '../store/reports/fleet-figures.js';
 
 /** −1 for unrated, then as stored. */

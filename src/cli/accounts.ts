@@ -7,13 +7,11 @@ import type { Config } from '../runtime/config/types.js';
 import type { KeyScope } from '../store/access/keys.js';
 import type { UserRight } from '../store/access/users.js';
 import { reachable } from '../surfaces/http/server.js';
+import { CommandError } from './command-error.js';
 import { newPassword } from './first-start.js';
 import { localActor } from './local-actor.js';
 import { withDatabase } from './open-database.js';
 import { isoTime, type JsonFlag, print, printJson, printTable, say } from './output.js';
-
-/** A command that cannot be run; reported in one line, exit code 1. */
-export class CommandError extends Error {}
 
 /** As these commands have always printed them. */
 const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };

@@ -7,7 +7,7 @@ import { listRecipients, MOST_RECIPIENTS } from '../domain/alerts/recipients.js'
 import { audienceOf, type TestOutcome, testRecipient } from '../domain/alerts/test-alert.js';
 import type { Ctx } from '../domain/context.js';
 import type { Config } from '../runtime/config/types.js';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { withLocalService } from './local-service.js';
 import { type JsonFlag, messageOf, printJson, printTable, say } from './output.js';
 

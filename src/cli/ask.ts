@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { messageOf } from './output.js';
 
 /** Whether a user can be asked. */

@@ -9,7 +9,7 @@ import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import { backup } from '../store/driver/files.js';
 import { surveySealed } from '../store/vault/sealed.js';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { inspect, reportText } from './inspect.js';
 import { withDatabase, withReader } from './open-database.js';
 import { type JsonFlag, print, printJson, say } from './output.js';

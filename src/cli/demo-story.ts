@@ -3,6 +3,7 @@
  */
 
 import { writeFileSync } from 'node:fs';
+import { putGuard } from '../demo/guard/state.js';
 import { DAY_MS, domainOf, PAST_DAYS, pastOf, pastUpdates } from '../demo/history.js';
 import type { DemoSite } from '../demo/site.js';
 import {
@@ -76,7 +77,7 @@ export async function beginStory(ctx: Ctx, sites: readonly DemoSite[], delay?: n
   setTheStage(sites, cast);
   if (ctx.config.vulnerability_feed !== null) writeFileSync(ctx.config.vulnerability_feed, vulnerabilityFeed());
   const guarded = guardedSites(sites, cast);
-  for (const site of guarded) site.installGuard(true);
+  for (const site of guarded) putGuard(site, undefined, true);
   const clients: number[] = [];
   for (const client of CLIENTS) clients.push((await addClient(ctx, client)).id);
   const tags: number[] = [];

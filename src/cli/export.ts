@@ -8,8 +8,8 @@ import { type Recipient, recipientKey, sealFile } from '../domain/import/sealed.
 import type { Config } from '../runtime/config/types.js';
 import { VERSION } from '../runtime/version.js';
 import { publish } from '../store/driver/files.js';
-import { CommandError } from './accounts.js';
 import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
+import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { withLocalService } from './local-service.js';
 import { say } from './output.js';

@@ -5,8 +5,10 @@ import type { Config } from '../runtime/config/types.js';
 import type { Keys } from '../store/access/keys.js';
 import type { LoginLinks } from '../store/access/login-links.js';
 import type { Users } from '../store/access/users.js';
-import { LINK_MS } from './login-link.js';
 import { withDatabase } from './open-database.js';
+
+/** Lifetime of a login link, unless it is used before. */
+export const LINK_MS = 15 * 60_000;
 
 export interface Credentials {
   user: string;

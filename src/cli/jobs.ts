@@ -9,7 +9,7 @@ import { createLeases } from '../store/cluster/leases.js';
 import { createMembers } from '../store/cluster/members.js';
 import { createRuns } from '../store/cluster/runs.js';
 import { createJobs, type JobProgress } from '../store/jobs/jobs.js';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { withLocalService } from './local-service.js';
 import { withDatabase } from './open-database.js';
 import { isoTime, type JsonFlag, printJson, printTable, say } from './output.js';

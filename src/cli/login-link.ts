@@ -2,11 +2,10 @@
 
 import { listUsers, makeLoginLink, type UserView } from '../domain/access/users.js';
 import type { Config } from '../runtime/config/types.js';
-import { CommandError, withUsers } from './accounts.js';
+import { withUsers } from './accounts.js';
+import { CommandError } from './command-error.js';
+import { LINK_MS } from './first-start.js';
 import { type JsonFlag, print, printJson, say } from './output.js';
-
-/** Lifetime of a link, unless it is used before. */
-export const LINK_MS = 15 * 60_000;
 
 /** Prints a link for the named user, or for the first one who can change things. */
 export async function showLoginLink(config: Config, options: JsonFlag & { user?: string }): Promise<void> {

@@ -14,14 +14,15 @@ import {
 import { resolve } from 'node:path';
 import { keyNames, presentVault, wrongKey } from '../app/secret-key.js';
 import { systemClock } from '../runtime/clock.js';
-import { databaseFile, fileUrl } from '../runtime/config/config.js';
+import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
+import { fileUrl } from '../runtime/file-url.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
 import { migrations } from '../store/schema/index.js';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';
 import { type JsonFlag, printJson, say } from './output.js';

@@ -7,7 +7,7 @@ import type { Db } from '../store/driver/db.js';
 import { createInstance } from '../store/settings/instance.js';
 import { forgetUnreadable, reseal, surveySealed } from '../store/vault/sealed.js';
 import { createVault, keyFile, loadKey, type Vault, type VaultKey } from '../store/vault/vault.js';
-import { CommandError } from './accounts.js';
+import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { servedBy, withDatabase } from './open-database.js';
 import { printJson, say } from './output.js';

@@ -5,9 +5,9 @@
 import { createService } from '../app/service.js';
 import type { Config } from '../runtime/config/types.js';
 import { createLog } from '../runtime/telemetry/log.js';
-import { CommandError } from './accounts.js';
 import { warnIfAlertsReachNoOne } from './alert-warning.js';
 import { warnOfCheckpoints } from './checkpoint-warning.js';
+import { CommandError } from './command-error.js';
 import { assertWritable } from './file-access.js';
 import { printJson, say } from './output.js';
 import { stopAll, stopSignal, whenAborted } from './stop.js';

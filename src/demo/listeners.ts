@@ -1,7 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { Counters } from './counters.js';
-
-export type FleetMode = 'path' | 'port' | 'address';
+import type { FleetMode } from './options.js';
 
 /** Where one site, or all of them, can be reached. */
 export interface Place {

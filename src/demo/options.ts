@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import type { FleetMode } from './listeners.js';
+
+export type FleetMode = 'path' | 'port' | 'address';
 
 export interface FleetOptions {
   /** How many sites, 1 to 65000. */

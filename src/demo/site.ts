@@ -1,7 +1,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import type { Faults } from './faults.js';
 import { generateSite } from './generate.js';
-import { type GuardState, putGuard } from './guard/state.js';
+import type { GuardState } from './guard/types.js';
 import { BUSINESSES, CHILD_SLUG, CHILD_VERSION, FAMILIES, GIVEN } from './names.js';
 import type { CompleteOptions } from './options.js';
 import type { Params } from './params.js';
@@ -109,11 +109,6 @@ export class DemoSite {
       now: this.options.now(),
     });
     return this.lazy;
-  }
-
-  /** Installs a guard on the site, as if its owner had copied the file. */
-  installGuard(login = false): GuardState {
-    return putGuard(this, undefined, login);
   }
 
   /** Records that an item has other files now. */

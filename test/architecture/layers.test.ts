@@ -1,6 +1,5 @@
 /**
- * Which layer may import which. Each folder of `src`, and each top folder beside it, is one layer;
- * `docs/architecture.md` shows the table.
+ * The rooms of the house: which may import which, folder by folder and file by file. `docs/architecture.md` shows the table.
  */
 
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,58 +10,44 @@ import { VERSION } from '../../src/runtime/version.js';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
 
-interface Layer {
+interface Room {
   /** Description for the table. */
   about: string;
-  /** Layers from which anything may be imported. */
+  /** Rooms from which anything may be imported. */
   values?: string;
-  /** Layers from which only types may be imported. */
+  /** Rooms from which only types may be imported. */
   types?: string;
 }
 
-const LAYERS: Record<string, Layer> = {
-  core: { about: 'errors, actors, clock, log and event ports; depends on nothing' },
-  schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'core' },
-  config: { about: 'the environment, read once', values: 'core store' },
-  store: { about: 'SQL, drivers, the schema, sealing', values: 'schemas' },
-  child: { about: 'the child protocol over undici', values: 'schemas core' },
-  guard: { about: 'signed requests to the guard on a site', types: 'child' },
-  probe: { about: 'probes of public addresses: HTTP, TLS, RDAP, WHOIS', values: 'schemas core' },
-  mail: { about: 'SMTP' },
-  feed: { about: 'feeds of known vulnerabilities over HTTP and from files', values: 'core probe' },
-  webhook: { about: 'webhooks and chat services over undici', values: 'core probe' },
-  audit: { about: 'performance audits: Lighthouse, PageSpeed', values: 'core probe' },
-  domain: {
-    about: 'the verbs: functions (ctx, input)',
-    values: 'schemas core',
-    types: 'store child guard probe audit mail webhook feed config',
+/** From the ground up. */
+const ROOMS: Record<string, Room> = {
+  runtime: { about: 'configuration, clock, errors, events, log, leases, metrics: knows nothing of sites' },
+  schemas: { about: 'the words: zod schemas of inputs and outputs', values: 'runtime' },
+  store: { about: 'SQL, drivers, the schema, sealing', values: 'schemas runtime' },
+  outbound: {
+    about: 'the other networks: child sites, guards, probes, mail, webhooks, feeds, audits',
+    values: 'schemas runtime',
   },
-  validation: { about: 'parsers and serializers compiled from zod schemas', values: 'schemas' },
+  domain: { about: 'the verbs: functions (ctx, input)', values: 'schemas runtime', types: 'store outbound' },
   operation: {
-    about: 'what an operation is, and its published contract',
-    values: 'schemas core validation',
-    types: 'domain config',
+    about: 'what an operation is, its published contract, validation',
+    values: 'schemas runtime',
+    types: 'domain',
   },
-  tools: { about: 'the operations, one file each', values: 'schemas domain operation', types: 'core' },
-  http: { about: 'what all HTTP ways in share', values: 'core', types: 'config' },
-  auth: { about: 'who is calling', values: 'core', types: 'http' },
-  cluster: { about: 'several processes on one database', types: 'core child' },
-  telemetry: { about: 'log, metrics, readiness', values: 'core store', types: 'child config' },
-  mcp: { about: 'way in: assistants', values: 'core operation http', types: 'auth config' },
-  run: { about: 'way in: Abilities clients', values: 'core operation http', types: 'auth' },
-  rest: {
-    about: 'way in: REST callers',
-    values: 'schemas core domain http operation validation',
-    types: 'auth config store',
+  tools: { about: 'the operations, one file each', values: 'schemas domain operation', types: 'runtime' },
+  surfaces: {
+    about: 'the ways in: HTTP, logins, MCP, Abilities, REST, the page',
+    values: 'schemas runtime domain operation',
+    types: 'store',
   },
-  page: { about: 'way in: people with a browser', values: 'core http', types: 'auth' },
-  scheduler: { about: 'way in: the clock', values: 'core domain cluster', types: 'store' },
-  engine: { about: 'the thread that writes, seen from the serving one', values: 'core', types: 'config' },
   demo: { about: 'a simulated fleet; stands alone' },
 };
 
 /** Composition roots: they may import everything. */
-const ROOTS: Record<string, string> = { app: 'composition root', cli: 'the commands' };
+const ROOTS: Record<string, string> = { app: 'the only place that constructs; the timetable', cli: 'the commands' };
+
+/** Ways in never call each other. The page serves what people see of REST; each may use HTTP and logins. */
+const WAYS_IN = ['mcp', 'abilities', 'rest', 'page'];
 
 /** External package → the files that may import it. */
 const ONLY: [RegExp, RegExp][] = [
@@ -70,13 +55,13 @@ const ONLY: [RegExp, RegExp][] = [
   [/^zod-to-json-schema$/, /^src\/operation\/contract\.ts$/],
   [/^libsql$/, /^src\/store\/driver\/embedded/],
   [/^@libsql\/client/, /^src\/store\/driver\/remote.*\.ts$/],
-  [/^undici$/, /^src\/(child|probe|audit|webhook|feed)\//],
-  [/^@streamparser\//, /^src\/feed\//],
-  [/^standardwebhooks$/, /^src\/webhook\//],
-  [/^prom-client$/, /^src\/telemetry\//],
-  [/^croner$/, /^src\/(scheduler|cli)\//],
-  [/^(hono|@hono\/)/, /^src\/(run|rest|mcp|http|page)\/|^src\/app\/(service|http-app)\.ts$/],
-  [/^@modelcontextprotocol\//, /^src\/mcp\//],
+  [/^undici$/, /^src\/outbound\//],
+  [/^@streamparser\//, /^src\/outbound\/feed\//],
+  [/^standardwebhooks$/, /^src\/outbound\/webhook\//],
+  [/^prom-client$/, /^src\/runtime\/telemetry\//],
+  [/^croner$/, /^src\/(runtime\/scheduler|cli)\//],
+  [/^(hono|@hono\/)/, /^src\/surfaces\/|^src\/app\/(service|http-app)\.ts$/],
+  [/^@modelcontextprotocol\//, /^src\/surfaces\/mcp\//],
 ];
 
 interface Import {
@@ -84,16 +69,24 @@ interface Import {
   from: string;
   /** The import's target: one of our files, or a package. */
   to: string;
-  layer: string | null;
+  room: string | null;
   type: boolean;
 }
 
 const IMPORT =
   /^(?:import|export)\s+(type\s+)?([^'"`;]*?)\s*from\s+'([^']+)'|^import '([^']+)'|\bimport\('([^']+)'\)/gm;
 
-function layerOf(file: string): string {
+function roomOf(file: string): string {
   const [top = '', second = ''] = file.split('/');
   return top === 'src' ? second.replace(/\.ts$/, '') : top;
+}
+
+/** Inside the large rooms each folder counts; `runtime` and `demo` are one each. */
+function folderOf(file: string): string {
+  const [top = '', room = '', ...rest] = file.split('/');
+  if (top !== 'src') return top;
+  const nested = ['domain', 'surfaces', 'outbound', 'store'].includes(room) && rest.length > 1;
+  return nested ? `${room}/${rest[0]}` : room;
 }
 
 function importsOf(file: string): Import[] {
@@ -107,9 +100,9 @@ function importsOf(file: string): Import[] {
     const onlyTypes = members?.every((name) => name.trim().startsWith('type ')) ?? false;
     return {
       file,
-      from: layerOf(file),
+      from: roomOf(file),
       to: ours ?? to,
-      layer: ours === null ? null : layerOf(ours),
+      room: ours === null ? null : roomOf(ours),
       type: type !== undefined || onlyTypes,
     };
   });
@@ -124,27 +117,54 @@ const imports = files.flatMap(importsOf);
 
 const listed = (names = '') => names.split(' ').filter((name) => name !== '');
 
-function allowed({ from, to, layer, type }: Import): boolean {
-  if (layer === null || layer === from || from in ROOTS) return true;
-  // Each network port exports one value: the class that domain code uses to recognize its failures.
-  if (from === 'domain' && (to === 'src/outbound/child/port.ts' || to === 'src/outbound/guard/failure.ts')) return true;
-  const { values, types } = LAYERS[from] ?? {};
-  return listed(values).includes(layer) || (type && listed(types).includes(layer));
+/** Values that verbs need of the other networks: the failures they recognize, and WordPress' maintenance page. */
+const FOR_VERBS = ['src/outbound/child/port.ts', 'src/outbound/guard/failure.ts', 'src/outbound/maintenance-page.ts'];
+
+function allowed({ from, to, room, type }: Import): boolean {
+  if (room === null || room === from || from in ROOTS) return true;
+  if (from === 'domain' && FOR_VERBS.includes(to)) return true;
+  const { values, types } = ROOMS[from] ?? {};
+  return listed(values).includes(room) || (type && listed(types).includes(room));
 }
 
-describe('the layers', () => {
+/** A circle of imports, types included, in names of `nameOf`; undefined if there is none. */
+function circle(nameOf: (file: string) => string): string[] | undefined {
+  const next = new Map<string, Set<string>>();
+  for (const { file, to, room } of imports) {
+    const [from, target] = [nameOf(file), nameOf(to)];
+    if (room !== null && from !== target) next.set(from, (next.get(from) ?? new Set()).add(target));
+  }
+  const done = new Set<string>();
+  const visit = (name: string, path: readonly string[]): string[] | undefined => {
+    if (path.includes(name)) return [...path.slice(path.indexOf(name)), name];
+    if (done.has(name)) return undefined;
+    for (const to of next.get(name) ?? []) {
+      const found = visit(to, [...path, name]);
+      if (found !== undefined) return found;
+    }
+    done.add(name);
+    return undefined;
+  };
+  for (const name of next.keys()) {
+    const found = visit(name, []);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+describe('the rooms', () => {
   it('are read whole', () => {
     expect(files.length).toBeGreaterThan(200);
-    expect(imports.filter(({ layer }) => layer !== null).length).toBeGreaterThan(500);
-    for (const { to, layer } of imports) if (layer !== null) expect(files).toContain(to);
+    expect(imports.filter(({ room }) => room !== null).length).toBeGreaterThan(500);
+    for (const { to, room } of imports) if (room !== null) expect(files).toContain(to);
   });
 
   it('are folders: src has no loose file but the command and the map', () => {
     const loose = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => !entry.isDirectory());
     expect(loose.map(({ name }) => name).sort()).toEqual(['README.md', 'cli.ts']);
-    const folders = new Set(files.map(layerOf));
-    expect([...folders].filter((name) => !(name in LAYERS) && !(name in ROOTS))).toEqual([]);
-    expect([...Object.keys(LAYERS), ...Object.keys(ROOTS)].filter((name) => !folders.has(name))).toEqual([]);
+    const folders = new Set(files.map(roomOf));
+    expect([...folders].filter((name) => !(name in ROOMS) && !(name in ROOTS))).toEqual([]);
+    expect([...Object.keys(ROOMS), ...Object.keys(ROOTS)].filter((name) => !folders.has(name))).toEqual([]);
   });
 
   it('import inwards only', () => {
@@ -153,36 +173,33 @@ describe('the layers', () => {
   });
 
   it('use all that the table allows', () => {
-    const used = new Set(imports.map(({ from, layer }) => `${from} ${layer}`));
-    const idle = Object.entries(LAYERS).flatMap(([from, { values, types }]) =>
+    const used = new Set(imports.map(({ from, room }) => `${from} ${room}`));
+    const idle = Object.entries(ROOMS).flatMap(([from, { values, types }]) =>
       [...listed(values), ...listed(types)].filter((to) => !used.has(`${from} ${to}`)).map((to) => `${from} → ${to}`),
     );
     expect(idle).toEqual([]);
   });
 
+  it('of the ways in never call each other', () => {
+    const wayOf = (file: string) => WAYS_IN.find((way) => file.startsWith(`src/surfaces/${way}/`));
+    const calls = imports.filter(({ file, to }) => {
+      const [from, target] = [wayOf(file), wayOf(to)];
+      return from !== undefined && target !== undefined && from !== target;
+    });
+    expect(calls.map(({ file, to }) => `${file} → ${to}`)).toEqual([]);
+  });
+
   it('keep each package behind its wall', () => {
     for (const [name, where] of ONLY) {
-      const outside = imports.filter(({ to, layer, file }) => layer === null && name.test(to) && !where.test(file));
+      const outside = imports.filter(({ to, room, file }) => room === null && name.test(to) && !where.test(file));
       expect(outside.map(({ file, to }) => `${file} → ${to}`)).toEqual([]);
     }
   });
 
-  it('have no cycle', () => {
-    const next = new Map<string, Set<string>>();
-    for (const { from, layer } of imports)
-      if (layer !== null && layer !== from) next.set(from, (next.get(from) ?? new Set()).add(layer));
-    const done = new Set<string>();
-    const visit = (layer: string, path: readonly string[]): string[] | null => {
-      if (path.includes(layer)) return [...path.slice(path.indexOf(layer)), layer];
-      if (done.has(layer)) return null;
-      for (const to of next.get(layer) ?? []) {
-        const cycle = visit(to, [...path, layer]);
-        if (cycle !== null) return cycle;
-      }
-      done.add(layer);
-      return null;
-    };
-    expect([...next.keys()].map((layer) => visit(layer, [])).find((cycle) => cycle !== null)).toBeUndefined();
+  it('have no circle: neither rooms, nor folders, nor files, types included', () => {
+    expect(circle(roomOf)).toBeUndefined();
+    expect(circle(folderOf)).toBeUndefined();
+    expect(circle((file) => file)).toBeUndefined();
   });
 
   it('are shown in docs/architecture.md', () => {
@@ -193,9 +210,9 @@ describe('the layers', () => {
         .join(' ') || '–';
     const table = [
       '<!-- layers:start -->',
-      '| Folder | What it is | May import | Types only |',
+      '| Room | What it is | May import | Types only |',
       '|---|---|---|---|',
-      ...Object.entries(LAYERS).map(
+      ...Object.entries(ROOMS).map(
         ([name, { about, values, types }]) => `| \`${name}\` | ${about} | ${names(values)} | ${names(types)} |`,
       ),
       ...Object.entries(ROOTS).map(([name, about]) => `| \`${name}\` | ${about} | everything | |`),
@@ -215,7 +232,7 @@ describe('the page', () => {
 
   it('imports nothing of the program: what it knows of it is the generated types of its calls', () => {
     expect(page.length).toBeGreaterThan(30);
-    const outside = page.flatMap(importsOf).filter(({ layer }) => layer !== null && layer !== 'web');
+    const outside = page.flatMap(importsOf).filter(({ room }) => room !== null && room !== 'web');
     expect(outside.map(({ file, to }) => `${file} → ${to}`)).toEqual([]);
   });
 

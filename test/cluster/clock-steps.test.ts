@@ -2,7 +2,7 @@
 
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { reapJobs, runNextChunk } from '../../src/domain/actions/chunk.js';
+import { reapJobs } from '../../src/domain/actions/chunk.js';
 import { createClockStepMonitor } from '../../src/domain/clock-steps.js';
 import type { Ctx } from '../../src/domain/context.js';
 import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
@@ -16,6 +16,7 @@ import { createStore } from '../../src/store/store.js';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { answers, type MonitoringApp, monitoringApp } from '../monitoring/monitoring-app.js';
 import { type RestApp, restApp } from '../rest/client.js';
+import { runNextChunk } from '../support/chunks.js';
 import { tempFolder } from '../support/cleanup.js';
 import { handClock, START, SYSTEM, type TestApp, testApp } from '../support/harness.js';
 import { newKey } from '../support/logins.js';

@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/actions/chunk.js';
 import { loadSites } from '../../src/domain/sites/load.js';
+import { runNextChunk } from '../support/chunks.js';
 import { type TestApp, testApp } from '../support/harness.js';
 
 let app: TestApp;

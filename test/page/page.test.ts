@@ -6,6 +6,7 @@
 import { createServer } from 'node:http';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { putGuard } from '../../src/demo/guard/state.js';
 import { runToolJobs } from '../../src/domain/connection/tool-jobs.js';
 import { editSettings } from '../../src/domain/settings/settings.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
@@ -204,7 +205,7 @@ describe('the page', needs('chromium'), () => {
   });
 
   it('opens wp-admin in one click where the guard allows it, and says why not elsewhere', async () => {
-    app.fleet.site(3).installGuard(true);
+    putGuard(app.fleet.site(3), undefined, true);
     await app.call('get-site-guard', { site_id_or_domain: 4 });
     const page = await served.open();
     await visit(page, '/sites/4', 'Overview');

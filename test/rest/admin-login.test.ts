@@ -1,14 +1,15 @@
 /** `POST /v2/sites/{site}/admin-login`: a one-time address of the guard that opens the WordPress admin. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
+import { putGuard } from '../../src/demo/guard/state.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
 beforeAll(async () => {
   app = await restApp({ sites: 4 });
   for (let i = 0; i < 4; i += 1) await app.connect(i);
-  app.fleet.site(0).installGuard().login = true;
-  app.fleet.site(1).installGuard();
+  putGuard(app.fleet.site(0)).login = true;
+  putGuard(app.fleet.site(1));
 });
 
 const ask = (site: number, body: object = {}, token = app.tokens.read_write) =>
@@ -61,7 +62,7 @@ describe('a login through the guard', () => {
     const site = app.fleet.site(0);
     for (const missing of [false, true]) {
       if (missing) site.guard = null;
-      else site.installGuard(false);
+      else putGuard(site, undefined, false);
       const refused = await ask(1);
       expect([refused.status, refused.body.code]).toEqual([409, 'svc_guard_refused']);
       expect(site.guard?.login ?? null).toBe(missing ? null : false);

@@ -1,7 +1,7 @@
 /** Calls over many sites: global actions, their jobs, and the batch. */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { runNextChunk } from '../../src/domain/actions/chunk.js';
+import { runNextChunk } from '../support/chunks.js';
 import { SYSTEM } from '../support/harness.js';
 import { newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';

@@ -4,6 +4,7 @@
 
 import { join } from 'node:path';
 import { beforeAll, expect, it } from 'vitest';
+import { putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { shortOrLong } from '../robustness/soak.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
@@ -46,7 +47,7 @@ beforeAll(async () => {
     site.faults.watchdog = i % 4 < 2;
     // So that one kill hits them at different steps.
     site.faults.latencyMs = 20 + 25 * i;
-    site.installGuard();
+    putGuard(site);
     plugins.push(plugin);
     await app.connect(i);
   }

@@ -4,6 +4,7 @@
  */
 
 import type { DemoSite } from '../../src/demo/fleet.js';
+import { putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import type { Answer, TestApp, TestOptions } from '../support/harness.js';
@@ -38,7 +39,7 @@ export async function safetyApp(options: TestOptions & { guards?: boolean } = {}
     for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
     site.state.translations = [];
     site.state.wpUpdate = null;
-    if (options.guards !== false) site.installGuard();
+    if (options.guards !== false) putGuard(site);
   }
   await app.connectAll(count);
   return safety;

@@ -1,8 +1,8 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { unsuspendHandler } from '../../src/domain/actions/handlers.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
+import { unsuspendHandler } from '../../src/domain/connection/handlers.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { checkHandler } from '../../src/domain/actions/handlers.js';
 import { resultOnSite } from '../../src/domain/actions/run-on-site.js';
+import { checkHandler } from '../../src/domain/connection/handlers.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

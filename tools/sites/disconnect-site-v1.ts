@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { disconnectHandler } from '../../src/domain/actions/handlers.js';
 import { runOnSite } from '../../src/domain/actions/run-on-site.js';
+import { disconnectHandler } from '../../src/domain/connection/handlers.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

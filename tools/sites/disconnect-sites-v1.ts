@@ -1,7 +1,7 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { disconnectHandler } from '../../src/domain/actions/handlers.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
+import { disconnectHandler } from '../../src/domain/connection/handlers.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({

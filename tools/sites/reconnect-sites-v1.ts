@@ -1,7 +1,7 @@
 import { dryRun, queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
-import { reconnectHandler } from '../../src/domain/actions/handlers.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
+import { reconnectHandler } from '../../src/domain/connection/handlers.js';
 import type { Ctx } from '../../src/domain/context.js';
 import type { SiteRef } from '../../src/domain/sites/resolve.js';
 import { allSites } from '../../src/domain/sites/sites.js';

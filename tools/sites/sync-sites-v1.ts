@@ -1,8 +1,8 @@
 import { queuedFields, siteError, siteRefs } from '../../schemas/common.js';
 import { siteBasic } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { syncHandler } from '../../src/domain/actions/handlers.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
+import { syncHandler } from '../../src/domain/connection/handlers.js';
 import { allSites } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 

@@ -1,8 +1,8 @@
 import { siteRef } from '../../schemas/common.js';
 import { siteHead, siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
-import { unsuspendHandler } from '../../src/domain/actions/handlers.js';
 import { runOnSite } from '../../src/domain/actions/run-on-site.js';
+import { unsuspendHandler } from '../../src/domain/connection/handlers.js';
 import { statusReasons } from '../../src/domain/sites/status.js';
 import { defineOperation } from '../../src/operation/operation.js';
 

@@ -5,16 +5,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, page } from '../answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
-import {
-  type ArmedVersion,
-  BEFORE_UPDATES_WERE_KNOWN,
-  findItem,
-  type GuardState,
-  type KeptVersion,
-  keep,
-  putBack,
-  removeGuard,
-} from './state.js';
+import { BEFORE_UPDATES_WERE_KNOWN, findItem, keep, putBack, removeGuard } from './state.js';
+import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
 const PROTOCOL = 'sitefleet-guard-v1';
 const SKEW = 300;

@@ -3,7 +3,8 @@
 import { type Answer, crashPage, page } from '../answer.js';
 import type { Breakage } from '../faults.js';
 import type { DemoSite } from '../site.js';
-import { findItem, type ItemKind, putBack, type RecordedFault } from './state.js';
+import { findItem, putBack } from './state.js';
+import type { ItemKind, RecordedFault } from './types.js';
 
 interface Broken {
   kind: ItemKind;

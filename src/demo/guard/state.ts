@@ -3,68 +3,8 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { inactivePlugin } from '../inventory.js';
 import type { DemoSite } from '../site.js';
-import type { PluginState, ThemeState, UpdateOffer } from '../state.js';
-
-export type ItemKind = 'plugin' | 'theme';
-
-export interface KeptVersion {
-  id: string;
-  role: 'snapshot' | 'replaced';
-  kind: ItemKind;
-  slug: string;
-  version: string;
-  /** The update that was available for it. */
-  update: UpdateOffer | null;
-  /** Unix seconds. */
-  created: number;
-  files: number;
-  bytes: number;
-  digest: string;
-}
-
-export interface ArmedVersion {
-  snapshot: string;
-  kind: ItemKind;
-  slug: string;
-  at: number;
-  until: number;
-  /** A request has passed since the item last changed. */
-  alive?: boolean;
-}
-
-export interface RecordedFault {
-  time: number;
-  first: number;
-  count: number;
-  message: string;
-  file: string;
-  line: number;
-  kind: ItemKind | null;
-  item: string | null;
-  armed: boolean;
-  blames: string | null;
-  ours: number | null;
-  cron: boolean;
-  restored: string | null;
-  waited: string | null;
-}
-
-export interface GuardState {
-  version: string;
-  login: boolean;
-  /** Used nonces, with the second after which they may be forgotten. */
-  nonces: Map<string, number>;
-  /** Newest first. */
-  kept: KeptVersion[];
-  armed: ArmedVersion[];
-  faults: RecordedFault[];
-  /** Running updates; guards before 1.1.0 do not report them. */
-  updating: { kind: ItemKind; slug: string; since: number }[];
-  /** Executed actions, in order. */
-  actions: string[];
-  /** Login tokens by their digest; `until` in unix seconds. */
-  logins: Map<string, { user: string; until: number }>;
-}
+import type { PluginState, ThemeState } from '../state.js';
+import type { GuardState, ItemKind, KeptVersion } from './types.js';
 
 /** The guard before it reported running updates. */
 export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';

@@ -2,9 +2,9 @@
 
 import type { Right } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../store/access/keys.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { withStorageError } from '../storage-messages.js';
 import { requireGrant } from './grants.js';
 

@@ -1,11 +1,11 @@
 /** Users: people who log in with a name and a password, or once by a link (REST §7.3). */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { requirePassword } from '../../runtime/password.js';
 import type { UserOutcome, UserRef, UserRight, UserRow } from '../../store/access/users.js';
 import type { Store } from '../../store/store.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { requireGrant } from './grants.js';
 
 /** What these verbs use, so that commands can run them on a bare database. */

@@ -8,7 +8,7 @@ import type { Ctx } from '../context.js';
 import { callsAtOnce } from '../settings/effects.js';
 import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
 import { retryWhileUnavailable } from '../storage-messages.js';
-import { handlerOf, type JobHandler, type SiteOutcome } from './handlers.js';
+import type { HandlerOf, JobHandler, SiteOutcome } from './handler.js';
 import { withEarlier } from './outcomes.js';
 
 /** A process that does not renew its lease for this long loses the job to another one. */
@@ -22,10 +22,12 @@ const TURN_MS = 15_000;
 /**
  * Claims one due job and runs its next chunk; without a pause between chunks, also the following ones, for one turn.
  * False if nothing was due.
+ * @param handlerOf the table of job handlers
  * @param claimed called once a job was claimed
  */
 export async function runNextChunk(
   ctx: Ctx,
+  handlerOf: HandlerOf,
   owner: string,
   leaseMs = LEASE_MS,
   claimed: () => void = () => undefined,
@@ -38,7 +40,7 @@ export async function runNextChunk(
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
     const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
-    await runChunks({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, job);
+    await runChunks({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, handlerOf, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();
@@ -63,7 +65,7 @@ async function keepLease(ctx: Ctx, job: JobRow, leaseMs: number, lost: AbortCont
  * Each chunk is stored as started before its sites are called. The next one begins while the last sites of this one are
  * still running: as soon as fewer of the job's sites are running than calls are allowed at once.
  */
-async function runChunks(ctx: Ctx, job: JobRow): Promise<void> {
+async function runChunks(ctx: Ctx, handlerOf: HandlerOf, job: JobRow): Promise<void> {
   const handler = handlerOf(job.type);
   const params = JSON.parse(job.params) as object;
   const { clock, store } = ctx;

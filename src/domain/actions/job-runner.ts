@@ -7,6 +7,7 @@ import { isProcessGone, type ProcessLocation } from '../../runtime/cluster/proce
 import { asServiceError } from '../../runtime/errors.js';
 import type { ClockWork } from '../clock-steps.js';
 import { LEASE_MS, releaseOrphans, runNextChunk } from './chunk.js';
+import type { HandlerOf } from './handler.js';
 
 /** How many jobs this process works on at once. */
 const AT_ONCE = 4;
@@ -22,7 +23,7 @@ export interface JobRunner {
 }
 
 export function createJobRunner(
-  parts: ClockWork & { location?: ProcessLocation | undefined; leaseMs?: number | undefined },
+  parts: ClockWork & { handlerOf: HandlerOf; location?: ProcessLocation | undefined; leaseMs?: number | undefined },
 ): JobRunner {
   const leaseMs = parts.leaseMs ?? LEASE_MS;
   const running = new Set<Promise<void>>();
@@ -43,7 +44,7 @@ export function createJobRunner(
       while (
         !stopped &&
         !ctx.signal.aborted &&
-        (await parts.withCtx((turn) => runNextChunk(turn, parts.owner, leaseMs, fill)))
+        (await parts.withCtx((turn) => runNextChunk(turn, parts.handlerOf, parts.owner, leaseMs, fill)))
       );
     } catch (error) {
       // An unavailable storage is logged once elsewhere, not by every lane each second.

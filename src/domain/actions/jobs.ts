@@ -4,11 +4,11 @@ import { randomUUID } from 'node:crypto';
 import type { JobType, jobStatus as jobStatusSchema } from '../../../schemas/job.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError, storageFailure } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
 import type { JobItem } from '../../store/jobs/rows.js';
 import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
-import { isoTime } from '../sites/sites.js';
 
 export interface QueuedAnswer {
   queued: true;

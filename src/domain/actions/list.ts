@@ -1,9 +1,9 @@
 /** The list of running and ended jobs, including those of the tools. */
 
 import type { Origin } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { ListedJob } from '../../store/jobs/jobs.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 
 function entryOf(job: ListedJob) {
   const origin = job.origin === '' ? null : (JSON.parse(job.origin) as Origin);

@@ -3,7 +3,7 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ErrorCode } from '../../runtime/errors.js';
 import type { JobItem } from '../../store/jobs/rows.js';
-import type { SiteOutcome } from './handlers.js';
+import type { SiteOutcome } from './handler.js';
 
 /** The outcome of a site along with what was done there before: an earlier failure of an item that was tried again is over. */
 export function withEarlier<T extends SiteOutcome>(before: readonly JobItem[], outcome: T): T {

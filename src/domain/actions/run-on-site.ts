@@ -3,7 +3,7 @@
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { loadRecord } from '../sites/sites.js';
-import type { JobHandler, NoParams } from './handlers.js';
+import type { JobHandler, NoParams } from './handler.js';
 import { NO_PARAMS, runOnOne } from './run-on-sites.js';
 
 /** Runs the handler within the time of a direct call and returns its result. Throws as `runOnOne` does. */

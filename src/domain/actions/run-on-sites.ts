@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import { batchThreshold } from '../settings/effects.js';
 import { type LoadedSite, loadSites, siteCallError } from '../sites/load.js';
 import { type ResolveError, resolveSites, type Selection, type SiteRef, selectionOf } from '../sites/resolve.js';
-import type { JobHandler, NoParams } from './handlers.js';
+import type { JobHandler, NoParams } from './handler.js';
 import { type QueuedAnswer, queueJob, statusUrl } from './jobs.js';
 
 export interface SitesResult<R> {

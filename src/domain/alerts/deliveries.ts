@@ -6,11 +6,11 @@
 import type { RecipientType } from '../../../schemas/alerts.js';
 import type { PostFailure } from '../../outbound/webhook/sender.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { pooled } from '../../runtime/pool.js';
 import type { DeliveryStatus, DueDelivery, UnroutedAlert } from '../../store/monitoring/alert-deliveries.js';
 import type { AlertTarget, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { isAlertKind, type MailedAlert } from './mail/alerts.js';
 import { mailLook } from './mail/settings.js';
 import { chatPost, type MessageOptions, webhookPost } from './messages.js';

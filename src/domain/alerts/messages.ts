@@ -4,8 +4,8 @@
  */
 
 import type { RecipientType } from '../../../schemas/alerts.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
-import { isoTime } from '../sites/sites.js';
 import { type MailedAlert, toneOf, wordsOf } from './mail/alerts.js';
 import { oneLine, TONE_COLOURS, type Tone } from './mail/layout.js';
 

@@ -4,10 +4,10 @@ import { randomBytes } from 'node:crypto';
 import type { AlertKindName, RecipientType } from '../../../schemas/alerts.js';
 import { parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { AlertTarget, RecipientFields, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import { requireAccess } from '../clients/records.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { minutesOf, timeOf } from './quiet-hours.js';
 
 /** More would turn every alert into a flood of requests. */

@@ -2,10 +2,11 @@
 
 import type { AuditStrategyChoice } from '../../../schemas/audit.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { AuditChoice, AuditRow, AuditSite, AuditStatus, AuditStrategy } from '../../store/audits/audits.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { allSites, isoTime } from '../sites/sites.js';
+import { allSites } from '../sites/sites.js';
 import { auditSettings, requireEngine } from './settings.js';
 
 const STRATEGIES: readonly AuditStrategy[] = ['desktop', 'mobile'];

@@ -22,7 +22,6 @@ import {
   siteItem,
   stored,
 } from './records.js';
-import { emitSuspensions } from './suspension.js';
 
 export interface ClientListFilter {
   status: 'any' | ClientStatus;

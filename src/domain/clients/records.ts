@@ -1,10 +1,10 @@
 /** Finding, showing and refusing clients: shared by the verbs of clients. */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { ClientItemRow, ClientKey, ClientRow, ClientWrite } from '../../store/clients/rows.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { type Standing, standingIn } from '../sites/status.js';
 
 export type ClientRef = number | string;

@@ -2,8 +2,8 @@
 
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { SuspensionChange } from '../../store/sites/status.js';
-import { reconnectHandler } from '../actions/handlers.js';
 import { answerOnSites } from '../actions/run-on-sites.js';
+import { reconnectHandler } from '../connection/handlers.js';
 import type { Ctx } from '../context.js';
 import { type ResolveError, selectionOf } from '../sites/resolve.js';
 import { withStorageError } from '../storage-messages.js';

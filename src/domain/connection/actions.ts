@@ -2,21 +2,21 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import {
-  checkHandler,
-  disconnectHandler,
-  type JobHandler,
-  reconnectHandler,
-  suspendHandler,
-  syncHandler,
-  unsuspendHandler,
-} from '../actions/handlers.js';
+import type { JobHandler } from '../actions/handler.js';
 import { runOnOne } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { siteSecurity } from '../sites/findings.js';
 import { type LoadedSite, loadSite, requireConnection, requireNotSuspended, siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
 import type { CheckResult } from './check.js';
+import {
+  checkHandler,
+  disconnectHandler,
+  reconnectHandler,
+  suspendHandler,
+  syncHandler,
+  unsuspendHandler,
+} from './handlers.js';
 import { removeSite } from './notify-child.js';
 import { notReconnected } from './suspension.js';
 import { storeSnapshot } from './sync.js';

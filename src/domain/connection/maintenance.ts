@@ -1,10 +1,10 @@
 /** Scheduled maintenance: daily sync, site health. Each run is bounded; the next one continues. */
 
-import { syncHandler } from '../actions/handlers.js';
 import { runOnSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
 import { healthScore } from '../sites/health.js';
+import { syncHandler } from './handlers.js';
 
 /** Runs of the daily sync per day: it is called every five minutes. */
 const RUNS_PER_DAY = 288;

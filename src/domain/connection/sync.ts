@@ -23,9 +23,6 @@ import { withChildsWww } from '../sites/urls.js';
 import { compareVersions } from '../sites/versions.js';
 import { settleOpenChanges } from './open-changes.js';
 
-/** A plugin or theme without a release for this long counts as abandoned (operations §5.7). */
-export const ABANDONED_AFTER_DAYS = 730;
-
 /** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
 

@@ -8,11 +8,12 @@ import { siteWord } from '../../../schemas/site-text.js';
 import { ChildFailure } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { Origin } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { ToolKind } from '../../store/jobs/tool-jobs.js';
-import { liveSiteError, requireLive } from '../content/live-content.js';
 import { type Ctx, originOf } from '../context.js';
+import { liveSiteError, requireLive } from '../sites/live.js';
 import { type LoadedSite, loadSites, requireConnection, requireNotOnTrial } from '../sites/load.js';
-import { allSites, isoTime } from '../sites/sites.js';
+import { allSites } from '../sites/sites.js';
 import { renewRegistration } from './connection.js';
 
 interface Tool {

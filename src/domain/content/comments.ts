@@ -2,11 +2,11 @@
 
 import { COMMENT_STATUSES, type Comment, type CommentStatus } from '../../../schemas/comment.js';
 import type { CommentsQuery } from '../../outbound/child/port.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import type { LoadedSite } from '../sites/load.js';
-import { isoTime } from '../sites/sites.js';
 import { type DayRange, requireRange, siteRange } from './day-range.js';
 import { type LiveError, type LiveFilter, readFromSites, resolveLiveSites, withLiveSite } from './live-content.js';
 

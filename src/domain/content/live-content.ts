@@ -3,11 +3,11 @@
  * failures.
  */
 
-import { ChildFailure } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { fanOutPace } from '../settings/effects.js';
+import { liveSiteError, requireLive } from '../sites/live.js';
 import {
   type LoadedSite,
   loadSite,
@@ -15,7 +15,6 @@ import {
   requireConnection,
   requireNotOnTrial,
   requireVersion,
-  siteCallError,
 } from '../sites/load.js';
 import { resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
@@ -195,33 +194,4 @@ export async function withLiveSite<T>(
   } catch (error) {
     throw liveSiteError(error, siteId);
   }
-}
-
-/**
- * Throws for a site that is suspended or was disconnected manually (REST §5). A site whose last sync failed is tried if
- * the call names it, and skipped if the call covers the whole fleet.
- */
-export function requireLive({ site }: LoadedSite, named = true): void {
-  if (site.status === 'connected' || (named && site.status === 'disconnected' && site.disconnected === 0)) return;
-  const suspended = site.status === 'suspended';
-  throw suspended
-    ? new ServiceError('svc_site_suspended', `Site ${site.id} is suspended, so it is not contacted.`, {
-        advice: 'Lift the suspension first.',
-        data: { site_id: site.id },
-      })
-    : new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected, so it is not contacted.`, {
-        advice: 'Reconnect the site, or sync it once it is back.',
-        data: { site_id: site.id },
-      });
-}
-
-/** Converts a failed live call to a known error code; what the child said is in `data` (REST §2.3). */
-export function liveSiteError(error: unknown, siteId: number): ServiceError {
-  const known = siteCallError(error, siteId, 'svc_child_error');
-  if (!(error instanceof ChildFailure) || error.kind !== 'child_error') return known;
-  return new ServiceError(known.code, known.message, {
-    ...(known.advice === undefined ? {} : { advice: known.advice }),
-    data: { ...known.data, child_code: error.childCode, child_message: error.message },
-    cause: error,
-  });
 }

@@ -4,7 +4,7 @@ import { ChildFailure } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { EventFacts } from '../../runtime/events.js';
 import type { Ctx } from '../context.js';
-import { liveSiteError } from './live-content.js';
+import { liveSiteError } from '../sites/live.js';
 
 /** A refusal by the site gets the code of the route; an unreachable site keeps its own code (REST §6.12). */
 export async function withPostError<T>(code: ErrorCode, siteId: number, work: () => Promise<T>): Promise<T> {

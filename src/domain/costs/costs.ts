@@ -2,13 +2,14 @@
 
 import type { clientCostEntry, costEntry, RenewalType } from '../../../schemas/cost.js';
 import type { z } from '../../../schemas/zod.js';
+import { dateOf } from '../../runtime/iso-time.js';
 import type { CoveringCost } from '../../store/costs/shares.js';
 import { type ClientRef, clientHead, findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import { decimal, type Fraction, over, plus, rounded, times, ZERO } from './money.js';
-import { dateOf, nextRenewal } from './periods.js';
+import { nextRenewal } from './periods.js';
 
 type CostEntry = z.output<ReturnType<typeof costEntry>>;
 type SiteCostEntry = z.output<ReturnType<typeof clientCostEntry>>;

@@ -1,6 +1,7 @@
 /** Calendar periods on plain dates, `YYYY-MM-DD` in UTC (operations §5.9). */
 
 import type { RenewalType } from '../../../schemas/cost.js';
+import { dateOf } from '../../runtime/iso-time.js';
 
 const DAY_MS = 86_400_000;
 
@@ -10,16 +11,6 @@ const PERIOD: Record<RenewalType, { days: number } | { months: number }> = {
   quarterly: { months: 3 },
   yearly: { months: 12 },
 };
-
-/** The UTC date of an instant in milliseconds. */
-export function dateOf(ms: number): string {
-  return new Date(ms).toISOString().slice(0, 10);
-}
-
-/** An instant in milliseconds as ISO 8601 UTC in whole seconds, `2025-12-03T10:00:00Z` (operations §5.3). */
-export function timestampOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19)}Z`;
-}
 
 /**
  * First renewal after `last` that is on or after `today`. Periods are counted from `last` itself, so that the 31st

@@ -3,7 +3,9 @@
 import type { costChange, costRecord, newCost } from '../../../schemas/cost.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
-import type { CostFields, CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
+import { dateOf, timestampOf } from '../../runtime/iso-time.js';
+import type { CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
+import type { CostFields } from '../../store/costs/fields.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import { requireAccess } from '../clients/records.js';
 import type { Ctx } from '../context.js';
@@ -11,7 +13,6 @@ import { requireModule } from '../settings/modules.js';
 import { withStorageError } from '../storage-messages.js';
 import { nextDue, siteCosts } from './costs.js';
 import { paymentMethods, productTypes } from './lists.js';
-import { dateOf, timestampOf } from './periods.js';
 
 export type CostView = z.output<ReturnType<typeof costRecord>>;
 export type NewCost = z.output<ReturnType<typeof newCost>>;

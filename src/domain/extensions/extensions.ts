@@ -6,13 +6,13 @@ import type { ExtensionKind } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { extensionHandler } from '../actions/handlers.js';
 import { type ContinuedJob, runOnOne } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions, MUST_USE } from '../sites/inventory.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
 import type { ActionResult, ExtensionParams } from './act.js';
+import { extensionHandler } from './handler.js';
 
 type ExtensionEntry = z.output<ReturnType<typeof extension>>;
 

@@ -2,10 +2,10 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { extensionHandler } from '../actions/handlers.js';
 import { chooseSites, errorEntries, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
+import { extensionHandler } from './handler.js';
 import { isCalled } from './names.js';
 import { requireOwners } from './offer-filters.js';
 

@@ -3,13 +3,13 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
-import { isoTime } from '../sites/sites.js';
-import { TYPE_GROUPS } from '../updates/updates.js';
+import { TYPE_GROUPS } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
 
 const HOUR_MS = 3_600_000;

@@ -11,7 +11,7 @@ import { packagesCalled } from '../extensions/packages.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { cellsOf, columnsOf } from '../sites/search-cells.js';
 import { compareVersions } from '../sites/versions.js';
-import { TYPE_GROUPS, type TypeGroup } from '../updates/updates.js';
+import { TYPE_GROUPS, type TypeGroup } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
 
 /** A search as requested. Empty lists and texts filter nothing. */

@@ -1,8 +1,8 @@
 /** Alerts, newest first. */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import type { AlertRow } from '../../store/monitoring/alerts.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 
 export async function listAlerts(ctx: Ctx, siteIds: readonly number[] | undefined, page: number, perPage: number) {
   const { items, total } = await ctx.store.alerts.list(

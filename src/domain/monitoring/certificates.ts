@@ -3,6 +3,7 @@
 import type { CertificateAnswer } from '../../outbound/probe/probe.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type {
   CertificateFilter,
   CertificateRecord,
@@ -12,7 +13,6 @@ import type {
 import type { SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { isoTime } from '../sites/sites.js';
 import { daysLeft, expiryClock, expiryStep } from './expiry.js';
 import { nextTurn } from './settings.js';
 

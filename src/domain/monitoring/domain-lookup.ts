@@ -5,8 +5,8 @@
 
 import type { DomainAnswer, DomainFacts } from '../../outbound/probe/probe.js';
 import { type Alert, type EventFacts, emitAlerts } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { daysLeft, expiryStep } from './expiry.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,10 +1,10 @@
 /** Registered domains of the sites: listed from storage, looked up on request (REST §6.6). */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { DomainFilter, DomainStatus, SiteDomainRow } from '../../store/monitoring/domains.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
-import { isoTime } from '../sites/sites.js';
 import { hostOf } from '../sites/urls.js';
 import { dueIn, lookUpDomain } from './domain-lookup.js';
 import { daysLeft, expiryClock } from './expiry.js';

@@ -1,10 +1,10 @@
 /** Changes monitors and checks single ones manually (REST §6.11.2, §6.11 R135–R137). */
 
 import type { ProbeTiming } from '../../outbound/probe/probe.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { editSettings, wrongField } from '../settings/settings.js';
-import { isoTime } from '../sites/sites.js';
 import { applyChecks } from './apply.js';
 import { checkOnce } from './check.js';
 import { getMonitorBasic, monitorRow } from './monitors.js';

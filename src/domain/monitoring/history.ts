@@ -2,10 +2,10 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { ownMember } from '../../runtime/own-member.js';
 import type { BeatRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 import { incidentView } from './incidents.js';
 
 const HOUR_MS = 3_600_000;

@@ -1,9 +1,9 @@
 /** Incidents of all sites, and their acknowledgement. */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { FleetIncidentRow, IncidentFilter, IncidentRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
-import { isoTime } from '../sites/sites.js';
 
 /** Times in the text form of the user's document, and as ISO 8601 as well. */
 export function incidentView(row: IncidentRow, now: number) {

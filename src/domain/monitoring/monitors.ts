@@ -2,11 +2,11 @@
 
 import { intervalLabel } from '../../../schemas/monitoring.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { MonitorFilter, MonitorRow } from '../../store/monitoring/monitors.js';
 import type { MonitorSums } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../settings/effects.js';
-import { isoTime } from '../sites/sites.js';
 import { beatView, STATE_WORDS } from './history.js';
 import { effectiveSettings, followedSettings, settingsView } from './settings.js';
 import { NEVER } from './state.js';

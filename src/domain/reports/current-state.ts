@@ -3,13 +3,14 @@
  * (REST §6.8.2).
  */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
 import { findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { abandonedItems } from '../sites/findings.js';
 import { healthScore } from '../sites/health.js';
 import { installedExtensions } from '../sites/inventory.js';
-import { isoTime, loadRecord } from '../sites/sites.js';
+import { loadRecord } from '../sites/sites.js';
 import { UPDATE_TYPES, type UpdateType } from '../updates/results.js';
 import { type Findings, listValue, numberValue, type ReportRequest, type Section, textValue } from './types.js';
 

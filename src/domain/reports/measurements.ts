@@ -1,11 +1,11 @@
 /** Segments that other parts of the service measure: certificate, domain, page speed (REST §6.8.2). */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 import { getCertificate } from '../monitoring/certificates.js';
 import { getDomain } from '../monitoring/domains.js';
 import { requireModule } from '../settings/modules.js';
-import { isoTime } from '../sites/sites.js';
 import {
   type ChartPoint,
   type Findings,

@@ -2,12 +2,13 @@
 
 import { type ReportFormat, SEGMENTS, type Segment } from '../../../schemas/report.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { dayEnd, dayStart } from '../../runtime/time-zones.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
-import { isoTime, loadRecord } from '../sites/sites.js';
+import { loadRecord } from '../sites/sites.js';
 import { activityFindings } from './activity.js';
 import { ACTIVITIES } from './activity-words.js';
 import { abandonedFindings, miscFindings, pendingFindings, websiteFindings } from './current-state.js';

@@ -1,10 +1,10 @@
 /** The two shapes of a report as data: bracketed tokens (`raw`) and plain keys (`normal`) (REST §6.8.1). */
 
 import { escapeHtml } from '../../runtime/escape-html.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import { dayStart, wallOf, wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
 import { groupValues } from '../settings/effects.js';
-import { isoTime } from '../sites/sites.js';
 import { chartSvg } from './charts.js';
 import { phpDate } from './php-date.js';
 import type { Report } from './report.js';

@@ -1,9 +1,9 @@
 /** The uptime segment: what the service's own monitor measured (REST §6.8.2). */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { HOURS_KEPT_MS, STATE_WORDS } from '../monitoring/history.js';
 import { monitorRow } from '../monitoring/monitors.js';
-import { isoTime } from '../sites/sites.js';
 import {
   type Findings,
   listValue,

@@ -102,6 +102,9 @@ export async function syncDueSince(ctx: Source, now: number): Promise<{ since: n
 
 const DAY_MS = 24 * 3600_000;
 
+/** A plugin or theme without a release for this long counts as abandoned by default (operations §5.7). */
+export const ABANDONED_AFTER_DAYS = 730;
+
 const ABANDONED_AFTER = 'numberdays_outdate_plugin_theme';
 
 /** Days without a release after which a plugin or theme counts as abandoned. */

@@ -1,10 +1,10 @@
 /** The history of a site as sentences: changes made on the site itself, and through this service. */
 
+import { isoTime } from '../../runtime/iso-time.js';
 import type { ChangeFilter, ChangeRow, ChangeSource } from '../../store/sites/change-list.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from './resolve.js';
-import { isoTime } from './sites.js';
 
 /** A caller's names for where a change was made. */
 export const CHANGE_SOURCES = ['wpadmin', 'dashboard', 'all'] as const;

@@ -2,15 +2,13 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import type { ExtensionKind } from '../../outbound/child/port.js';
+import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { ownMember } from '../../runtime/own-member.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { ABANDONED_AFTER_DAYS } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
-import { dateOf } from '../costs/periods.js';
-import { abandonedAfterDays } from '../settings/effects.js';
+import { ABANDONED_AFTER_DAYS, abandonedAfterDays } from '../settings/effects.js';
 import { installedExtensions, KIND_NUMBER } from './inventory.js';
 import { getSite, type SiteRef } from './resolve.js';
-import { isoTime } from './sites.js';
 
 /**
  * Seconds since the epoch: a last release before this counts as abandoned. Two calendar years before now in UTC

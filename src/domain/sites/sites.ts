@@ -13,8 +13,6 @@ import { presentHealthScore } from './health.js';
 import { getSite, removedMeanwhile, type SiteRef } from './resolve.js';
 import { lastVisit, type Standing, standings, statusReasons } from './status.js';
 
-export { isoTime };
-
 /** A site as returned by get-site, add-site and update-site. */
 export type SiteView = z.output<ReturnType<typeof siteSchema>>;
 

@@ -3,10 +3,10 @@
 import type { tag as tagSchema } from '../../../schemas/tag.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { timestampOf } from '../../runtime/iso-time.js';
 import type { TagFilter, TagRow, TagWrite } from '../../store/sites/tags.js';
 import { siteItem } from '../clients/records.js';
 import type { Ctx } from '../context.js';
-import { timestampOf } from '../costs/periods.js';
 import { listStandingSites } from '../sites/sites.js';
 import { withStorageError } from '../storage-messages.js';
 

@@ -3,11 +3,12 @@
 import type { bucketFields } from '../../../schemas/time.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { timestampOf } from '../../runtime/iso-time.js';
 import { dayStart, wordpressTime } from '../../runtime/time-zones.js';
 import type { BucketFields, BucketFilter, BucketRow, Recurrence } from '../../store/time-tracker/buckets.js';
 import type { Ctx } from '../context.js';
 import { decimal, times } from '../costs/money.js';
-import { plusMonths, timestampOf } from '../costs/periods.js';
+import { plusMonths } from '../costs/periods.js';
 import { dashboardZone } from '../settings/effects.js';
 import { withStorageError } from '../storage-messages.js';
 

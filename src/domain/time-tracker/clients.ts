@@ -1,10 +1,10 @@
 /** Clients in the time tracker: hours worked for each, and how much of it is billed (REST §6.9.1). */
 
+import { timestampOf } from '../../runtime/iso-time.js';
 import type { ClientFilter, ClientItemRow } from '../../store/clients/rows.js';
 import type { PriceGroup } from '../../store/time-tracker/tasks.js';
 import { findClient } from '../clients/records.js';
 import type { Ctx } from '../context.js';
-import { timestampOf } from '../costs/periods.js';
 import { priceOf } from './views.js';
 
 /** Not sent to the client yet. */

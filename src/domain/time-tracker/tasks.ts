@@ -5,12 +5,12 @@
 import type { taskFields } from '../../../schemas/time.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { timestampOf } from '../../runtime/iso-time.js';
 import { dayEnd, dayStart } from '../../runtime/time-zones.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
 import { requireAccess } from '../clients/records.js';
 import { type DayRange, requireRange } from '../content/day-range.js';
 import type { Ctx } from '../context.js';
-import { timestampOf } from '../costs/periods.js';
 import { dashboardZone } from '../settings/effects.js';
 import { withStorageError } from '../storage-messages.js';
 import { findBucket, requireServes } from './buckets.js';

@@ -1,9 +1,9 @@
 /** Formats tasks and their totals. */
 
+import { timestampOf } from '../../runtime/iso-time.js';
 import type { PriceGroup, TaskRow } from '../../store/time-tracker/tasks.js';
 import type { Ctx } from '../context.js';
 import { decimal, over, plus, rounded, times, ZERO } from '../costs/money.js';
-import { timestampOf } from '../costs/periods.js';
 import { remainingSeconds } from './buckets.js';
 
 export type TaskView = Awaited<ReturnType<typeof taskViews>>[number];

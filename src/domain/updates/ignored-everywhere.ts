@@ -4,9 +4,9 @@
  */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
 import { isCalled } from '../extensions/names.js';
-import { isoTime } from '../sites/sites.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
 import { UPDATE_TYPES } from './results.js';
 

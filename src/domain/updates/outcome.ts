@@ -1,6 +1,6 @@
 /** The meaning of a run of updates for a job: whether its site has succeeded, its error, and each item. Pure. */
 
-import type { SiteOutcome } from '../actions/handlers.js';
+import type { SiteOutcome } from '../actions/handler.js';
 import { outcomeOfItems } from '../actions/outcomes.js';
 import type { ApplyResult } from './results.js';
 

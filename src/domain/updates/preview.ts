@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import type { ApplyError } from './results.js';
+import type { ApplyError, TypeGroup } from './results.js';
 import {
   countsOf,
   notOffered,
@@ -18,7 +18,6 @@ import {
   siteError,
   sitesWithUpdates,
   summaryOf,
-  type TypeGroup,
   typeNumbers,
   unresolved,
 } from './updates.js';

@@ -10,6 +10,10 @@ import type { FleetOffer } from '../../store/updates/updates.js';
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 export type UpdateType = (typeof UPDATE_TYPES)[number];
 
+/** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
+export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
+export type TypeGroup = (typeof TYPE_GROUPS)[number];
+
 export type Applied = z.output<ReturnType<typeof appliedEntry>>;
 
 export type Suspect = z.output<ReturnType<typeof suspectUpdates>>[number];

@@ -6,7 +6,6 @@ import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { type UpdateParams, updateHandler } from '../actions/handlers.js';
 import type { QueuedAnswer } from '../actions/jobs.js';
 import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
@@ -15,6 +14,8 @@ import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, type ResolveError, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
+import { updateHandler } from './handler.js';
+import type { UpdateParams } from './params.js';
 import {
   type Applied,
   type ApplyError,
@@ -22,6 +23,8 @@ import {
   failed,
   type Suspect,
   siteFields,
+  TYPE_GROUPS,
+  type TypeGroup,
   UPDATE_TYPES,
   type UpdateType,
 } from './results.js';
@@ -30,10 +33,6 @@ import {
 export function suspectsMember(suspects: Suspect[]): { suspects?: Suspect[] } {
   return suspects.length === 0 ? {} : { suspects };
 }
-
-/** Names in filters and summaries, in the order of the type numbers (operations §5.5). */
-export const TYPE_GROUPS = ['core', 'plugins', 'themes', 'translations'] as const;
-export type TypeGroup = (typeof TYPE_GROUPS)[number];
 
 export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));

@@ -14,7 +14,7 @@ export interface GuardsParts {
 }
 
 /** Next to the sources, and next to the folder they are built into. */
-const PLACES = ['../../php/sitefleet-guard.php', '../../../../php/sitefleet-guard.php'];
+const PLACES = ['../../../php/sitefleet-guard.php', '../../../../php/sitefleet-guard.php'];
 
 /** Creates the port. The plugin's file is read when it is first needed. */
 export function createGuards({ exchange, now }: GuardsParts): SiteGuards {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fileUrl } from '../../store/driver/files.js';
+import { fileUrl } from '../file-url.js';
 import type { Parser } from './parsers.js';
 import {
   anyText,
@@ -32,8 +32,6 @@ import {
 } from './parsers.js';
 import type { Config } from './types.js';
 import { CONFIRM_POLICIES, DEFAULT_TOOLSETS, MODULES, SAFE_UPDATES, TOOLSETS } from './types.js';
-
-export { fileUrl };
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -6,7 +6,7 @@
 
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import type { Labels, MetricFamily, Recorder } from './metrics.js';
+import type { Labels, MetricFamily, Recorder } from './metric-types.js';
 
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 1, 2.5, 10, 30, 60];
 const TICK_MS = 20;

@@ -1,8 +1,9 @@
 /** Copies a database file, and verifies that the copy is complete. */
 
 import { renameSync, rmSync, statSync } from 'node:fs';
+import { fileUrl } from '../../runtime/file-url.js';
 import { StorageError } from '../driver/db.js';
-import { backup, fileUrl } from '../driver/files.js';
+import { backup } from '../driver/files.js';
 import { openDb } from '../driver/open.js';
 
 /** Suffix of a file that has not been verified yet. */

@@ -5,23 +5,8 @@ import { StorageError, sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow, only, updateRow } from '../driver/rows.js';
 import { except } from '../driver/sql-fragments.js';
+import type { CostFields } from './fields.js';
 import { createCostShares } from './shares.js';
-
-export interface CostFields {
-  name: string;
-  url: string;
-  type: string;
-  product_type: string;
-  license_type: string;
-  cost_status: string;
-  payment_method: string;
-  /** Decimal text. */
-  price: string;
-  renewal_type: string | null;
-  /** `YYYY-MM-DD`. */
-  last_renewal: string | null;
-  note: string;
-}
 
 /** Ids of the targets of a cost. `groups` are tags. */
 export interface CostTargets {

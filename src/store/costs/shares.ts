@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { except } from '../driver/sql-fragments.js';
-import type { CostFields } from './costs.js';
+import type { CostFields } from './fields.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
 export interface CoveringCost

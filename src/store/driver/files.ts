@@ -27,11 +27,6 @@ export function databasePath(url: string): string {
   return resolve(path);
 }
 
-/** The URL of a database file. */
-export function fileUrl(path: string): string {
-  return `file:${path.replace(/[%?#]/g, (char) => encodeURIComponent(char))}`;
-}
-
 /**
  * Creates the file (0600) and its folder (0700) before SQLite does, which would let others read them. The -wal file
  * takes over the mode.

@@ -2,6 +2,7 @@
 
 import { nearestName } from '../../operation/validation/nearest-name.js';
 import { ownMember } from '../../runtime/own-member.js';
+import type { InnerCodes } from './errors.js';
 
 interface Alias {
   /** The parameter's name in this interface. */
@@ -50,6 +51,14 @@ const MEANT: Readonly<Record<string, string>> = {
 
 /** Alias → name. */
 export type Aliases = ReadonlyMap<string, string>;
+
+/** Aliases of parameters, and the codes of invalid ones. */
+export interface Naming {
+  aliases: Aliases;
+  inner: InnerCodes;
+  /** Treats null as absent for optional parameters that do not accept null. Otherwise null clears, or is refused. */
+  nullIsAbsent: boolean;
+}
 
 /** The aliases of the parameters of a row. */
 export function aliasesOf(path: string, names: readonly string[]): Aliases {

@@ -5,9 +5,9 @@ import { definitionOf, MAX_ISSUES } from '../../../schemas/zod-internals.js';
 import { tooLong } from '../../operation/validation/lengths.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { nested } from './dotted-names.js';
-import { type InnerCodes, invalidParam, invalidParams, missingParams } from './errors.js';
+import { invalidParam, invalidParams, missingParams } from './errors.js';
 import type { Input, Repeated } from './input.js';
-import { type Aliases, unknownName } from './names.js';
+import { type Aliases, type Naming, unknownName } from './names.js';
 import type { Route } from './route.js';
 
 /**
@@ -22,14 +22,6 @@ export function parseParams(route: Route, { fields, repeated }: Input, path: Rea
   const long = tooLong(route.params(), given);
   if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming());
   return route.quick(given) ?? (parseFields(route.params(), given, route.naming()) as unknown);
-}
-
-/** Aliases of parameters, and the codes of invalid ones. */
-export interface Naming {
-  aliases: Aliases;
-  inner: InnerCodes;
-  /** Treats null as absent for optional parameters that do not accept null. Otherwise null clears, or is refused. */
-  nullIsAbsent: boolean;
 }
 
 /** Parses an object; its schema refuses unknown names. Throws `rest_missing_callback_param` or `rest_invalid_param`. */

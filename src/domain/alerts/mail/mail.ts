@@ -2,9 +2,9 @@
 
 import type { MailType } from '../../../../schemas/mail.js';
 import type { MailFailure } from '../../../outbound/mail/mailer.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { MailRow, WaitingAlert } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
-import { isoTime } from '../../sites/sites.js';
 import { type AlertMail, isAlertKind, type MailedAlert, mailsOf, mailTypeOf } from './alerts.js';
 import { mailLook, mailToSend } from './settings.js';
 

@@ -5,11 +5,11 @@
 
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import { ServiceError } from '../../../runtime/errors.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import { ownMember } from '../../../runtime/own-member.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireConnection } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
-import { isoTime } from '../../sites/sites.js';
 import { guardError } from './find-guard.js';
 import { installGuard } from './site-guard.js';
 

@@ -5,10 +5,10 @@
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import { ServiceError } from '../../../runtime/errors.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { QuarantineRow, QuarantineScope } from '../../../store/safety/quarantine.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
-import { isoTime } from '../../sites/sites.js';
 import { UPDATE_TYPES, type UpdateType } from '../results.js';
 import { GUARD_FILE } from './find-guard.js';
 import type { SafeItem, SafeRun } from './safe-run.js';

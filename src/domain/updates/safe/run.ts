@@ -11,6 +11,7 @@ import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
 import { installedExtensions } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
+import type { SuspectPolicy } from '../params.js';
 import { type ApplyError, type ApplyResult, failed, type Suspect, UPDATE_TYPES } from '../results.js';
 import type { Sending } from '../send.js';
 import { problemsOf } from './compare-health.js';
@@ -19,7 +20,7 @@ import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
 import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
 import { holdBack } from './quarantine.js';
-import { note, type SafeItem, type SafeRun, type SuspectPolicy, UNTRIED } from './safe-run.js';
+import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import {
   close,
   failure,

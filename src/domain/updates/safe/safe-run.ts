@@ -4,10 +4,9 @@ import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { ChangeFields, ChangeRow, Protection } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
+import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Baseline } from './compare-health.js';
-
-export type SuspectPolicy = 'keep' | 'roll_back';
 
 /** What another process needs to settle the run; stored as JSON. */
 export interface RunFacts {

@@ -5,7 +5,7 @@ import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
-import type { JobHandler, UpdateParams } from '../../actions/handlers.js';
+import type { JobHandler } from '../../actions/handler.js';
 import { runOnOne } from '../../actions/run-on-sites.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
@@ -13,21 +13,17 @@ import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
 import { applyInOrder } from '../apply.js';
 import { outcomeOfUpdates } from '../outcome.js';
-import { type Applied, type ApplyError, failed, UPDATE_TYPES } from '../results.js';
-import { TYPE_GROUPS, type TypeGroup } from '../updates.js';
+import type { SafeUpdateSettings, UpdateParams } from '../params.js';
+import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup, UPDATE_TYPES } from '../results.js';
 import { type OpenGuard, openGuard } from './find-guard.js';
 import { inOrder } from './order.js';
 import { isWeaker, protectionOf } from './protect.js';
 import { holdBack } from './quarantine.js';
 import { type Apply, entry, runSafely, unprotected } from './run.js';
-import type { SuspectPolicy } from './safe-run.js';
 
-export interface SafeUpdateInput {
+export interface SafeUpdateInput extends SafeUpdateSettings {
   types: readonly TypeGroup[];
   specific_items: readonly string[];
-  on_suspect: SuspectPolicy;
-  least_protection: Protection;
-  paths: readonly string[];
   dry_run: boolean;
 }
 
@@ -57,9 +53,6 @@ export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateIn
   const open = failed(target, 'site', '', unfinished.code, unfinished.message);
   return { ...answer, errors: [...answer.errors, open] };
 }
-
-/** Settings of a safe update; stored with the job that continues it. */
-export type SafeUpdateSettings = Pick<SafeUpdateInput, 'on_suspect' | 'least_protection' | 'paths'>;
 
 type SafeUpdateParams = UpdateParams & { safe: SafeUpdateSettings };
 

@@ -2,9 +2,9 @@
  * The history of protected updates of a site, step by step, including running ones, and the known state of its guard.
  */
 
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
-import { isoTime } from '../../sites/sites.js';
 import { UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Evidence } from './safe-run.js';
 import { storedGuard } from './site-guard.js';

@@ -1,5 +1,5 @@
 import { partOf, type SharedLimits, UNSHARED } from '../../../runtime/cluster/limits.js';
-import { ChildFailure } from '../port.js';
+import { ChildFailure } from '../failure.js';
 import { Heap } from './heap.js';
 import { Host, type Waiter } from './host.js';
 import { LatencyBook } from './latency.js';

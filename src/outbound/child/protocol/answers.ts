@@ -1,6 +1,6 @@
 import { ownMember } from '../../../runtime/own-member.js';
+import { ChildFailure } from '../failure.js';
 import type { ChildActionAnswer, ChildVerdict, ConnectionState, CoreUpdateAnswer, Registered } from '../port.js';
-import { ChildFailure } from '../port.js';
 import { versionOf } from './inventory.js';
 import { secretOf, snapshotOf } from './snapshot.js';
 import { plainText, siteSays } from './text.js';

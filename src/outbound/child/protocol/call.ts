@@ -1,13 +1,6 @@
+import { ChildFailure, type FailureKind } from '../failure.js';
 import type { CallKind } from '../pacing/types.js';
-import {
-  type CallOptions,
-  type ChildAddress,
-  ChildFailure,
-  type ChildParams,
-  type Door,
-  type FailureKind,
-  type VisitMethod,
-} from '../port.js';
+import type { CallOptions, ChildAddress, ChildParams, Door, VisitMethod } from '../port.js';
 
 /** One call of a child function. */
 export interface ChildCall {

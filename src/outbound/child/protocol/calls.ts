@@ -1,17 +1,17 @@
 import { isMaintenancePage } from '../../maintenance-page.js';
+import { ChildFailure } from '../failure.js';
 import type { CallKind } from '../pacing/types.js';
-import {
-  type CallOptions,
-  type ChildActionAnswer,
-  type ChildAddress,
-  type ChildConnection,
-  ChildFailure,
-  type ChildParams,
-  type ChildSites,
-  type Door,
-  type Page,
-  type Snapshot,
-  type Visit,
+import type {
+  CallOptions,
+  ChildActionAnswer,
+  ChildAddress,
+  ChildConnection,
+  ChildParams,
+  ChildSites,
+  Door,
+  Page,
+  Snapshot,
+  Visit,
 } from '../port.js';
 import { generateKey } from '../wire/sign.js';
 import { actionOf, connectionStateOf, coreUpdateOf, fail, registeredOf, unsent, upgradesOf } from './answers.js';

@@ -1,4 +1,4 @@
-import { ChildFailure } from '../port.js';
+import { ChildFailure } from '../failure.js';
 import { answerFailure } from './failure.js';
 import { get } from './values.js';
 

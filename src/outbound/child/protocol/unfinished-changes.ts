@@ -1,9 +1,7 @@
 /** Changes that continue on a site although their caller gave up: whether the site is still working on the last one. */
 
-import { GATEWAY_LOST } from '../port.js';
-
-/** `answered` = the site ended it with an answer, so nothing more will come of it. */
-export type UnfinishedChange = 'running' | 'answered';
+import { GATEWAY_LOST } from '../failure.js';
+import type { UnfinishedChange } from '../port.js';
 
 /** How long it is remembered after the end: the job that continues the call asks within seconds. */
 const KEPT_MS = 120_000;

@@ -3,7 +3,8 @@ import { createSecureContext, connect as tlsConnect } from 'node:tls';
 import type { buildConnector } from 'undici';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
 import { mayReach, type PrivateReach } from '../../public-address.js';
-import { ChildFailure, type MinTls } from '../port.js';
+import { ChildFailure } from '../failure.js';
+import type { MinTls } from './exchange.js';
 import type { Resolver } from './resolve.js';
 import { blockedAddress } from './site-url.js';
 

@@ -1,10 +1,12 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
-import { ChildFailure, type MinTls } from '../port.js';
-import { networkFailure } from '../protocol/failure.js';
+import { ChildFailure } from '../failure.js';
+import { networkFailure } from './network-failure.js';
 
 const unzip = promisify(gunzip);
+
+export type MinTls = 'TLSv1.2' | 'TLSv1.3';
 
 export interface WireRequest {
   url: URL;

@@ -1,4 +1,4 @@
-import { ChildFailure } from '../port.js';
+import { ChildFailure } from '../failure.js';
 
 const OPEN = '<mainwp>';
 const CLOSE = '</mainwp>';

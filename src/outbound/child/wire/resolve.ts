@@ -2,7 +2,7 @@ import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
 import { mayReach, type PrivateReach } from '../../public-address.js';
-import { ChildFailure } from '../port.js';
+import { ChildFailure } from '../failure.js';
 import { blockedAddress } from './site-url.js';
 
 export interface ResolvedAddress {

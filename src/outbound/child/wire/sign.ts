@@ -9,7 +9,8 @@ import {
 } from 'node:crypto';
 import { promisify } from 'node:util';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
-import { ChildFailure, type KeyPair } from '../port.js';
+import { ChildFailure } from '../failure.js';
+import type { KeyPair } from '../port.js';
 
 const generate = promisify(generateKeyPair);
 const signInPool = promisify<string, Buffer, KeyObject, Buffer>(sign);

@@ -1,5 +1,5 @@
 import { parseUrl } from '../../../../schemas/url.js';
-import { ChildFailure } from '../port.js';
+import { ChildFailure } from '../failure.js';
 
 /**
  * The failure for a host whose address may not be contacted. Names the host the caller gave, not what it resolved to.

@@ -15,10 +15,10 @@ import { asServiceError, errorBody, ServiceError } from '../../../runtime/errors
 import { once } from '../../../runtime/once.js';
 import { pooled } from '../../../runtime/pool.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
-import { aliasesOf } from '../names.js';
+import { aliasesOf, type Naming } from '../names.js';
 import type { RouteAnswer } from '../route.js';
 import { errorDataShape } from '../schemas/records.js';
-import { type Naming, parseFields } from '../validate.js';
+import { parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
 import { applyEdit, editAnswer, editSiteFields } from './edit.js';
 import { siteOf } from './references.js';

@@ -2,7 +2,7 @@
 
 import { z } from '../../../../schemas/zod.js';
 import { CHANGE_SOURCES, changeSentence, changesOfSite } from '../../../domain/sites/changes.js';
-import { isoTime } from '../../../domain/sites/sites.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeRow } from '../../../store/sites/change-list.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, int, text } from '../params.js';

@@ -1,7 +1,7 @@
 /** Routes that run one action on many sites: results keyed by site id, or a queued job (REST §3.7, §6.2). */
 
 import { z } from '../../../../schemas/zod.js';
-import type { JobHandler } from '../../../domain/actions/handlers.js';
+import type { JobHandler } from '../../../domain/actions/handler.js';
 import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import type { Selection } from '../../../domain/sites/resolve.js';

@@ -1,6 +1,7 @@
 /** Routes of the list of sites and of actions on many (REST §6.2). */
 
 import { z } from '../../../../schemas/zod.js';
+import type { CheckResult } from '../../../domain/connection/check.js';
 import {
   checkHandler,
   disconnectHandler,
@@ -8,8 +9,7 @@ import {
   suspendHandler,
   syncHandler,
   unsuspendHandler,
-} from '../../../domain/actions/handlers.js';
-import type { CheckResult } from '../../../domain/connection/check.js';
+} from '../../../domain/connection/handlers.js';
 import { withStandings } from '../../../domain/sites/sites.js';
 import { once } from '../../../runtime/once.js';
 import { byCursor, flag, openPaging, pageOf } from '../params.js';

@@ -1,13 +1,14 @@
 /** Runs all updates of many sites, with the answers of the update routes (REST §6.13.2). */
 
-import { type UpdateParams, updateHandler } from '../../../domain/actions/handlers.js';
 import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import { limitsOf } from '../../../domain/extensions/offer-filters.js';
 import type { Selection } from '../../../domain/sites/resolve.js';
-import { isoTime } from '../../../domain/sites/sites.js';
+import { updateHandler } from '../../../domain/updates/handler.js';
+import type { UpdateParams } from '../../../domain/updates/params.js';
 import { suspectsMember } from '../../../domain/updates/updates.js';
 import { ServiceError } from '../../../runtime/errors.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { Narrowing } from '../../../store/updates/filters.js';
 import type { ItemError } from '../errors.js';

@@ -8,7 +8,7 @@ import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/ex
 import { selectionOf } from '../../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
-import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/updates.js';
+import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteFilter } from '../../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';

@@ -3,7 +3,7 @@
 import type { Ctx } from '../../../domain/context.js';
 import { settingOf } from '../../../domain/settings/effects.js';
 import { presentHealthScore } from '../../../domain/sites/health.js';
-import { isoTime, pageFrom, visible, withStandings } from '../../../domain/sites/sites.js';
+import { pageFrom, visible, withStandings } from '../../../domain/sites/sites.js';
 import {
   lastVisit,
   type Standing,
@@ -12,6 +12,7 @@ import {
   statusReasons,
 } from '../../../domain/sites/status.js';
 import { type Place, placeOf } from '../../../runtime/cursor.js';
+import { isoTime } from '../../../runtime/iso-time.js';
 import type { OfferRow } from '../../../store/sites/inventory.js';
 import type {
   IgnoredEntry,

@@ -1,0 +1,44 @@
+/**
+ * What a job handler is: the work of one kind of job on one site. A direct call and the queue run the same handler
+ * (operations §6, §11.20). Each noun has its own in a `handler.ts`; `app/job-handlers.ts` is the table of all.
+ */
+
+import type { JobType } from '../../../schemas/job.js';
+import type { ErrorCode } from '../../runtime/errors.js';
+import type { JobItem } from '../../store/jobs/rows.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
+
+/** The work of one kind of job on one site. `P` are its parameters, stored with the job as JSON; `R` is its result. */
+export interface JobHandler<P, R> {
+  type: JobType;
+  /** Error code for a failure that has none. */
+  failure: ErrorCode;
+  /** Throws ServiceError when the work failed as a whole. */
+  run(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  /** True for a partial result: the call ran out of time. */
+  interrupted?(result: R): boolean;
+  /**
+   * Runs instead of `run` if a previous run was interrupted and may have taken effect: checks the site, then does the
+   * rest.
+   */
+  resume?(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  /** What a result means for a job; without it the site has succeeded. */
+  outcomeOf?(result: R): SiteOutcome;
+}
+
+/** The outcome of a job on one site. */
+export interface SiteOutcome {
+  /** The site counts as failed. */
+  failed: boolean;
+  /** The error, possibly on a site that succeeded; '' = none. */
+  code: ErrorCode | '';
+  message: string;
+  /** What was done and what was not, for the status of the job. */
+  items: readonly JobItem[];
+}
+
+export type NoParams = Record<string, never>;
+
+/** The handler of a stored job, whose parameters were written for this type. */
+export type HandlerOf = (type: JobType) => JobHandler<object, unknown>;

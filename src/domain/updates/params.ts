@@ -1,0 +1,28 @@
+/** The parameters of a run of updates, as a job stores them. */
+
+import type { Protection } from '../../store/safety/changes.js';
+import type { OfferLimits } from '../extensions/offer-filters.js';
+
+/** What becomes of an update whose effect is doubtful. */
+export type SuspectPolicy = 'keep' | 'roll_back';
+
+/** Settings of a safe update. */
+export interface SafeUpdateSettings {
+  on_suspect: SuspectPolicy;
+  least_protection: Protection;
+  /** Further pages of the site to check. */
+  paths: readonly string[];
+}
+
+export interface UpdateParams {
+  /** Numbers of the update types; empty = all. */
+  types: number[];
+  /** Exact slugs; empty = all. */
+  specific_items: string[];
+  /** Filters on the updates; absent in jobs of earlier versions. */
+  limits?: OfferLimits;
+  /** Includes updates on an ignore list, because the caller named them. */
+  even_ignored?: boolean;
+  /** Settings of a call of `safe-update-site` that this job continues. */
+  safe?: SafeUpdateSettings;
+}
