@@ -50,9 +50,8 @@ describe('reads', () => {
       const listed = await rest(app, `GET /sites?${query}&full_data=false&with_tags=0`);
       const basic = await rest(app, `GET /sites/basic?${query}`);
       const known = await app.call('list-sites', { page: 1, per_page: 2, status });
-      const items = known.items.map((item: Answer) => pick(item, ['id', 'name', 'url', 'status', 'client_id']));
-      expect([listed.data, listed.total]).toEqual([items, known.total]);
-      expect([basic.data, basic.total]).toEqual([items, known.total]);
+      expect([listed.data, listed.total]).toEqual([known.items, known.total]);
+      expect([basic.data, basic.total]).toEqual([known.items, known.total]);
       const { count } = await rest(app, `GET /sites/count?status=${status}`);
       expect(count).toBe((await app.call('count-sites', { status })).total);
     }

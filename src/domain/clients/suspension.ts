@@ -80,7 +80,7 @@ async function markClient(
 }
 
 /** Emits the events of sites that a change of their client suspended or released. */
-export function emitSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
+function emitSuspensions(ctx: Ctx, changes: readonly SuspensionChange[], clientId: number): void {
   for (const { id, url, suspended } of changes) {
     const name = suspended ? 'site.suspended' : 'site.unsuspended';
     ctx.events.emit({ name, site_id: id, facts: { url, client_id: clientId } });
