@@ -437,10 +437,10 @@ describe('from a MainWP Dashboard', needs('php'), () => {
     const whole = readFileSync(at('fleet.json'), 'utf8');
     const file = JSON.parse(whole.slice(whole.indexOf('{'))) as { sealed: string[]; key: string };
     const cases: [string, string][] = [
-      [whole.slice(0, whole.length - 40), 'cut off'],
-      [JSON.stringify({ ...file, sealed: [...file.sealed, ...file.sealed] }), 'not complete'],
+      [whole.slice(0, whole.length - 40), 'incomplete, or not a fleet file'],
+      [JSON.stringify({ ...file, sealed: [...file.sealed, ...file.sealed] }), 'It is incomplete: pages'],
       [JSON.stringify({ ...file, key: 'feedfeedfeed' }), 'key that is not here'],
-      [JSON.stringify({ ...file, sealed: file.sealed.map((jwe) => `${jwe.slice(0, -2)}AA`) }), 'was changed'],
+      [JSON.stringify({ ...file, sealed: file.sealed.map((jwe) => `${jwe.slice(0, -2)}AA`) }), 'was modified'],
     ];
     for (const [content, complaint] of cases) {
       writeFileSync(at('bad.json'), content);

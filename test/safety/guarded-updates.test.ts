@@ -108,7 +108,7 @@ describe('an update that breaks the site', () => {
     expect(answer.errors).toMatchObject([{ slug: plugin.slug, code: 'svc_update_rolled_back' }]);
     expect(answer.errors[0].message).toContain("The site's guard rolled back to");
     expect(plugin.version).toBe(before);
-    expect((await logged(plugin)).at(-1)).toMatch(/^rolled-back 99\.0 .* by the guard of the site$/);
+    expect((await logged(plugin)).at(-1)).toMatch(/^rolled-back 99\.0 .* by the site's guard$/);
     await expectSettled();
   });
 

@@ -129,7 +129,7 @@ async function reportOutcome(
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
     code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
-    `It is not yet known whether it took effect. ${message} ${SETTLED_LATER}`,
+    `It is not known yet whether it took effect. ${message} ${SETTLED_LATER}`,
     { data: { unknown: true }, cause },
   );
 }
