@@ -26,7 +26,7 @@ const servingOnly = {
   name: 'serving-only',
   setup({ onLoad }) {
     const parts =
-      /[\\/]src[\\/](app[\\/]http-app|auth[\\/]jwt|rest[\\/]perform|child[\\/]http|(probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http|telemetry[\\/]prometheus)\.js$/;
+      /[\\/]src[\\/](app[\\/]http-app|surfaces[\\/](auth[\\/]jwt|rest[\\/]perform)|outbound[\\/]((child|probe|audit|guard|feed)[\\/]create|mail[\\/]smtp|webhook[\\/]http)|runtime[\\/]telemetry[\\/]prometheus)\.js$/;
     const contents = 'throw new Error("This part of the program is not in the bundle of stdio.");';
     onLoad({ filter: parts }, () => ({ contents, loader: 'js' }));
   },

@@ -38,7 +38,7 @@ function beside(root: string): string {
   if (!existsSync(join(dist, 'src', 'cli.js'))) throw new Error(`${dist} is not there: run "npm run build" first.`);
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   mkdirSync(join(root, APP), { recursive: true });
-  for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/app/stdio.bundle.cjs', 'guard'])
+  for (const name of ['dist/web', 'dist/docs', 'dist/apps', 'dist/src/app/stdio.bundle.cjs', 'php'])
     symlinkSync(resolve(name), join(root, name));
   return join(dist, 'src');
 }

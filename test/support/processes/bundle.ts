@@ -30,5 +30,5 @@ async function bundle(root: string): Promise<void> {
   await bundleScript(programs, join(root, 'src', 'app'));
   writeFileSync(join(root, 'package.json'), '{"type":"module"}');
   // Located relative to the bundle as it is to the sources.
-  symlinkSync(beside('../../../php'), join(root, 'guard'));
+  symlinkSync(beside('../../../php'), join(root, 'php'));
 }
