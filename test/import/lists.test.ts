@@ -146,7 +146,10 @@ describe('import of a list', () => {
   it('refuses what is no list, and a trial without keys', async () => {
     file('none.csv', 'url,colour\nhttp://x.example,red\n');
     const none = await here.run(['import', 'none.csv']);
-    expect([none.code, none.err]).toEqual([1, expect.stringContaining('Line 1, column 2: "colour" is no column')]);
+    expect([none.code, none.err]).toEqual([
+      1,
+      expect.stringContaining('Line 1, column 2: "colour" is not a known column'),
+    ]);
     const trial = await here.run(['import', 'sites.csv', '--parallel']);
     expect([trial.code, trial.err]).toEqual([1, expect.stringContaining('--parallel needs the keys')]);
     const missing = await here.run(['import', 'not-there.csv']);

@@ -145,7 +145,7 @@ describe('groups', () => {
 
   it('say truly what the theme does on the page', async () => {
     const { body } = await edit('tools', { svc_theme: 'classic' });
-    expect(body.message).toContain('Stored only, without any effect here: svc_theme');
+    expect(body.message).toContain('Stored only, with no effect here: svc_theme');
     const { notes } = (await app.rest('GET /settings/tools')).body.meta;
     expect(notes.svc_theme).toContain('the page of this service is light or dark as the browser is');
     expect(JSON.stringify((await app.rest('GET /settings/general')).body.meta)).not.toContain('no screen');

@@ -255,7 +255,7 @@ describe('marks set by hand', () => {
     expect(app.fleet.stats().requests).toBe(before);
     expect(await get()).toMatchObject({
       status: 'disconnected',
-      status_reason: expect.stringContaining('by hand'),
+      status_reason: expect.stringContaining('manually'),
       status_since: '2026-11-20T12:01:00Z',
     });
   });
@@ -265,7 +265,7 @@ describe('marks set by hand', () => {
     expect(await app.call('disconnect-site', ONE)).toMatchObject({ status: 'disconnected' });
     expect(await get()).toMatchObject({
       status: 'disconnected',
-      status_reason: expect.stringMatching(/hand.*Suspended/),
+      status_reason: expect.stringMatching(/manually.*Suspended/),
     });
     expect((await app.call('list-sites', { status: 'disconnected' })).total).toBe(1);
     expect(await app.call('suspend-site', ONE)).toMatchObject({ status: 'suspended' });
@@ -325,9 +325,7 @@ describe('marks set by hand', () => {
     it.each(ways)('by %s, which says why it could not', async (_, call, body) => {
       site.faults = { offline: true };
       const { body: answer } = await app.rest(call, { body });
-      expect(JSON.stringify(answer)).toContain(
-        'The suspension of site 1 is lifted, but it could not be connected again',
-      );
+      expect(JSON.stringify(answer)).toContain('The suspension of site 1 is lifted, but it could not be reconnected');
       expect(JSON.stringify(answer)).toContain('svc_reconnect_failed');
       expect(await status()).toBe('disconnected');
     });
@@ -372,7 +370,7 @@ describe('the suspension of a client', () => {
     app.clock.move(60_000);
     await move(2);
     expect([await all(), await since()]).toEqual([['suspended', 'connected', 'connected'], before]);
-    expect((await get()).status_reason).toBe('Suspended; unsuspend-site-v1 lifts that.');
+    expect((await get()).status_reason).toBe('Suspended; lift it with unsuspend-site-v1.');
     await app.call('unsuspend-client', client);
     expect(await status()).toBe('suspended');
     await app.call('suspend-client', client);
@@ -401,7 +399,7 @@ describe('the suspension of a client', () => {
       expect(body.message).toBe('The client was deleted. Its sites stay. 1 of them are suspended and stay so.');
     }
     expect(await all()).toEqual(['suspended', 'connected', 'connected']);
-    expect((await get()).status_reason).toBe('Suspended; unsuspend-site-v1 lifts that.');
+    expect((await get()).status_reason).toBe('Suspended; lift it with unsuspend-site-v1.');
     expect(await app.call('unsuspend-site', ONE)).toMatchObject({ status: 'connected' });
   });
 });

@@ -402,6 +402,8 @@ export async function updates({ get, each, send }: Recorder) {
   await get(`${base}/ignored`, site, '?type=plugins');
   for (const type of ['wp', 'plugins', 'themes']) await each('DELETE', `${base}/ignore/${type}`, site);
   await each('POST', `${base}/update/plugins`, site, { slug: [plugin, 'none/none.php'] });
+  // Where nothing is on offer, a call without slugs succeeds; one that names slugs fails.
+  await each('POST', `${base}/update/plugins`, site);
   for (const type of ['themes', 'translations', 'wp']) await each('POST', `${base}/update/${type}`, site);
   await each('POST', `${base}/update`, site);
   await each('POST', `${base}/update`, { id_or_domain: 3 });

@@ -88,7 +88,7 @@ describe('storage that refuses', () => {
 
   it.each([
     ['a full disk', full, 'full'],
-    ['a read-only database', readOnly, 'only be read'],
+    ['a read-only database', readOnly, 'read-only'],
   ] as const)('%s is told, changes nothing, and the process goes on when it is over', async (_name, break_, words) => {
     const before = await app.call('get-site', { site_id_or_domain: 1 });
     const mend = await break_(app.db);

@@ -44,6 +44,8 @@ const RESTLESS = new Set([
   'idempotency',
   'mail',
   'site_count',
+  // When a guard was last asked, and whether it answered.
+  'site_guard',
   'sqlite_sequence',
 ]);
 
