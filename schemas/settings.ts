@@ -6,11 +6,11 @@ import { z } from './zod.js';
 
 export { type Fields, onOff, type ValuesOf } from './setting-fields.js';
 
-const SCREEN = 'Not acted on: the page of this service has no such part.';
+const SCREEN = 'No effect: the page of this service has no such part.';
 const THEME =
-  'Not acted on: the page of this service is light or dark as the browser is, or as its own switch says there.';
+  'No effect: the page of this service is light or dark as the browser is, or as its own switch says there.';
 const UPDATES =
-  'Not acted on: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
+  'No effect: automatic updates need lists of what is trusted, which do not exist here yet. Nothing is updated unasked.';
 const BACKUPS = 'No effect: the child plugin offers no backups that this service could start or look up.';
 
 const WIDGETS = [

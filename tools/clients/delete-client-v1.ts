@@ -18,7 +18,7 @@ export default defineOperation({
       dry_run: z.boolean().optional().describe('True for a preview.'),
       sites_affected: z.number().int().optional().describe('Sites that lose the client.'),
       sites_suspended: z.number().int().optional().describe('Of these, sites that stay suspended.'),
-      warnings: z.array(z.string()).optional().describe('On a preview: what to know before confirming.'),
+      warnings: z.array(z.string()).optional().describe('Preview only: read before confirming.'),
     }),
   preview: ({ client_id_or_email }, ctx) => previewDeleteClient(ctx, client_id_or_email),
   handle: ({ client_id_or_email }, ctx) => deleteClient(ctx, client_id_or_email),

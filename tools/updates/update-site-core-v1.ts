@@ -22,7 +22,7 @@ export default defineOperation({
       updated: z.boolean(),
       old_version: z.string(),
       new_version: z.string(),
-      errors: z.array(updateError()).optional().describe('What is wrong with the site since.'),
+      errors: z.array(updateError()).optional().describe('What has been wrong with the site since.'),
       ...continuedFields(),
     }),
 

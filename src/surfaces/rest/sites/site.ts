@@ -144,7 +144,7 @@ export const site: readonly Route[] = [
     async (ctx, found) => {
       const { site: now, changed } = await reconnectOne(ctx, found);
       return {
-        message: changed ? 'The site was reconnected.' : 'The site is connected already.',
+        message: changed ? 'The site was reconnected.' : 'The site is already connected.',
         data: await simpleSite(ctx, now),
       };
     },
@@ -161,7 +161,7 @@ export const site: readonly Route[] = [
       const { site: now, childConfirmed } = await disconnectOne(ctx, found);
       const message = childConfirmed
         ? 'The site was disconnected and has forgotten this dashboard.'
-        : 'The site is disconnected. It did not confirm that, and may still hold the key of this dashboard.';
+        : "The site was disconnected here. It did not confirm this, and may still have this dashboard's key.";
       return { message, data: await simpleSite(ctx, now) };
     },
   ),
@@ -233,8 +233,8 @@ export const site: readonly Route[] = [
     answer: async ({ id_or_domain }, ctx) => {
       const { site: gone, childConfirmed } = await removeOne(ctx, await siteOf(ctx, id_or_domain));
       const message = childConfirmed
-        ? 'The site was removed, and its child plugin was switched off.'
-        : 'The site was removed. Its child plugin did not confirm that, and may still be active on the site.';
+        ? 'The site was removed, and its child plugin was deactivated.'
+        : 'The site was removed. Its child plugin did not confirm this and may still be active on the site.';
       return { message, data: removedSite(gone) };
     },
   }),
