@@ -364,7 +364,7 @@ describe('one site', () => {
     app.fleet.site(0).faults.offline = true;
     const off = await app.rest('PUT /sites/1/disconnect');
     expect(off.body).toMatchObject({ success: 1, data: { status: 'disconnected' } });
-    expect(off.body.message).toContain('did not confirm that, and may still hold');
+    expect(off.body.message).toContain('did not confirm this, and may still have');
     app.fleet.site(0).faults.offline = false;
     expect((await app.rest('POST /sites/1/sync')).body.data.status).toBe('connected');
   });
@@ -444,7 +444,7 @@ describe('one site', () => {
     app.fleet.site(0).faults.pluginMissing = true;
     const { body } = await app.rest('DELETE /sites/1/remove');
     expect(body.message).toBe(
-      'The site was removed. Its child plugin did not confirm that, and may still be active on the site.',
+      'The site was removed. Its child plugin did not confirm this and may still be active on the site.',
     );
   });
 

@@ -31,6 +31,10 @@ const OUTSIDE = new Set([
   'svc_activation_failed',
   'svc_deactivation_failed',
   'svc_update_failed',
+  'svc_rest_upgrade_wp_of_site_error',
+  'svc_rest_upgrade_plugins_of_site_error',
+  'svc_rest_upgrade_themes_of_site_error',
+  'svc_rest_upgrade_translations_of_site_error',
 ]);
 
 /** Refusals that are the result of a check, and are stored as such. */
