@@ -214,8 +214,13 @@ describe('the page', needs('chromium'), () => {
     await (await opened).waitForURL(`${app.fleet.site(3).url}wp-admin/**`);
     await (await opened).close();
     await visit(page, '/sites/3', 'Overview');
-    await page.getByRole('button', { name: 'Open wp-admin' }).click();
+    // Setting it up needs consent, and a site that takes no files says so.
+    app.fleet.site(2).faults.readOnlyFiles = true;
+    await page.getByRole('button', { name: 'Set up one-click wp-admin' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Set up and open' }).click();
     const link = page.getByRole('dialog').getByRole('link', { name: 'Open the login page' });
+    await served.running(link.waitFor());
+    app.fleet.site(2).faults.readOnlyFiles = false;
     expect(await link.getAttribute('href')).toBe(`${app.fleet.site(2).url}wp-login.php`);
     await page.context().close();
     // The site itself was called, in a separate tab.
