@@ -102,8 +102,9 @@ describe('forms of the page', needs('chromium'), () => {
     await choose.getByRole('alert').getByText('The current password is wrong.').waitFor();
     await choose.getByLabel('Current password').fill(PASSWORD);
     await choose.getByRole('button', { name: 'Save' }).click();
-    await theirs.getByText('Your password was changed.').waitFor();
-    await theirs.getByRole('button', { name: 'Log out' }).first().click();
+    await choose.waitFor({ state: 'detached' });
+    await theirs.getByText('Your password was changed.').last().waitFor();
+    await theirs.getByRole('button', { name: 'Log out', exact: true }).click();
     await logIn(theirs, 'grace', 'battery staple');
     await context.close();
   });

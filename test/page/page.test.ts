@@ -265,7 +265,7 @@ describe('the page', needs('chromium'), () => {
     await logIn(page, name);
     await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
     expect(page.url()).toContain('status=connected');
-    await page.getByRole('button', { name: 'Log out' }).first().click();
+    await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await page.getByLabel('Password').waitFor();
     await page.context().close();
   });
