@@ -95,18 +95,6 @@ export function createSessionRoutes({ sessions, readOnly, isFirstStart }: Sessio
     c.header('Set-Cookie', clearSessionCookie(c.env.info.https));
     return c.body(null, 204);
   });
-
-  for (const [path, allow] of [
-    ['/session/everywhere', ['DELETE']],
-    ['/session', ['GET', 'HEAD', 'POST', 'DELETE']],
-    ['/session/password', ['PUT']],
-  ] as const)
-    app.all(path, (c) => {
-      throw new ServiceError('rest_method_not_allowed', `${c.req.method} is not supported here.`, {
-        advice: `Use ${allow.join(' or ')}.`,
-        data: { allow },
-      });
-    });
   return app;
 }
 
