@@ -51,6 +51,24 @@ describe('switch-plugin', () => {
     expect(active()).toEqual([true, true, true, true, null]);
   });
 
+  it.each([SLUG, 'old-carousel', 'Old Carousel', 'altes karussell'])(
+    'means one plugin by its slug, under whatever names sites report it: %s',
+    async (plugin) => {
+      const renamed = app.site(1).state.plugins.find(({ slug }) => slug === SLUG) as PluginState;
+      renamed.name = 'Altes Karussell';
+      // Named like the slug of the other, which is therefore not meant.
+      app.site(4).state.plugins.push({ ...renamed, slug: 'other/other.php', name: SLUG });
+      await app.call('sync-sites', { site_ids_or_domains: [2, 5] });
+      const preview = await off({ plugin, dry_run: true });
+      expect(preview).toMatchObject({ plugin: { slug: SLUG }, would_switch: [{ id: 1 }, { id: 2 }, { id: 4 }] });
+      expect(await off({ plugin })).toMatchObject({ total_switched: 3, errors: [] });
+      expect(active()).toEqual([false, false, false, false, null]);
+      expect(active('other/other.php')[4]).toBe(true);
+      const back = await app.call('switch-plugin', { plugin, action: 'activate', site_ids_or_domains: [2] });
+      expect(back).toMatchObject({ switched: [{ id: 2 }], errors: [] });
+    },
+  );
+
   it('keeps to tags, clients and named sites, also where both are given', async () => {
     const { id: tag } = await app.call('add-tag', { name: 'shops' });
     await app.call('update-site', { site_id_or_domain: 2, tags: [tag] });

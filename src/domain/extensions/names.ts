@@ -11,6 +11,15 @@ export function isCalled({ slug, name }: { slug: string; name: string }, term: s
   return fold(name) === wanted || fold(slug) === wanted || stem(fold(slug)) === wanted;
 }
 
+/**
+ * The items known by this name. One slug may have several items, as sites report different names for it; an exact slug
+ * means its own items only, whatever others are named.
+ */
+export function itemsCalled<Item extends { slug: string; name: string }>(known: readonly Item[], term: string): Item[] {
+  const own = known.filter(({ slug }) => slug === term.trim());
+  return own.length > 0 ? own : known.filter((item) => isCalled(item, term));
+}
+
 /** `akismet` of `akismet/akismet.php`, `hello` of `hello.php`. */
 function stem(slug: string): string {
   return slug.split('/', 1)[0]?.replace(/\.php$/, '') ?? slug;

@@ -6,7 +6,7 @@ import { chooseSites, errorEntries, runOrQueue } from '../actions/run-on-sites.j
 import type { Ctx } from '../context.js';
 import type { Selection, SiteRef } from '../sites/resolve.js';
 import { extensionHandler } from './handler.js';
-import { isCalled } from './names.js';
+import { itemsCalled } from './names.js';
 import { requireOwners } from './offer-filters.js';
 
 export interface SwitchQuery {
@@ -68,11 +68,11 @@ async function choose(
   ctx: Ctx,
   query: SwitchQuery,
 ): Promise<{ plugin: { slug: string; name: string }; selection: Selection }> {
-  const { id, slug, name } = await pluginCalled(ctx, query.plugin);
+  const { packages, slug, name } = await pluginCalled(ctx, query.plugin);
   await requireOwners(ctx, query.tag_ids, query.client_ids);
   const named = query.site_ids_or_domains.length > 0;
   const active = query.action === 'deactivate';
-  const whenEmpty = () => sitesWith(ctx, query, { packages: [id], active });
+  const whenEmpty = () => sitesWith(ctx, query, { packages, active });
   const selection = await chooseSites(ctx, query.site_ids_or_domains, { whenEmpty, failWhenNothingResolves: true });
   if (named && query.tag_ids.length + query.client_ids.length > 0) {
     const fitting = new Set((await sitesWith(ctx, query)).map((site) => site.id));
@@ -106,25 +106,35 @@ async function sitesWith(
   );
 }
 
-/** A part of a name is not enough here: it could switch other plugins than intended. */
-async function pluginCalled(ctx: Ctx, term: string): Promise<{ id: number; slug: string; name: string }> {
-  const found = (await ctx.store.fleetSearch.packages(PLUGIN)).filter((item) => isCalled(item, term));
+/**
+ * The plugin, by its slug: sites may report different names for it, each with a package of its own. A part of a name is
+ * not enough here: it could switch other plugins than intended.
+ */
+async function pluginCalled(
+  ctx: Ctx,
+  term: string,
+): Promise<{ packages: readonly number[]; slug: string; name: string }> {
+  const known = await ctx.store.fleetSearch.packages(PLUGIN);
+  const found = itemsCalled(known, term);
+  const slugs = [...new Set(found.map(({ slug }) => slug))];
   const [plugin] = found;
-  if (plugin !== undefined && found.length === 1) return plugin;
+  if (plugin !== undefined && slugs.length === 1) {
+    const packages = known.filter(({ slug }) => slug === plugin.slug).map(({ id }) => id);
+    return { packages, slug: plugin.slug, name: plugin.name };
+  }
   const said = JSON.stringify(term.slice(0, 100));
-  const slugs = found.slice(0, 10).map(({ slug }) => slug);
   throw new ServiceError(
     'svc_invalid_input',
     plugin === undefined
       ? `plugin: no plugin in the fleet is called ${said}. Nothing was done.`
-      : `plugin: ${found.length} plugins are called ${said}. Nothing was done.`,
+      : `plugin: ${slugs.length} plugins are called ${said}. Nothing was done.`,
     {
       field: 'plugin',
       advice:
         plugin === undefined
           ? 'Find its slug with search-fleet-v1: plugin takes a part of the name, group_by slug.'
           : 'Send the slug of one of them; data.slugs has them.',
-      data: slugs.length === 0 ? {} : { slugs },
+      data: slugs.length === 0 ? {} : { slugs: slugs.slice(0, 10) },
     },
   );
 }

@@ -6,7 +6,7 @@
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
-import { isCalled } from '../extensions/names.js';
+import { isCalled, itemsCalled } from '../extensions/names.js';
 import { CORE_SLUG, type IgnorableType } from './ignored.js';
 import { UPDATE_TYPES } from './results.js';
 
@@ -67,10 +67,7 @@ async function itemOf(
     if (isCalled(core, term)) return core;
     throw wrong('slug', `For core the slug is always "${CORE_SLUG}"`, `Send "${CORE_SLUG}".`);
   }
-  const known = await ctx.store.fleetSearch.packages(type === 'plugin' ? 0 : 1);
-  const found = known.filter(({ slug }) => slug === term.trim());
-  const called = found.length > 0 ? found : known.filter((item) => isCalled(item, term));
-  const [first, ...others] = called;
+  const [first, ...others] = itemsCalled(await ctx.store.fleetSearch.packages(type === 'plugin' ? 0 : 1), term);
   const quoted = JSON.stringify(term.slice(0, 100));
   if (first === undefined && takesBack) return { slug: term.trim(), name: term.trim() };
   if (first === undefined)
