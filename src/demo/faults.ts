@@ -85,6 +85,8 @@ export interface Faults {
   readOnlyFiles?: boolean | undefined;
   /** A firewall in front of the site refuses code in requests. */
   refuseCode?: boolean | undefined;
+  /** A page cache in front of the site ignores parameters, and shows its pages to every visitor without cookies. */
+  pageCache?: boolean | undefined;
   /** The response to a core update, instead of performing it. */
   coreAnswer?: 'NORESPONSE' | 'LOCALIZATION' | 'LOCKED' | undefined;
 }
@@ -123,6 +125,7 @@ const NAMES: Record<keyof Faults, true> = {
   fileMods: true,
   readOnlyFiles: true,
   refuseCode: true,
+  pageCache: true,
   coreAnswer: true,
 };
 

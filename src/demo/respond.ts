@@ -3,6 +3,7 @@ import { type Answer, crashPage, page } from './answer.js';
 import { adminPage, firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
 import { answerGuard, enterSite, isLook } from './guard/answer.js';
 import { brokenAnswer } from './guard/break.js';
+import { cached } from './page-cache.js';
 import { text } from './params.js';
 import { answerCall, type ProtocolRequest } from './protocol.js';
 import type { DemoSite } from './site.js';
@@ -21,6 +22,10 @@ export interface SiteRequest extends ProtocolRequest {
 
 /** What the site answers, faults included that can be told in one answer. */
 export function respond(site: DemoSite, request: SiteRequest): Answer {
+  return cached(site, request, () => answerOf(site, request));
+}
+
+function answerOf(site: DemoSite, request: SiteRequest): Answer {
   const { faults } = site;
   site.arrive();
   if (faults.httpAuth !== undefined && request.authorization !== basic(faults.httpAuth)) {

@@ -102,6 +102,20 @@ describe('an update that breaks the site', () => {
     await expectSettled();
   });
 
+  it.each(['front', 'white'] as const)(
+    '%s, behind a page cache that ignores parameters, is undone',
+    async (breakage) => {
+      const { plugin, before } = await bad(breakage);
+      app.site(0).faults.pageCache = true;
+      // The cache has the page of the old version.
+      expect((await fetch(app.site(0).url)).status).toBe(200);
+      const answer = await app.safely('update-site-plugins', one);
+      expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+      expect(plugin.version).toBe(before);
+      await expectSettled();
+    },
+  );
+
   it('is undone by the guard itself where Sitefleet comes later', async () => {
     const { plugin, before } = await bad('fatal', { watchdog: true });
     const answer = await app.safely('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });

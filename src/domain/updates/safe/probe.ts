@@ -21,6 +21,11 @@ const SLOWER_MS = 8_000;
 const REDIRECTS = 3;
 /** Name of a parameter that no cache knows. */
 const FRESH = 'sitefleet';
+/**
+ * Page caches that ignore parameters spare visitors with one of these cookies. WordPress itself does not read them: its
+ * own end with a hash of the site's address.
+ */
+const UNCACHED = 'comment_author_sitefleet=1; wordpress_no_cache=1';
 /** Maximum number of new scripts and styles whose existence is checked. */
 const MAX_ASSETS = 20;
 
@@ -116,7 +121,11 @@ async function visit(ctx: Ctx, target: LoadedSite, path: string, options: LookOp
   let address = new URL(fresh(path), target.site.url);
   let redirected = '';
   for (let hop = 0; ; hop++) {
-    const page = await ctx.child.page(requireConnection(target), address.href, { signal: ctx.signal, ...options });
+    const page = await ctx.child.page(requireConnection(target), address.href, {
+      signal: ctx.signal,
+      ...options,
+      headers: { cookie: UNCACHED, ...options.headers },
+    });
     const facts = factsOf(page, address.href);
     const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
     if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
