@@ -366,23 +366,31 @@ function untyped({ paths, components }: OpenApi): string[] {
 
 describe('the tables in words', () => {
   it('are written down in src/surfaces/rest/README.md', async () => {
-    const row = (route: Route) =>
-      `| ${route.on.join(', ')} | \`${route.path}\` | ${route.needs} | ${[route.live ? 'live' : '', route.module ?? ''].filter(Boolean).join(', ')} | ${route.summary} |`;
-    const table = (rows: readonly Route[]) =>
-      ['| Method | Path | Right | Notes | What |', '|---|---|---|---|---|', ...rows.map(row)].join('\n');
+    const COLUMNS = ['Method', 'Path', 'Right', 'Notes', 'What'];
+    const cells = ({ on, path, needs, live, module, summary }: Route) => [
+      on.join(', '),
+      `\`${path}\``,
+      needs,
+      [live ? 'live' : '', module ?? ''].filter(Boolean).join(', '),
+      summary,
+    ];
+    const table = (lines: readonly string[][]) => lines.map((line) => `| ${line.join(' | ')} |`).join('\n');
+    const head = (columns: readonly string[]) => [[...columns], columns.map(() => '---')];
+    const numbered = documented.map((route, index) => [`R${index + 1}`, ...cells(route)]);
     await expect(
       `# REST interface
 
-Generated from the tables of this folder by \`npm run gen\`. All paths stand below \`/v2\`; \`GET /v2/openapi.json\` is the same
-as data, \`/docs\` as a page. *live* asks the sites; a module can be switched off by the operator.
+Generated from the tables of this folder by \`npm run gen\`. All paths are below \`/v2\`; \`GET /v2/openapi.json\` is the same
+as data, \`/docs\` as a page. *live* contacts the sites; a module can be switched off by the operator. The row numbers are those of
+\`docs/contracts/rest.md\`, which says what a schema cannot.
 
 ## The routes document
 
-${table(documented)}
+${table([...head(['Row', ...COLUMNS]), ...numbered])}
 
 ## Besides
 
-${table(extra)}
+${table([...head(COLUMNS), ...extra.map(cells)])}
 `,
     ).toMatchFileSnapshot('../../src/surfaces/rest/README.md');
   });
