@@ -106,7 +106,7 @@ const VARIABLES: readonly Variable[] = [
     'backup_dir',
     null,
     filePath,
-    'Folder for daily backups of the database file, each verified before it counts; the last 7 days and 4 weeks are kept. Use a separate folder.',
+    'Folder for daily, verified backups of the database file. Use a separate folder.',
   ),
   variable(
     'host',
@@ -119,14 +119,14 @@ const VARIABLES: readonly Variable[] = [
     'base_url',
     null,
     baseUrl,
-    'Address under which clients reach the service, used in links such as `status_url`. Requests for other host names are refused; on loopback, the names of this machine work as well.',
+    'Address under which clients reach the service, used in links. Requests for other host names are refused; on loopback, the names of this machine work as well.',
     { shown: 'http://HOST:PORT' },
   ),
   variable(
     'cors_origins',
     [],
     origins,
-    'Origins whose pages may call from a browser, comma-separated: `https://app.example,http://localhost:3000`. They need their own token; a login that the browser remembers is not sent.',
+    'Origins whose pages may call from a browser, with a token of their own, comma-separated: `https://app.example`.',
   ),
   variable(
     'secret_key',
@@ -168,7 +168,7 @@ const VARIABLES: readonly Variable[] = [
     'batch_threshold',
     200,
     integer(0, 1_000_000),
-    'Calls on more sites than this become queued jobs. The setting `svc_abilities_batch_threshold` (`/v2/settings/advanced`) overrides it.',
+    'Calls on more sites than this become queued jobs. The setting `svc_abilities_batch_threshold` overrides it.',
   ),
   variable('job_chunk', 20, integer(1, 10_000), 'Sites per step of a queued job.'),
   variable('job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
@@ -187,7 +187,7 @@ const VARIABLES: readonly Variable[] = [
     'direct_call_ms',
     40_000,
     integer(1000, HOUR),
-    'A call on one or many sites answers within this time; sites that are not done by then continue as a job. Many clients hang up after 60 s.',
+    'A call on sites answers within this time; the rest continues as a job. Many clients hang up after 60 s.',
   ),
   variable(
     'update_wait_ms',
@@ -195,7 +195,7 @@ const VARIABLES: readonly Variable[] = [
     integer(0, HOUR),
     'When the connection breaks during an update: how long a site that is silent or in maintenance mode is checked again.',
   ),
-  variable('allow_private_sites', false, flag, 'Allow sites on loopback and private networks. Refused by default.'),
+  variable('allow_private_sites', false, flag, 'Allow sites on loopback and private networks.'),
   variable(
     'safe_updates',
     'guarded',
@@ -213,14 +213,14 @@ const VARIABLES: readonly Variable[] = [
     'confirm',
     'ask',
     oneOf(CONFIRM_POLICIES),
-    'What MCP tools that delete, or that change several sites when their list is empty, require: `ask` (a person, asked through the client; for clients that cannot ask as `confirm`), `confirm` (for deletions their own `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person; clients that cannot ask need the preview).',
+    'What MCP tools require before they delete, or change several sites because their list is empty: `ask` (a person, through the client; where it cannot ask, as `confirm`), `confirm` (for deletions `confirm: true`), `preview` (a token from a preview of the same call) or `elicit` (a person; where the client cannot ask, as `preview`).',
   ),
   variable('confirm_timeout_ms', 5 * MINUTE, integer(1000, HOUR), 'How long a person has to answer such a question.'),
   variable(
     'mcp_max_tokens',
     20_000,
     integer(1000, 1_000_000),
-    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, with a note on how to get the rest; a page whose `per_page` the call names keeps all its items.',
+    'Largest answer of one MCP call, in estimated tokens. Larger ones are cut, and say how to get the rest.',
   ),
   variable(
     'oauth_issuer',
@@ -259,7 +259,7 @@ const VARIABLES: readonly Variable[] = [
     'vulnerability_feed',
     null,
     feedLocation,
-    'Known vulnerabilities: URL or file of a feed in the format of Wordfence Intelligence v3, read daily. Without it, vulnerabilities are reported as unknown.',
+    'Known vulnerabilities: URL or file of a feed in the format of Wordfence Intelligence v3, read daily.',
   ),
   variable('vulnerability_key', null, headerToken, 'Your key for that feed, sent as bearer token, over https only.', {
     secret: true,
@@ -405,7 +405,7 @@ export function describeConfig(): { name: string; default: string; meaning: stri
     name: row.name,
     default: row.shown,
     secret: row.secret === true,
-    meaning: takesFile(row) ? `${row.meaning} \`${row.name}_FILE\` names a file with it.` : row.meaning,
+    meaning: takesFile(row) ? `${row.meaning} Or \`${row.name}_FILE\`, a file with it.` : row.meaning,
   }));
 }
 
