@@ -1,8 +1,14 @@
 /** A page cache in front of a site, as hosts configure it: it ignores parameters, and spares visitors with cookies of WordPress. */
 
 import type { Answer } from './answer.js';
-import type { SiteRequest } from './respond.js';
 import type { DemoSite } from './site.js';
+
+interface PageRequest {
+  method: string;
+  /** Below the site's address. */
+  path: string;
+  cookie?: string | undefined;
+}
 
 /** Cookies of visitors for whom WordPress may make a page of their own. */
 const PERSONAL = /(?:^|;\s*)(?:comment_author|wordpress_logged_in|wp-postpass)_/;
@@ -10,7 +16,7 @@ const PERSONAL = /(?:^|;\s*)(?:comment_author|wordpress_logged_in|wp-postpass)_/
 const PAGES = new WeakMap<DemoSite, Map<string, Answer>>();
 
 /** The cached page of this request, or the one that the site makes now and the cache keeps. */
-export function cached(site: DemoSite, request: SiteRequest, make: () => Answer): Answer {
+export function cached(site: DemoSite, request: PageRequest, make: () => Answer): Answer {
   const skipped = request.method !== 'GET' || /^wp-(?:admin|login)/.test(request.path);
   if (!site.faults.pageCache || skipped || PERSONAL.test(request.cookie ?? '')) return make();
   const pages = PAGES.get(site) ?? new Map<string, Answer>();
