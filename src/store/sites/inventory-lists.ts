@@ -15,7 +15,7 @@ const offerRows = jsonRows<OfferRow>(OFFER);
 export const DOCUMENTS = ['recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 /** The long members of one site's record. */
-interface SiteTexts extends Record<(typeof DOCUMENTS)[number], string> {
+export interface SiteTexts extends Record<(typeof DOCUMENTS)[number], string> {
   /** Name and version; null = none. */
   active_theme: string | null;
   plugins: Uint8Array;

@@ -15,7 +15,7 @@ import {
 } from './filter.js';
 import { RECORD_COLUMNS, RECORD_TABLES, type SiteFilter, type SiteRecord } from './sites.js';
 
-type SiteTag = {
+export type SiteTag = {
   id: number;
   name: string;
   color: string | null;
@@ -43,22 +43,19 @@ export type IgnoredEntry = {
   version: string;
 };
 
-export type SitePart = 'tags' | 'client' | 'ignored' | 'documents';
+export type SitePart = 'tags' | 'client' | 'ignored';
 
 /** The parts of one site. */
 export interface SiteParts {
   tags: SiteTag[];
   client_name: string | null;
   ignored: IgnoredEntry[];
-  /** JSON texts as stored, by kind. */
-  documents: Map<string, string>;
 }
 
 type OfSite<T> = T & { site_id: number };
 const tagRows = jsonRows<OfSite<SiteTag>>(['site_id', 'id', 'name', 'color']);
 const clientRows = jsonRows<OfSite<{ name: string }>>(['site_id', 'name']);
 const ignoredRows = jsonRows<OfSite<IgnoredEntry>>(['site_id', 'type', 'slug', 'name', 'version']);
-const documentRows = jsonRows<OfSite<{ kind: string; body: string }>>(['site_id', 'kind', 'body']);
 
 /** Columns in the order of an index if there is one: naming a column twice would make SQLite sort all sites. */
 const ORDERS = {
@@ -123,7 +120,7 @@ export function createSiteRecords(db: Db) {
       return new Map(rows.map((row) => [row.id, row]));
     },
 
-    /** Parts of any number of sites in one round trip. Unwanted parts are empty: documents are large. */
+    /** Parts of any number of sites in one round trip. Unwanted parts are empty. */
     async parts(ids: readonly number[], wanted: readonly SitePart[]): Promise<Map<number, SiteParts>> {
       const list = idList(ids);
       const sites = (part: SitePart) => (wanted.includes(part) ? list : '[]');
@@ -149,23 +146,14 @@ export function createSiteRecords(db: Db) {
             sites('ignored'),
           ),
         ),
-        documentRows.statement(
-          sql(
-            'SELECT site_id, kind, body FROM site_document WHERE site_id IN (SELECT value FROM json_each(?))',
-            sites('documents'),
-          ),
-        ),
       ]);
-      const parts = new Map<number, SiteParts>(
-        ids.map((id) => [id, { tags: [], client_name: null, ignored: [], documents: new Map() }]),
-      );
+      const parts = new Map<number, SiteParts>(ids.map((id) => [id, { tags: [], client_name: null, ignored: [] }]));
       for (const { site_id, ...tag } of tagRows.parse(found[0])) parts.get(site_id)?.tags.push(tag);
       for (const { site_id, name } of clientRows.parse(found[1])) {
         const part = parts.get(site_id);
         if (part !== undefined) part.client_name = name;
       }
       for (const { site_id, ...entry } of ignoredRows.parse(found[2])) parts.get(site_id)?.ignored.push(entry);
-      for (const { site_id, kind, body } of documentRows.parse(found[3])) parts.get(site_id)?.documents.set(kind, body);
       return parts;
     },
   };

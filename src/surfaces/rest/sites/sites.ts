@@ -10,13 +10,14 @@ import {
   syncHandler,
   unsuspendHandler,
 } from '../../../domain/connection/handlers.js';
+import { countRecords, pageOfSites } from '../../../domain/sites/records.js';
 import { withStandings } from '../../../domain/sites/sites.js';
 import { once } from '../../../runtime/once.js';
 import { byCursor, flag, openPaging, pageOf } from '../params.js';
 import { type Route, route } from '../route.js';
 import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import { countShape, cursorListOf, simpleSiteShape, siteOfList, siteShape, writtenOf } from '../schemas/records.js';
-import { countRecords, listRecords, listView, siteRecord, siteRecords } from '../views/site-records.js';
+import { listView, siteRecord, siteRecords } from '../views/site-records.js';
 import { addSiteParams, connectSite } from './add.js';
 import { batchAnswer, describedBatch, runBatch, siteBatchParams } from './batch.js';
 import { chooseByFilter, chooseNamed, listFilter, siteFilter, siteSearch } from './filter.js';
@@ -52,7 +53,7 @@ export const sites: readonly Route[] = [
     answer: async ({ with_tags, full_data, orderby, order, ...asked }, ctx, fields) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
-      const { items, paging } = await listRecords(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
+      const { items, paging } = await pageOfSites(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
       return { ...paging, data: await siteRecords(ctx, items, { with_tags, full_data, fields }) };
     },
   }),
@@ -67,7 +68,7 @@ export const sites: readonly Route[] = [
     answer: async ({ orderby, order, ...asked }, ctx) => {
       const { page, per_page } = pageOf(asked, MAX);
       const by = { by: orderby, descending: order === 'desc' };
-      const { items, paging } = await listRecords(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
+      const { items, paging } = await pageOfSites(ctx, listFilter(asked), by, { page, per_page, cursor: asked.cursor });
       return { ...paging, data: (await withStandings(ctx, items)).map(listView) };
     },
   }),

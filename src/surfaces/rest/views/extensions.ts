@@ -34,9 +34,3 @@ export function themeEntries(extensions: readonly ExtensionRow[]) {
     update_version: row.update_version,
   }));
 }
-
-/** Name and version of the active theme; null when none is known. */
-export function activeTheme(extensions: readonly ExtensionRow[]): string | null {
-  const theme = extensions.find((row) => row.kind === 1 && row.active === 1);
-  return theme === undefined ? null : `${theme.name} ${theme.version}`.trim();
-}

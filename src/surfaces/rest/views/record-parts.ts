@@ -1,11 +1,8 @@
 /** Maps members of a site's REST record to the data they need: with `_fields`, only requested data is read. */
 
-import type { SitePart } from '../../../store/sites/records.js';
+import type { RecordPart } from '../../../domain/sites/records.js';
 
-/** Data of a site that is read in addition to its own columns. */
-export type Part = SitePart | 'plugins' | 'themes' | 'offers' | 'reason';
-
-export const MEMBERS: Readonly<Record<Part, readonly string[]>> = {
+const MEMBERS: Readonly<Record<RecordPart, readonly string[]>> = {
   tags: ['tags', 'tag_list'],
   client: ['client_name'],
   ignored: ['ignored_plugins', 'ignored_themes'],
@@ -16,11 +13,11 @@ export const MEMBERS: Readonly<Record<Part, readonly string[]>> = {
   reason: ['status_reason', 'status_since'],
 };
 const PARTS = new Map(
-  Object.entries(MEMBERS).flatMap(([part, names]) => names.map((name) => [name, part as Part] as const)),
+  Object.entries(MEMBERS).flatMap(([part, names]) => names.map((name) => [name, part as RecordPart] as const)),
 );
 
 /** The data that a member needs; undefined for members from the site's own columns. */
-export function partOf(name: string): Part | undefined {
+export function partOf(name: string): RecordPart | undefined {
   return PARTS.get(name);
 }
 
