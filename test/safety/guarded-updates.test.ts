@@ -721,6 +721,63 @@ it('a direct call whose time is up goes on as a job, which first puts the site r
   expect((await slow.call('list-quarantined-versions')).versions).toMatchObject([{ slug: plugin.slug }]);
 });
 
+it.each(['the job', 'the schedule'])(
+  'a job tells that its update was installed and rolled back, when %s rolled it back',
+  async (who) => {
+    const slow = await safetyApp({ sites: 1, config: { direct_call_ms: 400, job_delay_ms: 0 } });
+    const site = slow.site(0);
+    const [bad, good] = [slow.offer(site), slow.offer(site, 1)];
+    const before = bad.version;
+    site.faults.breaks = { [`${bad.slug}@99.0`]: 'fatal' };
+    site.faults.watchdog = false;
+    await slow.call('sync-sites', { site_ids_or_domains: [1] });
+    const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+    // The clock stops once the version is there: the call cannot check again, and is cut off.
+    while (bad.version === before) {
+      await new Promise((resolve) => setTimeout(resolve, 2));
+      slow.clock.move(500);
+    }
+    const { job_id } = await call;
+    if (who === 'the schedule') await slow.running(settleInterrupted(slow.ctx()));
+    await slow.running(slow.drain());
+    expect([bad.version, good.version]).toEqual([before, '99.0']);
+    const status = await slow.call('get-batch-job-status', { job_id });
+    expect(status).toMatchObject({
+      status: 'completed',
+      summary: { total_updated: 1, total_errors: 1, sites_updated: 1 },
+      errors: [{ code: 'svc_update_failed', message: expect.stringContaining('was installed and broke the site') }],
+    });
+    const told = new Map(status.items.map((item: { slug: string }) => [item.slug, item]));
+    expect(told.get(bad.slug)).toMatchObject({
+      code: 'svc_update_rolled_back',
+      message: expect.stringContaining('Sitefleet rolled back to'),
+    });
+    expect(told.get(good.slug)).toMatchObject({ new_version: '99.0' });
+  },
+);
+
+it('an update that was not sent when its call ended is not said to have been stopped with Sitefleet', async () => {
+  const { plugin } = await bad('fatal');
+  const stop = new AbortController();
+  const { batch } = app.db;
+  app.db.batch = async (statements) => {
+    const results = await batch(statements);
+    if (statements.some(({ sql }) => /^INSERT INTO safe_change\b/.test(sql))) stop.abort();
+    return results;
+  };
+  await app.running(app.call('update-site-plugins', one, { signal: stop.signal }).catch(() => undefined));
+  Object.assign(app.db, { batch });
+  await app.running(settleInterrupted(app.ctx()));
+  const { items } = await safeUpdateHistory(app.ctx(), 1, 1, 10);
+  expect(items).toMatchObject([
+    {
+      slug: plugin.slug,
+      outcome: 'not_updated',
+      seen: [expect.stringMatching(/^The update was not sent: .*interrupted/)],
+    },
+  ]);
+});
+
 it('off: updates as if there were no guard', async () => {
   const bare = await safetyApp({ sites: 1, config: { safe_updates: 'off' } });
   const plugin = bare.offer(bare.site(0));

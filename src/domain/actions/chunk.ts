@@ -116,7 +116,7 @@ async function runAndStore(
   entry: ChunkSite,
   site: LoadedSite | undefined,
 ): Promise<void> {
-  const outcome = await runSite(ctx, handler, site, params, entry);
+  const outcome = await runSite(ctx, job, handler, site, params, entry);
   // An interrupted site stays "started": the next turn resumes it.
   if (outcome === null) return;
   await retryWhileUnavailable(ctx, async () => {
@@ -128,15 +128,21 @@ async function runAndStore(
 
 async function runSite(
   ctx: Ctx,
+  job: JobRow,
   handler: JobHandler<object, unknown>,
   site: LoadedSite | undefined,
   params: object,
-  entry: { site_id: number; resumed: boolean },
+  entry: ChunkSite,
 ): Promise<(SiteOutcome & { unfinished?: boolean }) | null> {
   if (site === undefined) return failedWith('svc_site_not_found', 'The site was removed before its turn came.');
   try {
-    const run = entry.resumed ? (handler.resume ?? handler.run) : handler.run;
-    const result = await run.call(handler, ctx, site, params);
+    const result =
+      entry.resumed && handler.resume !== undefined
+        ? await handler.resume(ctx, site, params, {
+            begun: entry.begun,
+            items: await ctx.store.jobs.itemsAt(job.id, entry.position),
+          })
+        : await handler.run(ctx, site, params);
     const outcome = handler.outcomeOf?.(result) ?? { failed: false, code: '', message: '', items: [] };
     return handler.interrupted?.(result) === true ? { ...outcome, unfinished: true } : outcome;
   } catch (error) {

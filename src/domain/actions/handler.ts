@@ -14,17 +14,30 @@ export interface JobHandler<P, R> {
   type: JobType;
   /** Error code for a failure that has none. */
   failure: ErrorCode;
-  /** Throws ServiceError when the work failed as a whole. */
-  run(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  /**
+   * Throws ServiceError when the work failed as a whole.
+   * @param begin called with what is about to be changed, as JSON; `resume` gets it if this run does not end
+   */
+  run(ctx: Ctx, site: LoadedSite, params: P, begin?: Begin): Promise<R>;
   /** True for a partial result: the call ran out of time. */
   interrupted?(result: R): boolean;
   /**
    * Runs instead of `run` if a previous run was interrupted and may have taken effect: checks the site, then does the
    * rest.
    */
-  resume?(ctx: Ctx, site: LoadedSite, params: P): Promise<R>;
+  resume?(ctx: Ctx, site: LoadedSite, params: P, earlier: Earlier): Promise<R>;
   /** What a result means for a job; without it the site has succeeded. */
   outcomeOf?(result: R): SiteOutcome;
+}
+
+export type Begin = (work: object) => void;
+
+/** An interrupted run of a handler. */
+export interface Earlier {
+  /** What it had begun, as JSON; null = nothing, or the process died. */
+  begun: string | null;
+  /** What it had already reported. */
+  items: readonly JobItem[];
 }
 
 /** The outcome of a job on one site. */

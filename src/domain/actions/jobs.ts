@@ -22,14 +22,19 @@ export interface QueuedAnswer {
 
 /**
  * Stores the job and its sites; throws `svc_queue_failed` if that failed, in which case nothing was started.
- * @param options `begun` = the sites were started already, and `before` is what was done there, by site
+ * @param options `begun` = the sites were started already; `before` is what was done there, and `work` what was being
+ * done, by site
  */
 export async function queueJob(
   ctx: Ctx,
   type: JobType,
   selection: Pick<Selection, 'sites' | 'errors'>,
   params: object,
-  options: { begun?: boolean; before?: ReadonlyMap<number, readonly JobItem[]> } = {},
+  options: {
+    begun?: boolean;
+    before?: ReadonlyMap<number, readonly JobItem[]>;
+    work?: ReadonlyMap<number, object>;
+  } = {},
 ): Promise<QueuedAnswer> {
   const { config } = ctx;
   const now = ctx.clock.now();
@@ -43,6 +48,7 @@ export async function queueJob(
     refused: selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message })),
     begun: options.begun ?? false,
     ...(options.before === undefined ? {} : { before: options.before }),
+    ...(options.work === undefined ? {} : { work: options.work }),
     chunk: config.job_chunk,
     delay_ms,
     timeout_ms: config.job_timeout_ms,

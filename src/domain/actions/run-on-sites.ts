@@ -22,6 +22,8 @@ export interface SitesResult<R> {
    * they have a partial result.
    */
   unfinished: SiteRow[];
+  /** What the handler was doing on sites, by id. */
+  begun: Map<number, object>;
 }
 
 /** Maximum number of sites started per turn of the event loop. */
@@ -46,7 +48,7 @@ export async function runOnSites<P, R>(
   const deadline = new AbortController();
   const timer = setTimeout(() => deadline.abort(), limitMs);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
-  const result: SitesResult<R> = { done: [], failures: [], unfinished: [] };
+  const result: SitesResult<R> = { done: [], failures: [], unfinished: [], begun: new Map() };
   let finished = 0;
   try {
     let turn = Promise.resolve();
@@ -55,7 +57,10 @@ export async function runOnSites<P, R>(
         // The first calls are sent before sites are started that would have to wait for them.
         if (index > 0 && index % SITES_A_TURN === 0) turn = turn.then(() => nextTurn());
         await turn;
-        const outcome = await runOne(limited, handler, site, loaded.get(site.id), params);
+        const begin = (work: object) => void result.begun.set(site.id, work);
+        const outcome = await runOne(limited, handler, site, loaded.get(site.id), (target) =>
+          handler.run(limited, target, params, begin),
+        );
         ctx.progress({ done: ++finished, total: sites.length, message: site.url });
         return { site, outcome };
       }),
@@ -94,15 +99,15 @@ function givenUp(
 
 async function runOne<P, R>(
   ctx: Ctx,
-  handler: JobHandler<P, R>,
+  handler: Pick<JobHandler<P, R>, 'type' | 'failure'>,
   site: SiteRow,
   loaded: LoadedSite | undefined,
-  params: P,
+  run: (target: LoadedSite) => Promise<R>,
 ): Promise<{ target: LoadedSite; result: R } | { error: ServiceError }> {
   if (loaded === undefined)
     return { error: new ServiceError('svc_site_not_found', `Site ${site.id} has been removed in the meantime.`) };
   try {
-    return { target: loaded, result: await handler.run(ctx, loaded, params) };
+    return { target: loaded, result: await run(loaded) };
   } catch (error) {
     const aborted = ctx.signal.aborted && !(error instanceof ServiceError);
     const failure = aborted
@@ -117,14 +122,17 @@ async function runOne<P, R>(
   }
 }
 
+/** Advice where a job continues a call. */
+export const FOLLOW_JOB =
+  'Read the job with get-batch-job-status-v1 in half a minute. Until it ends, repeating the call returns the same job.';
+
 /** The call ran out of time and the site is merely slow: its work continues in this job. */
 function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
     `Site ${site.id} needs longer than a direct call allows.${job === undefined ? '' : ` Its work continues as job ${job.job_id}.`}`,
     {
-      advice:
-        'Read the job with get-batch-job-status-v1 in half a minute. Until it ends, repeating the call returns the same job.',
+      advice: FOLLOW_JOB,
       data: { site_id: site.id, ...job },
     },
   );
@@ -212,6 +220,7 @@ async function runNow<P extends object, R>(
       : await queueJob(ctx, handler.type, { sites: result.unfinished, errors: [] }, params, {
           begun: true,
           before: itemsBefore(handler, result),
+          work: result.begun,
         });
   const unfinished = new Set(result.unfinished.map((site) => site.id));
   const failures = new Map(result.failures.map((failure) => [failure.site.id, failure]));

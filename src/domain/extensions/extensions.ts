@@ -6,7 +6,7 @@ import type { ExtensionKind } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { type ContinuedJob, runOnOne } from '../actions/run-on-sites.js';
+import { type ContinuedJob, FOLLOW_JOB, runOnOne } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { installedExtensions, MUST_USE } from '../sites/inventory.js';
 import { type LoadedSite, requireWritable } from '../sites/load.js';
@@ -81,6 +81,7 @@ export async function activateTheme(
     const refused = error.code === 'svc_activation_failed';
     throw new ServiceError(error.code as ErrorCode, error.message, {
       ...(refused ? { field: 'slug', advice: 'Read the slugs with get-site-themes-v1.' } : {}),
+      ...(job.job_id === undefined ? {} : { advice: FOLLOW_JOB }),
       data: { site_id: target.site.id, ...job },
     });
   }

@@ -4,18 +4,37 @@
  * not installed (child protocol §6.8).
  */
 
+import { randomUUID } from 'node:crypto';
 import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import type { Begin } from '../actions/handler.js';
 import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
-import { type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES, type UpdateType } from './results.js';
+import {
+  type ApplyError,
+  type ApplyResult,
+  codeOfSilence,
+  failed,
+  isUnseen,
+  siteFields,
+  UPDATE_TYPES,
+  type UpdateType,
+} from './results.js';
 import { type Apply, applySafely } from './safe/run.js';
 import { isCancelled, type Judged, type Sending, sendAndJudge, updateError } from './send.js';
 
-/** Updates may unpack large archives on slow hosts. */
-const UPDATE_TIMEOUT_MS = 10 * 60_000;
+/** Updates may unpack large archives on slow hosts: 10 minutes, where any other call has 30 s. */
+const TIMES_LONGER = 20;
+
+/** What an interrupted run leaves for the job that continues it. */
+export interface BegunUpdates {
+  /** Of its items, if it was a guarded one. */
+  run_id: string;
+  /** Those it was to apply. */
+  offers: readonly FleetOffer[];
+}
 
 /**
  * Applies the given updates, type by type: core, plugins, themes, translations. A failing type does not stop the next,
@@ -25,11 +44,14 @@ export async function applyOffers(
   caller: Ctx,
   target: LoadedSite,
   offers: readonly FleetOffer[],
+  begin?: Begin,
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
     const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
-    const { silence = null, unseen = [], ...result } = await applySafely(ctx, target, offers, apply);
+    const work: BegunUpdates = { run_id: randomUUID(), offers };
+    begin?.(work);
+    const { silence = null, unseen = [], ...result } = await applySafely(ctx, target, offers, apply, work.run_id);
     if (result.interrupted !== true)
       result.errors.push(...(await inspectSite(ctx, target, result.updated, silence, unseen)));
     return result;
@@ -53,15 +75,17 @@ export async function applyInOrder(
     const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
     if (ofType.length === 0) continue;
     if (silence !== null) {
-      result.errors.push(...ofType.map((offer) => notTried(target, type, offer)));
+      const why = silence;
+      result.errors.push(...ofType.map((offer) => notTried(target, type, offer, why)));
       continue;
     }
-    const part = await applyType(ctx, target, type, ofType, { timeoutMs: UPDATE_TIMEOUT_MS, ...sending }).catch(
-      (error: unknown) => {
-        if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
-        throw error;
-      },
-    );
+    const part = await applyType(ctx, target, type, ofType, {
+      timeoutMs: TIMES_LONGER * ctx.config.site_timeout_ms,
+      ...sending,
+    }).catch((error: unknown) => {
+      if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
+      throw error;
+    });
     result.updated.push(...part.updated);
     result.errors.push(...part.errors);
     if (part.interrupted) return { ...result, interrupted: true };
@@ -78,9 +102,14 @@ interface TypeResult extends ApplyResult {
 
 const CUT_OFF: TypeResult = { updated: [], errors: [], silence: null, unseen: [], interrupted: true };
 
-export function notTried(target: LoadedSite, type: UpdateType, offer: FleetOffer): ApplyError {
+export function notTried(
+  target: LoadedSite,
+  type: UpdateType,
+  offer: FleetOffer,
+  silence: ServiceError | null,
+): ApplyError {
   const message = 'Not tried: the site has not answered since the previous updates.';
-  return failed(target, type, offer.slug, 'svc_site_offline', message);
+  return failed(target, type, offer.slug, codeOfSilence(silence), message);
 }
 
 async function applyType(
@@ -163,7 +192,7 @@ function resultOf(target: LoadedSite, type: UpdateType, { verdicts, silence }: J
       const unknown = verdict.unknown === true && !guarded;
       const { code, message } = unknown ? notKnownYet(verdict.failure) : verdict.failure;
       result.errors.push({ ...failed(target, type, offer.slug, code, message), ...(unknown ? { unknown } : {}) });
-      if (verdict.failure.code === 'svc_site_offline') result.unseen.push(offer);
+      if (isUnseen(verdict.failure.code)) result.unseen.push(offer);
     } else {
       const { slug, name, current_version: old_version } = offer;
       result.updated.push({ ...siteFields(target.site), type, slug, name, old_version, new_version: verdict.version });

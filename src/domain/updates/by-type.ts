@@ -5,7 +5,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
-import type { Applied, ApplyError, Suspect } from './results.js';
+import { type Applied, type ApplyError, type Suspect, UNSEEN } from './results.js';
 import { suspectsMember, type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type names of the interface, in the order of the type numbers. */
@@ -85,7 +85,7 @@ function failure({ slug, code, message }: ApplyError): [string, SlugResult] {
 
 function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
   const [first] = errors;
-  const own = (['svc_site_offline', 'svc_still_running'] as const).find((code) => code === first?.code);
+  const own = UNSEEN.find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
     advice: 'Sync the site to see its current state, then try again.',

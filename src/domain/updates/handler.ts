@@ -1,7 +1,7 @@
 /** The job handler of updates. */
 
 import type { FleetOffer } from '../../store/updates/updates.js';
-import type { JobHandler } from '../actions/handler.js';
+import type { Earlier, JobHandler } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
 import { withinLimits } from '../extensions/offer-filters.js';
 import {
@@ -11,12 +11,13 @@ import {
   requireVersion,
   siteCallError,
 } from '../sites/load.js';
-import { applyOffers } from './apply.js';
+import { applyOffers, type BegunUpdates } from './apply.js';
 import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { UpdateParams } from './params.js';
-import { type ApplyResult, failed } from './results.js';
+import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
 import { safeUpdateHandler } from './safe/safe-update.js';
+import { settledRun } from './safe/settled-run.js';
 import { settleBeforeResume } from './safe/unsettled.js';
 import { isCancelled } from './send.js';
 
@@ -37,9 +38,9 @@ async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): P
 export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   type: 'update',
   failure: 'svc_update_failed',
-  async run(ctx, target, { safe, ...params }) {
+  async run(ctx, target, { safe, ...params }, begin) {
     if (safe !== undefined) {
-      const result = await safeUpdateHandler.run(ctx, target, { ...params, safe });
+      const result = await safeUpdateHandler.run(ctx, target, { ...params, safe }, begin);
       return { ...result, updated: result.updated.map(({ protection: _, ...item }) => item) };
     }
     requireNotOnTrial(target);
@@ -47,26 +48,54 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     requireVersion(target);
     const offers = await offersOf(ctx, target, params);
     if (offers.length === 0) return { updated: [], errors: [] };
-    return applyOffers(ctx, target, offers);
+    return applyOffers(ctx, target, offers, begin);
   },
   interrupted: (result) => result.interrupted === true,
-  async resume(ctx, target, params) {
-    // As available when the run was interrupted: settling syncs the site, after which completed updates are no longer
-    // available.
-    const asked = await offersOf(ctx, target, params);
+  async resume(ctx, target, params, { begun, items }) {
+    const work = begun === null ? null : (JSON.parse(begun) as BegunUpdates);
+    // As available when the run was interrupted: settling syncs the site, and another sync may have come first, after
+    // which completed updates are no longer available.
+    const offers = work?.offers ?? (await offersOf(ctx, target, params));
+    const asked = offers.filter(({ type, slug }) => !isTold(items, UPDATE_TYPES[type], slug));
     // A site that an update has broken must be repaired before it can be synced.
     await settleBeforeResume(ctx, target);
     requireContactable(target);
-    const before = asked.length === 0 ? null : await finishInterrupted(ctx, target, asked);
-    if (before?.silent === true) return before;
+    const settled = work === null ? null : await settledRun(ctx, target, work.run_id);
+    const seen = settled === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
+    if (seen?.silent === true) return seen;
+    const before = settled ?? seen;
     const rest = await this.run(ctx, target, params).catch((error: unknown) => {
       // Results of the previous run are still reported.
-      if (before === null || before.updated.length === 0 || isCancelled(error)) throw error;
+      if (before === null || before.updated.length + before.errors.length === 0 || isCancelled(error)) throw error;
       const { code, message } = siteCallError(error, target.site.id, 'svc_update_failed');
       return { updated: [], errors: [failed(target, 'site', '', code, message)] };
     });
-    if (before === null) return rest;
-    return { ...rest, updated: [...before.updated, ...rest.updated], errors: [...before.errors, ...rest.errors] };
+    return before === null ? rest : joined(before, rest, items);
   },
   outcomeOf: outcomeOfUpdates,
 };
+
+function isTold(told: Earlier['items'], type: string | undefined, slug: string): boolean {
+  return slug !== '' && told.some(({ facts }) => facts.type === type && facts.slug === slug);
+}
+
+/**
+ * The results of an interrupted run and of the rest. What the call has told is not told again, and that a version is
+ * held back since it was rolled back here says less than the roll-back.
+ * @param told what the call itself had reported
+ */
+function joined(before: ApplyResult, rest: ApplyResult, told: Earlier['items']): ApplyResult {
+  const updated = before.updated.filter(({ type, slug }) => !isTold(told, type, slug));
+  const errors = before.errors.filter(({ type, slug }) => !isTold(told, type, slug));
+  const rolledBack = new Set([
+    ...errors.flatMap(({ type, slug, code }) => (code === 'svc_update_rolled_back' ? [`${type} ${slug}`] : [])),
+    ...told.flatMap(({ facts }) => (facts.code === 'svc_update_rolled_back' ? [`${facts.type} ${facts.slug}`] : [])),
+  ]);
+  const isHeldSince = ({ type, slug, code }: ApplyError) =>
+    code === 'svc_version_quarantined' && rolledBack.has(`${type} ${slug}`);
+  return {
+    ...rest,
+    updated: [...updated, ...rest.updated],
+    errors: [...errors, ...rest.errors.filter((error) => !isHeldSince(error))],
+  };
+}

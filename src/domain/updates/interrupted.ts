@@ -10,7 +10,15 @@ import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './judge.js';
-import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from './results.js';
+import {
+  type Applied,
+  type ApplyError,
+  type ApplyResult,
+  codeOfSilence,
+  failed,
+  siteFields,
+  UPDATE_TYPES,
+} from './results.js';
 import { shows } from './send.js';
 
 /**
@@ -39,10 +47,10 @@ export async function finishInterrupted(
       const word = UPDATE_TYPES[offer.type] ?? type;
       return word === type
         ? {
-            ...failed(target, word, offer.slug, 'svc_site_offline', `${why.trim()} ${SETTLED_LATER}`),
+            ...failed(target, word, offer.slug, codeOfSilence(silence), `${why.trim()} ${SETTLED_LATER}`),
             unknown: true as const,
           }
-        : notTried(target, word, offer);
+        : notTried(target, word, offer, silence);
     });
     await keepUnknown(ctx, target, type, sent, errors);
     emitOutcomes(ctx, type, { updated: [], errors: errors.filter((error) => error.type === type) });

@@ -16,6 +16,7 @@ import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../connection/attempt.js';
 import { siteCallError } from '../sites/load.js';
+import { codeOfSilence } from './results.js';
 
 export type Verdict =
   /** Installed. `aside` = what the update changed besides the version. */
@@ -185,7 +186,7 @@ function whyNotSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): S
     const broke = `The connection broke during the update (${failure.httpStatus > 0 ? `HTTP ${failure.httpStatus}` : 'no answer'})`;
     if (unread !== null)
       return new ServiceError(
-        'svc_site_offline',
+        codeOfSilence(unread.silence),
         `${broke}, and the site ${sinceThen(statusOf(unread.silence))}: ${unknown}.`,
       );
     const version = offer.current_version === '' ? 'the old version' : `version ${siteWord(offer.current_version)}`;
@@ -195,7 +196,7 @@ function whyNotSeen(offer: FleetOffer, failure: unknown, unread: Seen | null): S
   if (unread !== null) {
     const said = unread.silence === null ? '' : ` ${unread.silence.message}`;
     return new ServiceError(
-      'svc_site_offline',
+      codeOfSilence(unread.silence),
       `The site did not answer the check after the update, so ${unknown}.${said}`,
     );
   }

@@ -2,7 +2,7 @@
 
 import type { SiteOutcome } from '../actions/handler.js';
 import { outcomeOfItems } from '../actions/outcomes.js';
-import type { ApplyResult } from './results.js';
+import { type ApplyResult, UNSEEN } from './results.js';
 
 /** One applied update makes the site a success (operations §7.2). */
 export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated' | 'errors'>): SiteOutcome {
@@ -18,9 +18,9 @@ export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated
   ]);
   const [first] = errors;
   if (first === undefined) return outcome;
-  // A site that was never reached is offline, not a failed update (operations §7.4).
-  if (updated.length === 0 && errors.every(({ code }) => code === 'svc_site_offline'))
-    return { ...outcome, code: 'svc_site_offline', message: first.message };
+  // A site that was never reached is offline or slow, not a failed update (operations §7.4).
+  const unseen = UNSEEN.find((code) => errors.every((error) => error.code === code));
+  if (updated.length === 0 && unseen !== undefined) return { ...outcome, code: unseen, message: first.message };
   const broken = errors.some(({ type }) => type === 'site');
   return { ...outcome, code: broken ? 'svc_site_offline' : 'svc_update_failed' };
 }

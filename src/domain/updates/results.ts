@@ -5,6 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
+import { isLate } from '../sites/load.js';
 
 /** By their numbers in storage. */
 export const UPDATE_TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
@@ -39,6 +40,18 @@ export interface ApplyResult {
 
 export function siteFields({ id, url, name }: Pick<SiteRow, 'id' | 'url' | 'name'>) {
   return { site_id: id, site_url: url, site_name: name };
+}
+
+/** Codes of an update whose outcome the site has not shown: it cannot be reached, or is slow. */
+export const UNSEEN = ['svc_site_offline', 'svc_still_running'] as const satisfies readonly ErrorCode[];
+
+export function isUnseen(code: string): boolean {
+  return UNSEEN.some((each) => each === code);
+}
+
+/** The code for a site that could not be read: one that accepts calls and does not answer in time is not offline. */
+export function codeOfSilence(silence: ServiceError | null): (typeof UNSEEN)[number] {
+  return isLate(silence?.cause) ? 'svc_still_running' : 'svc_site_offline';
 }
 
 /** The error entry of an item; '' as slug = of the whole site. */

@@ -51,6 +51,8 @@ interface NewJob {
   begun: boolean;
   /** What was done on begun sites before the job, by site. */
   before?: ReadonlyMap<number, readonly JobItem[]>;
+  /** What was being done on begun sites when the call before the job ended, by site. */
+  work?: ReadonlyMap<number, object>;
   /** Entries refused before queueing: they belong to the final state too. */
   refused: readonly { site_id: number; code: string; message: string }[];
   chunk: number;
@@ -96,10 +98,10 @@ export function createJobs(db: Db) {
           job.begun ? 1 : 0,
         ),
         sql(
-          'INSERT INTO job_site (job_id, position, site_id, state) SELECT ?, key, value, ? FROM json_each(?)',
+          'INSERT INTO job_site (job_id, position, site_id, state, begun) SELECT ?, key, value ->> 0, ?, value ->> 1 FROM json_each(?)',
           job.id,
           job.begun ? STARTED : WAITING,
-          JSON.stringify(job.sites),
+          JSON.stringify(job.sites.map((siteId) => [siteId, job.work?.get(siteId) ?? null])),
         ),
         sql(
           `INSERT INTO job_site (job_id, position, site_id, state, code, message, finished_at)

@@ -18,6 +18,8 @@ export interface ChunkSite {
   site_id: number;
   /** Started under an earlier lease: its work may have been done. */
   resumed: boolean;
+  /** What the call that this job continues had begun there, as JSON. */
+  begun: string | null;
 }
 
 export function createJobQueue(db: Db) {
@@ -41,7 +43,7 @@ export function createJobQueue(db: Db) {
     /** The next chunk's sites after `last`, marked as started; none if the lease was lost. */
     async startChunk(job: JobRow, last = -1): Promise<ChunkSite[]> {
       const rows = await db.all(
-        `SELECT position, site_id, state FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
+        `SELECT position, site_id, state, begun FROM job_site WHERE job_id = ? AND position > ? AND state IN (${WAITING}, ${STARTED})
          ORDER BY position LIMIT ?`,
         [job.id, last, job.chunk],
       );
@@ -56,6 +58,7 @@ export function createJobQueue(db: Db) {
         position: Number(row.position),
         site_id: Number(row.site_id),
         resumed: row.state === STARTED,
+        begun: row.begun as string | null,
       }));
     },
 

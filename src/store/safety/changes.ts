@@ -120,6 +120,11 @@ export function createChanges(db: Db) {
       return countOf(db, 'SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
     },
 
+    /** The items of a run, in their order. */
+    ofRun(runId: string): Promise<ChangeRow[]> {
+      return db.all<ChangeRow>('SELECT * FROM safe_change WHERE run_id = ? ORDER BY position', [runId]);
+    },
+
     find(id: string): Promise<ChangeRow | undefined> {
       return db.one<ChangeRow>('SELECT * FROM safe_change WHERE id = ?', [id]);
     },

@@ -38,6 +38,8 @@ CREATE TABLE job_site (
   code TEXT NOT NULL DEFAULT '',
   message TEXT NOT NULL DEFAULT '',
   finished_at INTEGER,
+  -- JSON: what the call that this job continues was doing there when its time was up. NULL = it had begun nothing.
+  begun TEXT,
   PRIMARY KEY (job_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX job_site_waiting ON job_site (job_id, state, position);

@@ -12,7 +12,7 @@ import type { Ctx } from '../../context.js';
 import { installedExtensions } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
 import type { SuspectPolicy } from '../params.js';
-import { type ApplyError, type ApplyResult, failed, type Suspect, UPDATE_TYPES } from '../results.js';
+import { type ApplyError, type ApplyResult, failed, isUnseen, type Suspect, UPDATE_TYPES } from '../results.js';
 import type { Sending } from '../send.js';
 import { problemsOf } from './compare-health.js';
 import { openGuard } from './find-guard.js';
@@ -38,6 +38,7 @@ import { settleOpen } from './unsettled.js';
 import { isBad, type Verdict } from './verdict.js';
 
 export interface SafeSettings {
+  run_id: string;
   on_suspect: SuspectPolicy;
   /** Items with weaker protection are left unchanged. `core` is for WordPress itself and translations. */
   least: { extensions: Protection; core: Protection };
@@ -51,7 +52,11 @@ export interface SafeResult extends ApplyResult {
 export type Apply = (offers: readonly FleetOffer[], sending?: Partial<Sending>) => Promise<ApplyResult>;
 
 /** The settings of the ordinary update operations. */
-const BY_ITSELF: SafeSettings = { on_suspect: 'keep', least: { extensions: 'guard', core: 'none' }, paths: [] };
+const BY_ITSELF: Omit<SafeSettings, 'run_id'> = {
+  on_suspect: 'keep',
+  least: { extensions: 'guard', core: 'none' },
+  paths: [],
+};
 
 /**
  * The ordinary update of a site, made safe if it has a guard. Versions that broke another site are quarantined
@@ -62,6 +67,7 @@ export async function applySafely(
   target: LoadedSite,
   offers: readonly FleetOffer[],
   apply: Apply,
+  runId: string,
 ): Promise<ApplyResult> {
   if (ctx.config.safe_updates === 'off') return apply(offers);
   const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
@@ -71,7 +77,7 @@ export async function applySafely(
     const result: ApplyResult = passed.length === 0 ? { updated: [], errors: [] } : await apply(passed);
     return { ...result, errors: [...result.errors, ...refused] };
   }
-  const result = await runSafely(ctx, target, passed, apply, BY_ITSELF, open.guard);
+  const result = await runSafely(ctx, target, passed, apply, { ...BY_ITSELF, run_id: runId }, open.guard);
   return { ...result, errors: [...result.errors, ...refused] };
 }
 
@@ -94,11 +100,11 @@ export async function runSafely(
   const before = await lookBefore(ctx, target, settings.paths);
   const ill = [before.first, before.second].map(problemsOf);
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
-  const { on_suspect, paths } = settings;
+  const { run_id: id, on_suspect, paths } = settings;
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
-  const run: SafeRun = { id: randomUUID(), ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
+  const run: SafeRun = { id, ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
   let result = NOTHING;
   try {
     // A second round is for items that were rolled back without being at fault.
@@ -183,7 +189,7 @@ async function updateOne(
     item.new_version = item.applied.new_version;
     await note(run, item, { new_version: item.new_version });
   }
-  if (item.error !== null && (item.error.code !== 'svc_site_offline' || (await isUnfinished(run)))) {
+  if (item.error !== null && (!isUnseen(item.error.code) || (await isUnfinished(run)))) {
     const settled = await settleFailed(run, item);
     if (settled !== null) return settled;
   }

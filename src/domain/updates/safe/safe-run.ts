@@ -70,6 +70,8 @@ export interface Evidence {
   /** From the update until the site was seen to work again. */
   well_after_ms: number | null;
   suspect: string[];
+  /** Rolled back together with another item, which was at fault. */
+  without_fault?: boolean;
 }
 
 /** How long an item stays armed, in seconds: longer than the longest update and its checks. */

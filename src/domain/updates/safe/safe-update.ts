@@ -1,17 +1,18 @@
 /** The operation that updates one site safely, with any level of protection: plans, or updates. */
 
+import { randomUUID } from 'node:crypto';
 import type { safeUpdate } from '../../../../schemas/safety.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
-import type { JobHandler } from '../../actions/handler.js';
+import type { Begin, JobHandler } from '../../actions/handler.js';
 import { runOnOne } from '../../actions/run-on-sites.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
-import { applyInOrder } from '../apply.js';
+import { applyInOrder, type BegunUpdates } from '../apply.js';
 import { outcomeOfUpdates } from '../outcome.js';
 import type { SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup, UPDATE_TYPES } from '../results.js';
@@ -64,10 +65,10 @@ interface SafeUpdateResult extends SafeUpdateAnswer {
 export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> = {
   type: 'update',
   failure: 'svc_update_failed',
-  async run(ctx, target, params) {
+  async run(ctx, target, params, begin) {
     requireWritable(target);
     return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
-      update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, false),
+      update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, { dryRun: false, begin }),
     );
   },
   interrupted: (result) => result.interrupted === true,
@@ -80,7 +81,7 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
   const signal = AbortSignal.any([ctx.signal, timeUp]);
   try {
     return await ctx.locks.exclusive(target.site.id, signal, (held) =>
-      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, true),
+      update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, { dryRun: true }),
     );
   } catch (error) {
     if (!timeUp.aborted || ctx.signal.aborted) throw error;
@@ -100,7 +101,7 @@ async function update(
   ctx: Ctx,
   target: LoadedSite,
   params: SafeUpdateParams,
-  dryRun: boolean,
+  { dryRun, begin }: { dryRun: boolean; begin?: Begin | undefined },
 ): Promise<SafeUpdateResult> {
   const { least_protection: least, on_suspect, paths } = params.safe;
   const plan = await planOf(ctx, target, params);
@@ -125,7 +126,9 @@ async function update(
     notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
   if (dryRun || plan.wanted.length === 0) return answer;
-  const settings = { on_suspect, paths, least: { extensions: least, core: least } };
+  const work: BegunUpdates = { run_id: randomUUID(), offers: plan.wanted };
+  begin?.(work);
+  const settings = { run_id: work.run_id, on_suspect, paths, least: { extensions: least, core: least } };
   const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
   const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;

@@ -7,7 +7,7 @@ import type { ChangeOutcome } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { listOf } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
-import { type Applied, type ApplyError, failed, type Suspect } from '../results.js';
+import { type Applied, type ApplyError, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
 import type { Depth } from './probe.js';
 import { disarm } from './protect.js';
@@ -121,7 +121,7 @@ async function putRight(
   for (const one of undone.items) {
     if (one === at) continue;
     if (undone.guilty === null) result.errors.push(await rolledBack(run, one, undone, seen));
-    else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet' });
+    else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet', without_fault: true });
     result.innocent.push(...(undone.guilty === null ? [] : [one]));
   }
   if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
@@ -136,7 +136,7 @@ async function putRight(
 }
 
 const WITHOUT_FAULT = 'It was rolled back together with another item, without being at fault.';
-const STOPPED = 'It broke a site; Sitefleet was stopped while rolling it back.';
+const STOPPED = 'It broke a site. Its roll-back was interrupted, and finished later.';
 const STOPPED_BEFORE = 'The update was interrupted before it took effect.';
 const GUARD_ACTED = "The site's guard recorded a fatal error in it.";
 
@@ -207,7 +207,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
       const part = await settleFailed(run, item);
       result.errors.push(...(part?.errors ?? []));
       if (part !== null) continue;
-      if (item.error.code === 'svc_site_offline' && run.guard !== null && item.snapshot !== null)
+      if (isUnseen(item.error.code) && run.guard !== null && item.snapshot !== null)
         item.error = failure(run, item, 'svc_update_failed', unchanged(item), []);
     }
     if (!together) {
@@ -236,7 +236,7 @@ function unchanged({ old_version }: SafeItem): string {
 
 /** Items of a dead process have no result, nor do those after which the site could not be read. */
 function isUnclear({ applied, error }: SafeItem): boolean {
-  return applied === null && (error === null || error.code === 'svc_site_offline');
+  return applied === null && (error === null || isUnseen(error.code));
 }
 
 /** The version that the site reports; null if it does not report one. */

@@ -49,7 +49,7 @@ async function settleRun(
   for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
   for (const item of unsent) {
     await disarm(run, item);
-    await close(run, item, 'not_updated', ['The update was not sent: Sitefleet was stopped before that.']);
+    await close(run, item, 'not_updated', ['The update was not sent: the work on it was interrupted before that.']);
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await settleAll(run);

@@ -3,6 +3,7 @@
  */
 
 import type { ExtensionKind } from '../../../../schemas/snapshot.js';
+import { type ContinuedJob, FOLLOW_JOB } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import { type ActionAnswer, activateTheme, actNow } from '../../../domain/extensions/extensions.js';
 import { CHILD_AGENT, installedBySlug, MUST_USE, PARENT_ACTIVE } from '../../../domain/sites/inventory.js';
@@ -24,6 +25,8 @@ const IN_USE = 'theme_in_use';
 export interface Outcome {
   done: NamedExtension[];
   failed: { slug: string; code: string; message: string }[];
+  /** The work continues as this job. */
+  job?: Pick<ContinuedJob, 'job_id' | 'status_url'>;
 }
 
 /**
@@ -87,7 +90,7 @@ async function judged(
   target: LoadedSite,
   kind: ExtensionKind,
   before: ReadonlyMap<string, ExtensionRow>,
-  { done, errors }: ActionAnswer,
+  { done, errors, job_id, status_url }: ActionAnswer,
 ): Promise<Outcome> {
   const after = await installedBySlug(ctx, target.site.id, kind);
   const failed = errors.map(({ slug, code, message }) => {
@@ -96,7 +99,11 @@ async function judged(
     if (kind === 'theme' && isInUse(row)) return { slug, code: IN_USE, message: inUse(row, message) };
     return { slug, code: isRefusal(code) && (row.flags & PROTECTED) !== 0 ? 'protected_item' : code, message };
   });
-  return { done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))), failed };
+  return {
+    done: done.map((slug) => named(slug, after.get(slug) ?? before.get(slug))),
+    failed,
+    ...(job_id === undefined || status_url === undefined ? {} : { job: { job_id, status_url } }),
+  };
 }
 
 /** Whether a theme is active or the parent of the active one: these cannot be deleted. */
@@ -118,7 +125,7 @@ function isRefusal(code: string): boolean {
   return !WHOLE_CALL.some((known) => known === code);
 }
 
-function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: ErrorCode): void {
+function requireSome({ done, failed, job }: Outcome, refused: ErrorCode, unusable: ErrorCode): void {
   const [first] = failed;
   if (done.length > 0 || first === undefined) return;
   const sent = failed.filter(({ code }) => code !== 'not_installed' && code !== 'protected_item');
@@ -126,8 +133,7 @@ function requireSome({ done, failed }: Outcome, refused: ErrorCode, unusable: Er
   const used = sent.length > 0 && sent.every(({ code }) => code === IN_USE);
   const code = own ?? (used ? 'svc_rest_conflict' : sent.length > 0 ? refused : unusable);
   throw new ServiceError(code, failed.length === 1 ? first.message : 'None of the items could be changed.', {
-    field: 'slug',
-    advice: 'data.errors has the reason for each.',
-    data: { errors: failed },
+    ...(job === undefined ? { field: 'slug', advice: 'data.errors has the reason for each.' } : { advice: FOLLOW_JOB }),
+    data: { errors: failed, ...job },
   });
 }

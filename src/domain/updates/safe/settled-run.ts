@@ -1,0 +1,43 @@
+/** What became of the items of a guarded run that was interrupted, and settled afterwards. */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import type { ChangeRow } from '../../../store/safety/changes.js';
+import type { Ctx } from '../../context.js';
+import type { LoadedSite } from '../../sites/load.js';
+import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from '../results.js';
+import type { Evidence } from './safe-run.js';
+
+/**
+ * Null if the run had begun no item. Items that are still offered, because they were not sent or were rolled back
+ * without being at fault, are in neither list.
+ */
+export async function settledRun(ctx: Ctx, target: LoadedSite, runId: string): Promise<ApplyResult | null> {
+  const rows = await ctx.store.safeChanges.ofRun(runId);
+  if (rows.length === 0) return null;
+  return {
+    updated: rows.flatMap((row) => (row.outcome === 'kept' ? appliedAs(target, row) : [])),
+    errors: rows.flatMap((row) => errorOf(target, row) ?? []),
+  };
+}
+
+function appliedAs({ site }: LoadedSite, { type, slug, name, old_version, new_version }: ChangeRow): Applied {
+  return { ...siteFields(site), type: UPDATE_TYPES[type] ?? 'plugin', slug, name, old_version, new_version };
+}
+
+function errorOf(target: LoadedSite, row: ChangeRow): ApplyError | null {
+  if (row.outcome !== 'rolled_back' && row.outcome !== 'broken') return null;
+  const { seen, by, without_fault } = JSON.parse(row.evidence ?? '{}') as Evidence;
+  if (without_fault === true) return null;
+  const broken = row.outcome === 'broken';
+  const what = broken
+    ? `After the update to ${siteWord(row.new_version)} the site is unhealthy. A person needs to look at it.`
+    : `Version ${siteWord(row.new_version)} was installed and broke the site. ${by === 'guard' ? "The site's guard" : 'Sitefleet'} rolled back to ${siteWord(row.old_version)}.`;
+  const entry = failed(
+    target,
+    UPDATE_TYPES[row.type] ?? 'plugin',
+    row.slug,
+    broken ? 'svc_update_broke_site' : 'svc_update_rolled_back',
+    [what, ...seen].join(' '),
+  );
+  return { ...entry, change_id: row.id, evidence: seen };
+}

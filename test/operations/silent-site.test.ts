@@ -1,0 +1,257 @@
+/**
+ * Calls on a site that accepts connections and does not answer within the time of a call: what each way in answers, and
+ * that the job which follows tells the same story.
+ */
+
+import { afterEach, describe, expect, it } from 'vitest';
+import type { DemoSite } from '../../src/demo/fleet.js';
+import type { Answer } from '../support/harness.js';
+import { newUser } from '../support/logins.js';
+import { connect, type Driver, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
+import { basic } from '../support/surfaces.js';
+import { offers } from './checked-app.js';
+
+/** In real time, like the time limits of requests; the sites of these tests are silent or several times slower. */
+const LIMIT = 300;
+const OF = { site_id_or_domain: 1 };
+const LOGIN = basic('operator', 'correct horse');
+
+interface Silent extends McpApp {
+  site: DemoSite;
+  /** A call by each way in: its answer, or the body of its error; over MCP, the text of its error as `message`. */
+  mcp(name: string, input?: object): Promise<Answer>;
+  run(name: string, input?: object): Promise<Answer>;
+  rest(path: string, body?: object): Promise<Answer>;
+  /** The status of a job that has ended. */
+  ended(jobId: string): Promise<Answer>;
+}
+
+let stopClock = () => {};
+let client: Driver | undefined;
+afterEach(async () => {
+  stopClock();
+  await client?.close();
+});
+
+/** One site with updates of each type. Time passes where a call waits for it. */
+async function silentApp(): Promise<Silent> {
+  const made = await mcpApp({
+    realClock: false,
+    jobs: false,
+    sites: 1,
+    connected: 1,
+    config: { update_wait_ms: 10_000 },
+  });
+  const { app } = made;
+  const site = app.fleet.site(0);
+  offers(site, { plugins: 2, themes: 1, core: true, translations: true });
+  await app.call('sync-sites');
+  Object.assign(app.service.config, { direct_call_ms: LIMIT, site_timeout_ms: LIMIT / 3 });
+  app.ctx().child.configure({ callTimeoutMs: LIMIT / 3, updateTimeoutMs: 2 * LIMIT });
+  stopClock = app.clock.flow();
+  await newUser(app.service.store.users, 'operator', 'correct horse');
+  const driver = await connect(['2025-11-25', 'http'], made.target);
+  client = driver;
+  const post = async (path: string, body: object) => {
+    const reply = await fetch(new URL(path, made.url), {
+      method: 'POST',
+      headers: { authorization: path.startsWith('/v2') ? made.all : LOGIN, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return (await reply.json()) as Answer;
+  };
+  const mcp = async (name: string, input: object = OF) => {
+    const result = await driver.call(`svc-${name}-v1`, { ...input });
+    return result.isError === true ? { message: textOf(result) } : result.structuredContent;
+  };
+  return Object.assign(made, {
+    site,
+    mcp,
+    run: (name: string, input: object = OF) => post(`/abilities/svc/${name}-v1/run`, { input }),
+    rest: (path: string, body: object = {}) => post(`/v2${path}`, body),
+    ended: async (jobId: string) => {
+      await app.drain();
+      return mcp('get-batch-job-status', { job_id: jobId });
+    },
+  });
+}
+
+/** The job that an answer or an error names, wherever that way in does so. */
+function jobOf(answer: Answer): string {
+  const [id = ''] = /(update|extension)_[\da-f-]{36}/.exec(JSON.stringify(answer)) ?? [];
+  expect(id).not.toBe('');
+  return id;
+}
+
+const plugins = ({ site }: Silent) =>
+  site.state.plugins.filter(({ update }) => update !== null).map(({ slug }) => slug);
+const otherTheme = ({ site }: Silent) =>
+  site.state.themes.find(({ slug }) => slug !== site.state.activeTheme)?.slug ?? '';
+const running = { code: 'svc_still_running' };
+/** Times in which a request to a site was not answered differ; the rest is the same story. */
+const NOT_KNOWN = /not (known|shown).*The site may still be working on it/;
+
+describe('a site that never answers', () => {
+  const changes: [string, (app: Silent) => Promise<Answer>, object, string[]][] = [
+    [
+      'update-site-core over MCP',
+      (app) => app.mcp('update-site-core'),
+      { updated: false, errors: [running] },
+      ['core'],
+    ],
+    ['update-site-core', (app) => app.run('update-site-core'), { updated: false, errors: [running] }, ['core']],
+    [
+      'update-site-translations over MCP',
+      (app) => app.mcp('update-site-translations'),
+      { updated: false, translations_updated: 0, errors: [running] },
+      ['translation'],
+    ],
+    [
+      'update-site-translations',
+      (app) => app.run('update-site-translations'),
+      { updated: false, translations_updated: 0, errors: [running] },
+      ['translation'],
+    ],
+    [
+      'update-site-plugins',
+      (app) => app.run('update-site-plugins'),
+      { updated: [], total_updated: 0, errors: [running] },
+      ['plugin', 'plugin'],
+    ],
+    ['update/wp over REST', (app) => app.rest('/updates/1/update/wp'), { ...running, data: { status: 504 } }, ['core']],
+    [
+      'update/plugins over REST',
+      (app) => app.rest('/updates/1/update/plugins'),
+      { ...running, data: { status: 504 } },
+      ['plugin', 'plugin'],
+    ],
+  ];
+  it.each(changes)(
+    '%s: names its job, which ends with the outcome of each item unknown',
+    async (_, change, told, types) => {
+      const app = await silentApp();
+      app.site.faults.hang = true;
+      const answer = await change(app);
+      expect(answer).toMatchObject(told);
+      const status = await app.ended(jobOf(answer));
+      expect(status).toMatchObject({
+        status: 'failed',
+        failed: 1,
+        summary: { total_updated: 0, total_errors: types.length, sites_updated: 0 },
+        errors: [{ site_id: 1, code: 'svc_still_running', message: expect.stringMatching(NOT_KNOWN) }],
+      });
+      expect(status.items.map(({ type, code }: Answer) => [type, code])).toEqual(
+        types.map((type) => [type, 'svc_still_running']),
+      );
+      // Nothing is sent a second time.
+      expect(app.site.calls.filter(({ function: name }) => name.startsWith('upgrade'))).toHaveLength(1);
+    },
+  );
+
+  const switches: [string, (app: Silent) => Promise<Answer>, object][] = [
+    [
+      'activate-site-theme over MCP',
+      (app) => app.mcp('activate-site-theme', { ...OF, slug: otherTheme(app) }),
+      { message: expect.stringMatching(/svc_still_running.*get-batch-job-status/s) },
+    ],
+    [
+      'activate-site-theme',
+      (app) => app.run('activate-site-theme', { ...OF, slug: otherTheme(app) }),
+      { ...running, data: { status: 504, advice: expect.stringContaining('get-batch-job-status') } },
+    ],
+    [
+      'themes/activate over REST',
+      (app) => app.rest('/sites/1/themes/activate', { slug: otherTheme(app) }),
+      { ...running, data: { status: 504, advice: expect.stringContaining('get-batch-job-status') } },
+    ],
+    [
+      'plugins/deactivate over REST',
+      (app) => app.rest('/sites/1/plugins/deactivate', { slug: plugins(app)[0] }),
+      {
+        ...running,
+        data: {
+          status: 504,
+          job_id: expect.stringMatching(/^extension_/),
+          status_url: expect.stringContaining('/v2/jobs/extension_'),
+          advice: expect.stringContaining('get-batch-job-status'),
+        },
+      },
+    ],
+  ];
+  it.each(switches)('%s: is an error that names the job', async (_, change, told) => {
+    const app = await silentApp();
+    app.site.faults.hang = true;
+    const answer = await change(app);
+    expect(answer).toMatchObject(told);
+    const status = await app.ended(jobOf(answer));
+    expect(status).toMatchObject({
+      status: 'failed',
+      errors: [{ site_id: 1, code: 'svc_still_running', message: expect.stringMatching(NOT_KNOWN) }],
+      items: [{ code: 'svc_still_running' }],
+    });
+  });
+});
+
+describe('a site that answers after the call', () => {
+  const slowly = (app: Silent) => {
+    app.site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 3 * LIMIT : 0);
+  };
+  const changes: [string, (app: Silent) => Promise<Answer>, (app: Silent) => [string, string][]][] = [
+    ['update-site-core over MCP', (app) => app.mcp('update-site-core'), () => [['core', 'platform']]],
+    ['update-site-translations', (app) => app.run('update-site-translations'), () => [['translation', 'akismet']]],
+    [
+      'update/plugins over REST',
+      (app) => app.rest('/updates/1/update/plugins'),
+      (app) => plugins(app).map((slug) => ['plugin', slug]),
+    ],
+  ];
+
+  it.each(changes)('%s: the job tells what was installed, also if a sync saw it first', async (_, change, items) => {
+    const app = await silentApp();
+    const wanted = items(app);
+    slowly(app);
+    const jobId = jobOf(await change(app));
+    const { child } = app.app.ctx();
+    await expect.poll(() => child.leftRunning(1)).toBe('answered');
+    app.site.faults = {};
+    await app.app.call('sync-sites');
+    const status = await app.ended(jobId);
+    expect(status).toMatchObject({
+      status: 'completed',
+      succeeded: 1,
+      errors: [],
+      summary: { total_updated: wanted.length, total_errors: 0, sites_updated: 1 },
+    });
+    expect(status.items.map(({ type, slug }: Answer) => [type, slug])).toEqual(wanted);
+    const log = await app.app.db.all("SELECT slug FROM action_log WHERE action = 'updated' ORDER BY id");
+    expect(log.map(({ slug }) => slug)).toEqual(wanted.map(([, slug]) => slug));
+  });
+
+  it.each(changes)('%s: the job tells what the site said, if the update fails', async (_, change, items) => {
+    const app = await silentApp();
+    const wanted = items(app);
+    slowly(app);
+    app.site.faults.failUpdates = true;
+    const jobId = jobOf(await change(app));
+    const status = await app.ended(jobId);
+    expect(status).toMatchObject({
+      status: 'failed',
+      errors: [{ code: 'svc_update_failed' }],
+      summary: { total_updated: 0, total_errors: wanted.length },
+    });
+    expect(status.items.map(({ type, slug, code }: Answer) => [type, slug, code])).toEqual(
+      wanted.map((item) => [...item, 'svc_update_failed']),
+    );
+  });
+
+  it('tells in its job only once what the call had done', async () => {
+    const app = await silentApp();
+    Object.assign(app.app.service.config, { direct_call_ms: 6 * LIMIT });
+    app.site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 9 * LIMIT : 0);
+    const answer = await app.run('run-updates', { types: ['core', 'plugins'] });
+    expect(answer).toMatchObject({ updated: [{ type: 'core' }], errors: [running] });
+    const status = await app.ended(jobOf(answer));
+    expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 3, total_errors: 0 } });
+    expect(status.items.map(({ type }: Answer) => type)).toEqual(['core', 'plugin', 'plugin']);
+  });
+});
