@@ -210,30 +210,6 @@ describe('a demo whose job delay was set on purpose', () => {
   );
 });
 
-describe('a demo whose job delay was set on purpose', () => {
-  it.each([
-    ['30000', 30_000],
-    ['0', 0],
-    ['', 15_000],
-  ] as const)(
-    'keeps to it: "%s"',
-    async (SITEFLEET_JOB_DELAY_MS, delay) => {
-      const tmp = mkdtempSync(join(folder, 'tmp-'));
-      const env = environment(`delay-${delay}`, { TMPDIR: tmp, SITEFLEET_JOB_DELAY_MS });
-      const { child } = await start(env, ['demo', '--sites', '3', '--port', '0', '--json']);
-      const [made = ''] = readdirSync(tmp);
-      const file = readdirSync(join(tmp, made)).find((name) => name.endsWith('.db')) ?? '';
-      const db = createClient({ url: `file:${join(tmp, made, file)}` });
-      const { rows } = await db.execute('SELECT delay_ms FROM job');
-      db.close();
-      expect(rows.map(({ delay_ms }) => delay_ms)).toEqual([delay]);
-      child.kill('SIGINT');
-      expect(await ended(child)).toBe(0);
-    },
-    60_000,
-  );
-});
-
 describe('stdio', () => {
   it('serves an assistant with no configuration, through a link, from any folder', async () => {
     const link = join(folder, 'sitefleet');
