@@ -1,7 +1,13 @@
 import type { Random } from './random.js';
 
-/** Milliseconds before the answer: fixed, a range drawn from the site's seed, or computed per function and site. */
-export type Latency = number | readonly [min: number, max: number] | ((functionName: string, site: number) => number);
+/**
+ * Milliseconds before the answer: fixed, a range drawn from the site's seed, or computed per function and site; or what
+ * the answer waits for.
+ */
+export type Latency =
+  | number
+  | readonly [min: number, max: number]
+  | ((functionName: string, site: number) => number | Promise<void>);
 
 /**
  * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only
@@ -129,8 +135,8 @@ const NAMES: Record<keyof Faults, true> = {
   coreAnswer: true,
 };
 
-/** Milliseconds to wait before this call is answered. */
-export function latencyOf(faults: Faults, random: Random, functionName: string, site: number): number {
+/** Milliseconds to wait before this call is answered, or what to wait for. */
+export function latencyOf(faults: Faults, random: Random, functionName: string, site: number): number | Promise<void> {
   const latency = faults.latencyMs;
   if (latency === undefined) return 0;
   if (typeof latency === 'number') return latency;

@@ -108,9 +108,9 @@ export class FleetHandler {
     };
     const send = () => deliver(response, this.guarded(answer), site.faults, method === 'HEAD');
     const wait = latencyOf(site.faults, site.random, name, site.index);
-    if (wait > 0 && site.faults.flushesUpdates && UPDATES.has(name)) this.whileFlushing(site, response, wait, send);
-    else if (wait > 0) this.later(wait, send);
-    else send();
+    if (wait === 0) send();
+    else if (site.faults.flushesUpdates && UPDATES.has(name)) this.whileFlushing(site, response, wait, send);
+    else this.later(wait, send);
   }
 
   /** An unexpected input ends one request, as in PHP, and not the whole fleet; the counters tell tests about it. */
@@ -124,7 +124,12 @@ export class FleetHandler {
   }
 
   /** PHP that has sent something notices at the next piece that its client has gone, and dies there. */
-  private whileFlushing(site: DemoSite, response: ServerResponse, wait: number, send: () => void): void {
+  private whileFlushing(
+    site: DemoSite,
+    response: ServerResponse,
+    wait: number | Promise<void>,
+    send: () => void,
+  ): void {
     response.writeHead(200, { 'content-type': 'text/html; charset=UTF-8' });
     response.write(' ');
     this.later(wait, () => {
@@ -134,7 +139,11 @@ export class FleetHandler {
   }
 
   /** PHP that has sent nothing goes on when its client has gone, so the work is done even if nobody waits for the answer any more. */
-  private later(wait: number, work: () => void): void {
+  private later(wait: number | Promise<void>, work: () => void): void {
+    if (typeof wait !== 'number') {
+      void wait.then(work);
+      return;
+    }
     const timer = setTimeout(() => {
       this.timers.delete(timer);
       work();

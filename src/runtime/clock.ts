@@ -12,6 +12,14 @@ export interface ClockSteps {
   back: number;
 }
 
+/** A limit of time that has begun. */
+export interface Deadline {
+  /** Aborted when the time is up. */
+  signal: AbortSignal;
+  /** The work ended in time. */
+  clear(): void;
+}
+
 export interface Clock {
   /**
    * Milliseconds since the epoch, for what is stored or shown. The system may set it forward or back at any moment:
@@ -31,6 +39,8 @@ export interface Clock {
   steps(within?: number): ClockSteps;
   /** Resolves after `ms`; rejects with the signal's reason if that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Limits what begins now to `ms`, by `elapsed`. */
+  deadline(ms: number): Deadline;
 }
 
 /** Smaller corrections are within the precision of the two readings; no lease or schedule depends on so little. */
@@ -78,5 +88,10 @@ export const systemClock: Clock = createClock({
     // One signal often serves many sites, all of which wait.
     if (signal !== undefined) setMaxListeners(0, signal);
     await delay(ms, undefined, signal === undefined ? {} : { signal });
+  },
+  deadline(ms) {
+    const late = new AbortController();
+    const timer = setTimeout(() => late.abort(), ms);
+    return { signal: late.signal, clear: () => clearTimeout(timer) };
   },
 });

@@ -4,6 +4,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { type TestApp, testApp } from '../support/harness.js';
+import { holdBack } from '../support/hold-back.js';
 
 const DAY = 24 * 3600_000;
 
@@ -29,15 +30,19 @@ describe('the daily sync', () => {
 
 describe('a slow site in the daily sync', () => {
   it('has the time of the run, not that of a direct call', async () => {
-    const other = await testApp({ sites: 3, config: { direct_call_ms: 300 } });
+    const other = await testApp({ sites: 3, config: { direct_call_ms: 40_000 } });
     for (const site of [0, 1, 2]) await other.connect(site);
-    other.fleet.site(1).faults.latencyMs = 900;
+    const held = holdBack(other.fleet.site(1), /^stats$/);
     other.fleet.site(2).faults.offline = true;
     other.clock.move(DAY);
-    expect(await syncDueSites(other.ctx())).toBe('2 synced, 1 failed');
+    const synced = syncDueSites(other.ctx());
+    await held.waiting;
+    other.clock.move(2 * other.service.config.direct_call_ms);
+    held.letGo();
+    expect(await synced).toBe('2 synced, 1 failed');
     expect(await other.call('get-site', { site_id_or_domain: 2 })).toMatchObject({
       status: 'connected',
-      last_sync: '2026-11-21T12:00:00Z',
+      last_sync: '2026-11-21T12:01:20Z',
     });
   });
 });

@@ -1,7 +1,7 @@
 /** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createClock } from '../../src/runtime/clock.js';
+import { createClock, systemClock } from '../../src/runtime/clock.js';
 import { ConfirmationTokens } from '../../src/surfaces/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/surfaces/mcp/core.js';
 import { handClock } from '../support/harness.js';
@@ -401,7 +401,12 @@ describe('with a person asked', () => {
       operations: service.operations,
       invoke: service.invoke,
       log: service.log,
-      clock: createClock({ now: () => Date.now(), elapsed: () => performance.now(), sleep: async () => undefined }),
+      clock: createClock({
+        now: () => Date.now(),
+        elapsed: () => performance.now(),
+        sleep: async () => undefined,
+        deadline: systemClock.deadline,
+      }),
       readOnly: false,
       toolsets: ['sites'],
       confirm: 'elicit',

@@ -4,6 +4,7 @@ import { createServer, type Server } from 'node:http';
 import { createServer as createHttpsServer } from 'node:https';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
+import { holdBack, runOutOfTime } from '../support/hold-back.js';
 import { listenLocally } from '../support/local-server.js';
 import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
@@ -84,38 +85,38 @@ describe('add-site and get-site', () => {
   });
 
   it('ends in time on a slow site: one that has registered is stored, and the next sync reads the rest', async () => {
-    Object.assign(app.service.config, { direct_call_ms: 300 });
-    app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
-    expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
+    const reading = holdBack(app.site(0), /^stats$/);
+    expect(await runOutOfTime(app, reading, app.call('add-site', { ...login(0), name: 'Slow' }))).toMatchObject({
       id: 1,
       last_sync: null,
       wp_version: '',
     });
-    app.site(0).faults = {};
+    reading.letGo();
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
     expect(await app.call('get-site', { site_id_or_domain: 1 })).toMatchObject({
       status: 'connected',
       wp_version: app.site(0).state.wpVersion,
     });
-    app.site(1).faults.latencyMs = (name) => (name === 'register' ? 2_000 : 0);
-    const late = await app.fail('add-site', login(1));
+    const registering = holdBack(app.site(1), /^register$/);
+    const late = await runOutOfTime(app, registering, app.fail('add-site', login(1)));
     expect(late).toMatchObject({ code: 'svc_connection_failed', field: 'url' });
     expect(late.advice).toContain('add it again');
-    app.site(1).faults = {};
+    registering.letGo();
     expect(await app.call('add-site', login(1))).toMatchObject({ status: 'connected', last_sync: expect.any(String) });
     expect(await app.call('count-sites')).toMatchObject({ total: 2 });
   });
 
   it('stores a site that has registered, too, when the time of a single request is up first', async () => {
-    app.ctx().child.configure({ callTimeoutMs: 300 });
-    app.site(0).faults.latencyMs = (name) => (name === 'stats' ? 2_000 : 0);
+    // Enough for the registration, however busy the machine: only what is held back is late.
+    app.ctx().child.configure({ callTimeoutMs: 2_000 });
+    holdBack(app.site(0), /^stats$/);
     expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
       status: 'connected',
       last_sync: null,
     });
     app.site(0).faults = {};
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
-    app.site(1).faults.latencyMs = (name) => (name === 'register' ? 2_000 : 0);
+    holdBack(app.site(1), /^register$/);
     expect((await app.fail('add-site', login(1))).advice).toContain('add it again');
     expect(await app.call('count-sites')).toMatchObject({ total: 1 });
   });

@@ -5,6 +5,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
+import { type HeldBack, holdBack, runOutOfTime } from '../support/hold-back.js';
 import { type CheckedApp, checkedApp, offeredPlugins, offers, ordinary } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
@@ -29,6 +30,19 @@ afterEach(() => stopClock());
 type Entry = { type: string; slug: string; code: string; message: string };
 const asked = (name: string) => site.calls.filter((call) => call.function === name);
 const plugin = (slug: string) => site.state.plugins.find((each) => each.slug === slug);
+/** A call that runs out of time while the site holds back its answer. */
+const late = (held: HeldBack, name: string, input: object) => runOutOfTime(app, held, app.call(name, input));
+/**
+ * Runs the job of a call that ran out of time. The site answers that call only after the job has looked for longer than
+ * it looks for a silent site.
+ */
+async function drainWhile(held: HeldBack): Promise<void> {
+  const began = app.clock.elapsed();
+  const drained = app.drain();
+  await expect.poll(() => app.clock.elapsed() - began).toBeGreaterThan(WAIT);
+  held.letGo();
+  await drained;
+}
 const stored = async (slug: string) =>
   (await app.call('get-site-plugins', OF)).plugins.find((each: { slug: string }) => each.slug === slug);
 
@@ -371,13 +385,13 @@ describe('a change that is not known yet when its job ends', () => {
   });
 
   it('holds for an activation after which the site was silent', async () => {
-    Object.assign(app.service.config, { direct_call_ms: 250 });
     const [each] = ordinary(site);
     const slug = each?.slug ?? '';
     Object.assign(each ?? {}, { active: false, breaksOnActivation: false });
     await sync();
-    site.faults.latencyMs = (name) => (name === 'plugin_action' ? 500 : 0);
-    const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: [slug] });
+    const held = holdBack(site, /^plugin_action$/);
+    const { job_id } = await late(held, 'activate-site-plugins', { ...OF, slugs: [slug] });
+    held.letGo();
     await expect.poll(() => each?.active).toBe(true);
     site.faults = { offline: true };
     await app.drain();
@@ -396,19 +410,15 @@ describe('a change that is not known yet when its job ends', () => {
 });
 
 describe('a call on a slow site', () => {
-  /** In real time: a busy machine has to come as far as the site within it. */
-  const LIMIT = 1_000;
-  beforeEach(() => Object.assign(app.service.config, { direct_call_ms: LIMIT }));
-
   it('tells in its job that an update renamed a main file, and what is off now', async () => {
     const [a = ''] = ordinary(site).flatMap(({ slug, update }) => (update === null ? [] : [slug]));
     Object.assign(plugin(a) ?? {}, { active: true });
     await app.call('sync-sites');
     const renamed = `${a.split('/')[0]}/other-main.php`;
     site.faults.renames = { [a]: renamed };
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a] });
-    await app.drain();
+    const held = holdBack(site, /^upgrade/);
+    const { job_id } = await late(held, 'update-site-plugins', { ...OF, slugs: [a] });
+    await drainWhile(held);
     expect(plugin(renamed)).toMatchObject({ version: '2.0', active: false });
     const status = await app.call('get-batch-job-status', { job_id, per_page: 10 });
     expect(status.summary).toMatchObject({ total_updated: 1, sites_updated: 1 });
@@ -419,8 +429,8 @@ describe('a call on a slow site', () => {
   });
 
   it('ends in time and goes on as a job, which the same call finds; what had been applied is reported', async () => {
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    const first = await app.call('update-site-plugins', OF);
+    const held = holdBack(site, /^upgrade/);
+    const first = await late(held, 'update-site-plugins', OF);
     expect(first).toMatchObject({
       updated: [],
       total_updated: 0,
@@ -436,7 +446,7 @@ describe('a call on a slow site', () => {
     });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
     // The site is still working when the job begins: it must not be called a second time.
-    await app.drain();
+    await drainWhile(held);
     const status = await app.call('get-batch-job-status', { job_id: first.job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, summary: { total_updated: 3, total_errors: 0 } });
     expect(asked('upgradeplugintheme')).toHaveLength(1);
@@ -444,10 +454,8 @@ describe('a call on a slow site', () => {
   });
 
   it('lists in its job what the call itself had done, and the site has succeeded by it', async () => {
-    // Enough time for the core, also on a busy machine.
-    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
-    const first = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    const held = holdBack(site, /^upgradeplugintheme$/);
+    const first = await late(held, 'run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     expect(first.updated).toMatchObject([{ type: 'core', old_version: '7.0', new_version: '7.1' }]);
     const { job_id } = first;
     const core = {
@@ -459,7 +467,7 @@ describe('a call on a slow site', () => {
       new_version: '7.1',
     };
     expect((await app.call('get-batch-job-status', { job_id })).items).toEqual([core]);
-    await app.drain();
+    await drainWhile(held);
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({
       status: 'completed',
@@ -475,12 +483,12 @@ describe('a call on a slow site', () => {
   it('does not look for long for what will not come, once the site has answered the call', async () => {
     const [a = '', b = ''] = slugs;
     Object.assign(plugin(a)?.update ?? {}, { requiresPhp: '9.9' });
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 2 * LIMIT : 0);
-    const { job_id } = await app.call('update-site-plugins', { ...OF, slugs: [a, b] });
+    const held = holdBack(site, /^upgradeplugintheme$/);
+    const { job_id } = await late(held, 'update-site-plugins', { ...OF, slugs: [a, b] });
+    held.letGo();
     await expect.poll(() => plugin(b)?.version).toBe('2.0');
     const { child } = app.ctx();
     await expect.poll(() => child.leftRunning(1)).toBe('answered');
-    site.faults = {};
     const before = asked('stats').length;
     await app.drain();
     // One sync after the update, one after the repeated call.
@@ -491,20 +499,20 @@ describe('a call on a slow site', () => {
   });
 
   it('counts a site by what the call had done, when its job could do no more', async () => {
-    // Enough time for the core, also on a busy machine.
-    Object.assign(app.service.config, { direct_call_ms: 6 * LIMIT });
-    site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 12 * LIMIT : 0);
-    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
+    const held = holdBack(site, /^upgradeplugintheme$/);
+    const { job_id } = await late(held, 'run-updates', { site_ids_or_domains: [1], types: ['core', 'plugins'] });
     site.faults = { offline: true };
-    await app.drain();
+    await drainWhile(held);
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({ status: 'completed', succeeded: 1, failed: 0, summary: { total_updated: 1 } });
     expect(status.errors).toMatchObject([{ site_id: 1, code: 'svc_site_offline' }]);
   });
 
   it('does not hang up on the site, whose WordPress would die in the middle of the update', async () => {
-    site.faults = { flushesUpdates: true, latencyMs: (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0) };
-    const { job_id } = await app.call('update-site-plugins', OF);
+    site.faults = { flushesUpdates: true };
+    const held = holdBack(site, /^upgrade/);
+    const { job_id } = await late(held, 'update-site-plugins', OF);
+    held.letGo();
     await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
     expect(site.faults.maintenance).toBeUndefined();
     await app.drain();
@@ -516,8 +524,9 @@ describe('a call on a slow site', () => {
   });
 
   it('tells each item when the site does not come back, and sends nothing more', async () => {
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    const { job_id } = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
+    const held = holdBack(site, /^upgrade/);
+    const { job_id } = await late(held, 'run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
+    held.letGo();
     await expect.poll(() => plugin(slugs[0] ?? '')?.version).toBe('2.0');
     site.faults.maintenance = true;
     await app.drain();
@@ -530,8 +539,8 @@ describe('a call on a slow site', () => {
   });
 
   it('answers with the job where nothing is done yet: core and translations', async () => {
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    const first = await app.call('update-site-core', OF);
+    const held = holdBack(site, /^upgrade/);
+    const first = await late(held, 'update-site-core', OF);
     const { job_id } = first;
     expect(first).toMatchObject({
       updated: false,
@@ -540,31 +549,32 @@ describe('a call on a slow site', () => {
     });
     expect(first.old_version).toBe(first.new_version);
     expect((await app.call('update-site-core', OF)).job_id).toBe(job_id);
+    held.letGo();
     await expect.poll(() => site.state.wpVersion).toBe('7.1');
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       items: [{ type: 'core', new_version: '7.1' }],
     });
-    site.faults = {};
     site.state.translations = [{ type: 'core', slug: 'default', name: 'WordPress', version: '7.1', language: 'de_DE' }];
     await app.call('sync-sites');
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    expect(await app.call('update-site-translations', OF)).toMatchObject({
+    const translating = holdBack(site, /^upgrade/);
+    expect(await late(translating, 'update-site-translations', OF)).toMatchObject({
       updated: false,
       translations_updated: 0,
       errors: [{ type: 'site', code: 'svc_still_running' }],
       job_id: expect.stringMatching(/^update_/),
     });
-    await app.drain();
+    await drainWhile(translating);
   });
 
   it('throws where an answer has no place for it, with the job: the switch of a theme', async () => {
     const theme = site.state.themes.find(({ slug }) => slug !== site.state.activeTheme)?.slug ?? '';
-    site.faults.latencyMs = (name) => (name === 'theme_action' ? 2 * LIMIT : 0);
-    const error = await app.fail('activate-site-theme', { ...OF, slug: theme });
+    const held = holdBack(site, /^theme_action$/);
+    const error = await runOutOfTime(app, held, app.fail('activate-site-theme', { ...OF, slug: theme }));
     expect(error).toMatchObject({ code: 'svc_still_running', status: 504 });
     const { job_id } = error.data;
     expect((await app.fail('activate-site-theme', { ...OF, slug: theme })).data.job_id).toBe(job_id);
+    held.letGo();
     await expect.poll(() => site.state.activeTheme).toBe(theme);
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ status: 'completed', succeeded: 1 });
@@ -575,13 +585,14 @@ describe('a call on a slow site', () => {
     for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
     const wanted = inactive.map(({ slug }) => slug);
     await app.call('sync-sites');
-    site.faults.latencyMs = (name) => (name === 'plugin_action' ? 2 * LIMIT : 0);
-    const first = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    const held = holdBack(site, /^plugin_action$/);
+    const first = await late(held, 'activate-site-plugins', { ...OF, slugs: wanted });
     expect(first).toMatchObject({
       activated: [],
       errors: wanted.map((slug) => ({ slug, code: 'svc_still_running' })),
     });
     expect((await app.call('activate-site-plugins', { ...OF, slugs: wanted })).job_id).toBe(first.job_id);
+    held.letGo();
     await expect.poll(() => inactive.every(({ active }) => active)).toBe(true);
     await app.drain();
     const { job_id } = first;
@@ -594,11 +605,10 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
-  /** Makes the site answer everything, but slower than a sync allows. */
-  function slow(ms: number): void {
-    Object.assign(app.service.config, { site_timeout_ms: LIMIT });
-    app.ctx().child.configure({ callTimeoutMs: LIMIT });
-    site.faults.latencyMs = ms;
+  /** Makes syncs wait this long for the site, in real time: the timer of a request. */
+  function patience(ms: number): void {
+    Object.assign(app.service.config, { site_timeout_ms: ms });
+    app.ctx().child.configure({ callTimeoutMs: ms });
   }
 
   it('waits for the look at a change as for the change, and does not disconnect a site for being slow', async () => {
@@ -606,8 +616,13 @@ describe('a call on a slow site', () => {
     for (const each of inactive) Object.assign(each, { active: false, breaksOnActivation: false });
     const wanted = inactive.map(({ slug }) => slug);
     await app.call('sync-sites');
-    slow(2 * LIMIT);
-    const { job_id } = await app.call('activate-site-plugins', { ...OF, slugs: wanted });
+    // Later than a sync waits, and long before a look at a change gives up.
+    patience(2_000);
+    const slowly = (name: string) => (name === 'stats' ? 2_100 : 0);
+    const activating = holdBack(site, /^plugin_action$/);
+    const { job_id } = await late(activating, 'activate-site-plugins', { ...OF, slugs: wanted });
+    activating.letGo();
+    site.faults.latencyMs = slowly;
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'completed',
@@ -615,7 +630,10 @@ describe('a call on a slow site', () => {
       errors: [],
       items: wanted.map((slug) => ({ slug })),
     });
-    const update = await app.call('update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
+    const updating = holdBack(site, /^upgrade/);
+    const update = await late(updating, 'update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
+    updating.letGo();
+    site.faults.latencyMs = slowly;
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id: update.job_id })).toMatchObject({
       status: 'completed',
@@ -625,20 +643,28 @@ describe('a call on a slow site', () => {
   });
 
   it('disconnects a site whose syncs get no answer in time only at the second in a row', async () => {
-    Object.assign(app.service.config, { direct_call_ms: 10_000 });
     const status = async () => (await app.call('get-site', OF)).status;
-    slow(2 * LIMIT);
+    /** It answers, but too late for any sync. */
+    const slow = () => {
+      patience(100);
+      holdBack(site, /^/);
+    };
+    const quick = () => {
+      patience(120_000);
+      site.faults = {};
+    };
+    slow();
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
     expect(await status()).toBe('connected');
     // Any answer of the child in between shows that it is reachable.
-    site.faults = {};
+    quick();
     await app.call('deactivate-site-plugins', {
       ...OF,
       slugs: ordinary(site)
         .slice(0, 1)
         .map(({ slug }) => slug),
     });
-    slow(2 * LIMIT);
+    slow();
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await status()).toBe('connected');
     await app.call('sync-sites', { site_ids_or_domains: [1] });
@@ -647,7 +673,7 @@ describe('a call on a slow site', () => {
       status_reason: expect.stringContaining('did not answer within'),
     });
     // A site that refuses connections is not slow.
-    site.faults = {};
+    quick();
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await status()).toBe('connected');
     site.faults.offline = true;
@@ -657,11 +683,12 @@ describe('a call on a slow site', () => {
 
   it('holds for reconnect-site', async () => {
     await app.call('disconnect-site', OF);
-    site.faults.latencyMs = (name) => (name === 'stats' ? 2 * LIMIT : 0);
-    const first = await app.fail('reconnect-site', OF);
+    const held = holdBack(site, /^stats$/);
+    const first = await runOutOfTime(app, held, app.fail('reconnect-site', OF));
     expect(first).toMatchObject({ code: 'svc_still_running', status: 504 });
     const { job_id } = first.data;
     expect((await app.fail('reconnect-site', OF)).data.job_id).toBe(job_id);
+    held.letGo();
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({ type: 'reconnect', succeeded: 1 });
     expect((await app.call('get-site', OF)).status).toBe('connected');
@@ -669,15 +696,15 @@ describe('a call on a slow site', () => {
 
   it('holds for safe-update-site', async () => {
     const input = { ...OF, types: ['plugins'], least_protection: 'none' };
-    site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 2 * LIMIT : 0);
-    const first = await app.fail('safe-update-site', input);
+    const held = holdBack(site, /^upgrade/);
+    const first = await runOutOfTime(app, held, app.fail('safe-update-site', input));
     expect(first).toMatchObject({ code: 'svc_still_running', status: 504 });
     const { job_id } = first.data;
     expect((await app.fail('safe-update-site', input)).data.job_id).toBe(job_id);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
+    held.letGo();
     // The running update has ended.
     await expect.poll(() => slugs.map((slug) => plugin(slug)?.version)).toContain('2.0');
-    site.faults = {};
     await app.drain();
     const status = await app.call('get-batch-job-status', { job_id });
     expect(status).toMatchObject({
@@ -695,8 +722,19 @@ describe('a call on a slow site', () => {
     const { locks } = app.ctx();
     let release = () => {};
     const busy = locks.exclusive(1, signal, () => new Promise<void>((resolve) => (release = resolve)));
-    const error = await app.fail('safe-update-site', { ...OF, dry_run: true });
-    expect(error).toMatchObject({ code: 'svc_site_offline', advice: expect.stringContaining('Nothing was changed') });
+    const planning = app.fail('safe-update-site', { ...OF, dry_run: true });
+    let error: unknown;
+    void planning.then((failure) => {
+      error = failure;
+    });
+    // The clock is moved until the time of the call has begun, and is up.
+    const after = () => {
+      app.clock.move(app.service.config.direct_call_ms);
+      return error;
+    };
+    await expect
+      .poll(after)
+      .toMatchObject({ code: 'svc_site_offline', advice: expect.stringContaining('Nothing was changed') });
     expect(await app.cell('SELECT count(*) FROM job')).toBe(0);
     release();
     await busy;
@@ -704,8 +742,15 @@ describe('a call on a slow site', () => {
   });
 
   it('keeps a slow site in the summary of check-sites, and does not call it offline', async () => {
-    site.faults.latencyMs = 2 * LIMIT;
-    const answer = await app.call('check-sites');
+    const held = holdBack(site, /^/);
+    let done = 0;
+    const progress = (made: { done: number }) => {
+      done = made.done;
+    };
+    const call = app.call('check-sites', {}, { progress });
+    // The other site has been checked.
+    await expect.poll(() => done).toBe(1);
+    const answer = await runOutOfTime(app, held, call);
     expect(answer).toMatchObject({
       summary: { total_checked: 1, reachable: 1, unreachable: 0, still_running: 1 },
       errors: [{ site_id: 1, code: 'svc_still_running', message: expect.stringContaining(answer.job_id) }],

@@ -6,6 +6,7 @@ import type { Faults } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
+import { holdBack, runOutOfTime } from '../support/hold-back.js';
 import { type RestApp, restApp } from './client.js';
 
 const ONE = { site_id_or_domain: 1 };
@@ -423,9 +424,8 @@ it.each(['sync', 'reconnect'])(
   '%s of a slow site answers 504 with the job, and names it when asked again',
   async (action) => {
     if (action === 'reconnect') await app.call('disconnect-site', ONE);
-    Object.assign(app.service.config, { direct_call_ms: 200 });
-    site.faults.latencyMs = (name) => (name === 'stats' ? 500 : 0);
-    const first = await app.rest(`POST /sites/1/${action}`);
+    const held = holdBack(site, /^stats$/);
+    const first = await runOutOfTime(app, held, app.rest(`POST /sites/1/${action}`));
     expect([first.status, first.body.code]).toEqual([504, 'svc_still_running']);
     const { job_id } = first.body.data;
     expect((await app.rest(`POST /sites/1/${action}`)).body.data).toMatchObject({ job_id });

@@ -1,4 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
+import { holdBack, runOutOfTime } from '../support/hold-back.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -377,14 +378,14 @@ describe('updating', () => {
   });
 
   it('answers 504 with the job when the site is slow, and names it when asked again', async () => {
-    Object.assign(app.service.config, { direct_call_ms: 200 });
-    app.fleet.site(0).faults.latencyMs = (name) => (name.startsWith('upgrade') ? 500 : 0);
-    const first = await app.rest('POST /updates/1/update/plugins');
+    const held = holdBack(app.fleet.site(0), /^upgrade/);
+    const first = await runOutOfTime(app, held, app.rest('POST /updates/1/update/plugins'));
     expect([first.status, first.body.code]).toEqual([504, 'svc_still_running']);
     const { job_id } = first.body.data;
     expect((await app.rest('POST /updates/1/update/plugins')).body.data).toMatchObject({ job_id });
     const { status, body } = await app.rest(`GET /jobs/${job_id}?per_page=2`);
     expect([status, body]).toMatchObject([200, { job_id, type: 'update', items: [], per_page: 2 }]);
+    held.letGo();
     await expect.poll(() => offered()).toEqual([]);
   });
 

@@ -29,14 +29,15 @@ import { fillMigrated } from './migrated.js';
 
 export { START, testConfig };
 
-/** A clock that stands still until a test moves it. Sleepers wake when it passes their time. */
+/** A clock that stands still until a test moves it. Sleepers wake and limits end when it passes their time. */
 export interface HandClock extends Clock {
   move(ms: number): void;
   /** Sets the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
   /**
    * From now on time passes wherever something sleeps, and only there: it moves on to the moment for which the next
-   * sleeper waits. Calls, however slow on a busy machine, take no time. Returns what ends this.
+   * sleeper waits. Calls, however slow on a busy machine, take no time, and nothing is late because of them. Returns
+   * what ends this.
    */
   flow(): () => void;
 }
@@ -47,8 +48,10 @@ export function handClock(start = START): HandClock {
   let off = 0;
   let sleepers: { at: number; wake: () => void }[] = [];
   let flows = 0;
+  const limits = new Map<AbortController, number>();
   const move = (ms: number) => {
     now += ms;
+    for (const [limit, at] of limits) if (at <= now) limit.abort();
     const due = sleepers.filter((sleeper) => sleeper.at <= now);
     sleepers = sleepers.filter((sleeper) => sleeper.at > now);
     for (const sleeper of due) sleeper.wake();
@@ -73,6 +76,11 @@ export function handClock(start = START): HandClock {
           if (flows > 0) setImmediate(moveOn);
         }
       }),
+    deadline(ms) {
+      const limit = new AbortController();
+      limits.set(limit, now + ms);
+      return { signal: limit.signal, clear: () => limits.delete(limit) };
+    },
   });
   return {
     ...clock,

@@ -47,6 +47,7 @@ export class HandClock implements Clock {
       now: () => this.time + this.#off,
       elapsed: () => this.time,
       sleep: (ms) => this.sleep(ms),
+      deadline: (ms) => this.deadline(ms),
     });
   }
   now(): number {
@@ -64,6 +65,10 @@ export class HandClock implements Clock {
   }
   async sleep(ms: number): Promise<void> {
     this.time += ms;
+  }
+  /** Nothing is late here. */
+  deadline(_ms: number) {
+    return { signal: new AbortController().signal, clear: () => undefined };
   }
 }
 

@@ -45,8 +45,7 @@ export async function runOnSites<P, R>(
     ctx,
     sites.map((site) => site.id),
   );
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), limitMs);
+  const deadline = ctx.clock.deadline(limitMs);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]), progress: () => undefined };
   const result: SitesResult<R> = { done: [], failures: [], unfinished: [], begun: new Map() };
   let finished = 0;
@@ -76,7 +75,7 @@ export async function runOnSites<P, R>(
     }
     return result;
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
   }
 }
 

@@ -40,7 +40,15 @@ export interface NewSiteInput {
  * the data that did not arrive in time (`last_sync` null), which the next sync reads. Errors: operations §8 S4.
  */
 export async function addSite(caller: Ctx, input: NewSiteInput): Promise<SiteView> {
-  const timeUp = AbortSignal.timeout(caller.config.direct_call_ms);
+  const limit = caller.clock.deadline(caller.config.direct_call_ms);
+  try {
+    return await addInTime(caller, limit.signal, input);
+  } finally {
+    limit.clear();
+  }
+}
+
+async function addInTime(caller: Ctx, timeUp: AbortSignal, input: NewSiteInput): Promise<SiteView> {
   const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, timeUp]) };
   /** The site is slow: the call ran out of time while the caller still waits, or a single request timed out. */
   const isSlow = (error: unknown) => (timeUp.aborted && !caller.signal.aborted) || isLate(error);

@@ -92,8 +92,7 @@ export async function readFromSites<T>(
     ctx,
     sites.map((site) => site.id),
   );
-  const deadline = new AbortController();
-  const timer = setTimeout(() => deadline.abort(), ctx.config.direct_call_ms);
+  const deadline = ctx.clock.deadline(ctx.config.direct_call_ms);
   const limited: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, deadline.signal]) };
   const room = { left: MAX_ANSWER };
   const outcomes: ({ value: T } | { error: ServiceError })[] = [];
@@ -108,7 +107,7 @@ export async function readFromSites<T>(
     }
     ctx.signal.throwIfAborted();
   } finally {
-    clearTimeout(timer);
+    deadline.clear();
   }
   const answers: { site: SiteRow; value: T }[] = [];
   const errors = [...selection.errors];

@@ -77,14 +77,14 @@ export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> =
 
 /** A plan changes nothing, so there is nothing to continue when its time is up. */
 async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<SafeUpdateAnswer> {
-  const timeUp = AbortSignal.timeout(ctx.config.direct_call_ms);
-  const signal = AbortSignal.any([ctx.signal, timeUp]);
+  const limit = ctx.clock.deadline(ctx.config.direct_call_ms);
+  const signal = AbortSignal.any([ctx.signal, limit.signal]);
   try {
     return await ctx.locks.exclusive(target.site.id, signal, (held) =>
       update({ ...ctx, signal: AbortSignal.any([signal, held]) }, target, params, { dryRun: true }),
     );
   } catch (error) {
-    if (!timeUp.aborted || ctx.signal.aborted) throw error;
+    if (!limit.signal.aborted || ctx.signal.aborted) throw error;
     throw new ServiceError(
       'svc_site_offline',
       `The plan for site ${target.site.id} was not finished within the time limit of a call.`,
@@ -94,6 +94,8 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
         cause: error,
       },
     );
+  } finally {
+    limit.clear();
   }
 }
 

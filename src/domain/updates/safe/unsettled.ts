@@ -90,11 +90,10 @@ export async function settleInterrupted(ctx: Ctx): Promise<string> {
 }
 
 async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
-  const busy = new AbortController();
-  const timer = setTimeout(() => busy.abort(), WAIT_MS);
+  const busy = ctx.clock.deadline(WAIT_MS);
   try {
     return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
-      clearTimeout(timer);
+      busy.clear();
       return (await settleHeld(ctx, await loadSite(ctx, siteId), held)) > 0;
     });
   } catch (error) {
@@ -103,6 +102,6 @@ async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
       ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be finished yet');
     return false;
   } finally {
-    clearTimeout(timer);
+    busy.clear();
   }
 }
