@@ -46,6 +46,8 @@ const LABELS: readonly (readonly [string, number])[] = [
   ...[15, 30, 45, 60, 90].map((minutes) => [`${minutes}min`, minutes * 60] as const),
 ];
 
+const SECONDS: ReadonlyMap<string, number> = new Map(LABELS.map(([name, seconds]) => [name.toLowerCase(), seconds]));
+
 /** Label for a number of seconds; the number itself if there is no label. */
 export function timeoutLabel(seconds: number): string {
   return LABELS.find(([, value]) => value === seconds)?.[0] ?? `${seconds}s`;
@@ -56,10 +58,8 @@ export const timeout = once(
   (): z.ZodType<number, z.ZodTypeDef, unknown> =>
     z.preprocess((value) => {
       if (typeof value !== 'string') return value;
-      const text = value.trim();
-      const label = LABELS.find(([name]) => name.toLowerCase() === text.toLowerCase());
-      if (label !== undefined) return label[1];
-      return /^\d{1,4}s?$/i.test(text) ? Number.parseInt(text, 10) : value;
+      const text = value.trim().toLowerCase();
+      return SECONDS.get(text) ?? (/^\d{1,4}s?$/.test(text) ? Number.parseInt(text, 10) : value);
     }, z.number().int().min(0).max(5400)),
 );
 
