@@ -1,7 +1,7 @@
 <?php
 /**
  * Plugin Name: Sitefleet Guard
- * Description: Keeps copies of plugins and themes while Sitefleet updates them, and puts a copy back when the new version breaks the site. Answers signed requests of the connected dashboard only.
+ * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
  * Version: 1.2.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
@@ -83,7 +83,7 @@ class Sitefleet_Guard {
 	}
 
 	/**
-	 * The key that seals the guard's files: from the secrets of wp-config.php, as whoever knows those may log in as anyone already;
+	 * The key that seals the guard's files: from the secrets of wp-config.php (an attacker who knows those can already log in as anyone);
 	 * where they are missing, placeholders or all the same, from those that WordPress keeps in the database instead. '' = none.
 	 */
 	private static function secret(): string {
@@ -383,7 +383,7 @@ class Sitefleet_Guard {
 		require_once ABSPATH . WPINC . '/pluggable.php';
 		$name = $request['user'] ?? null;
 		$user = is_string( $name ) ? get_user_by( 'login', $name ) : false;
-		Sitefleet_Refusal::when( ! $user || ! self::may_enter( $user ), 'not_found', 'There is no administrator of this name.' );
+		Sitefleet_Refusal::when( ! $user || ! self::may_enter( $user ), 'not_found', 'There is no administrator with this name.' );
 		$token  = bin2hex( random_bytes( 32 ) );
 		$until  = time() + self::LOGIN_SECONDS;
 		$tokens = array_filter( $this->get_json( 'logins' ), fn( $one ) => $one['until'] >= time() );
@@ -667,7 +667,7 @@ class Sitefleet_Guard {
 			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
 			if ( $lapsed || $orphan || $ended ) @unlink( "$this->store/$file" );
 		}
-		// Folders of other secrets, or of an older guard: nothing in them counts any more.
+		// Folders made with other secrets or by an older guard: their files are no longer used.
 		foreach ( (array) @scandir( $this->content ) as $name ) {
 			$path = "$this->content/$name";
 			if ( preg_match( '/^sitefleet-guard-[0-9a-f]{32}\z/', (string) $name ) && $path !== $this->store && @filemtime( $path ) < time() - self::KEEP_DAYS * DAY_IN_SECONDS ) $this->remove( $path );
@@ -705,7 +705,7 @@ class Sitefleet_Guard {
 		$work = self::work( $item, $job );
 		$this->put_json( 'journal', $job );
 		try {
-			// Before anything of it lands among the plugins.
+			// Before any of its files are among the plugins.
 			$copy = (string) @hash_file( 'sha256', "$this->store/{$snapshot['id']}.bin" );
 			if ( ! hash_equals( (string) ( $snapshot['container'] ?? '' ), $copy ) ) throw self::damaged();
 			array_map( array( self::class, 'make_folder' ), array( $work, "$work/new", "$work/old" ) );
@@ -798,7 +798,7 @@ class Sitefleet_Guard {
 	/** Keeps a file locked while WordPress' upgrader works on an item: a restore in the middle would mix two versions. */
 	private function attend_updates(): void {
 		if ( '' === $this->store ) return;
-		$begins = fn( $reply, array $about ) => $this->update_begins( $about ) ? $reply : new WP_Error( 'sitefleet_refused', 'Sitefleet has put the old version back, and no longer waits for this update.' );
+		$begins = fn( $reply, array $about ) => $this->update_begins( $about ) ? $reply : new WP_Error( 'sitefleet_refused', 'Sitefleet has restored the old version and no longer waits for this update.' );
 		add_filter( 'upgrader_pre_download', fn( $reply, $package = '', $upgrader = null, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MAX, 4 );
 		// Again when the download has finished, and before WordPress deactivates the plugin.
 		add_filter( 'upgrader_pre_install', fn( $reply, $about = array() ) => $begins( $reply, (array) $about ), PHP_INT_MIN, 2 );
@@ -899,7 +899,7 @@ class Sitefleet_Guard {
 		// in it; the plain function is for requests that do not reach it.
 		add_action( 'shutdown', $look, PHP_INT_MIN );
 		register_shutdown_function( $look );
-		// Copies of a dashboard that never asks again lapse, too.
+		// Copies expire even where no dashboard calls any more.
 		if ( (int) @filemtime( "$this->store/lock" ) < time() - DAY_IN_SECONDS ) register_shutdown_function( fn() => $this->tidy() );
 		// The error page may raise notices and deprecations, which become PHP's last error: here it still is the fatal one.
 		$told = function ( $args, $error = null ) {
@@ -963,7 +963,7 @@ class Sitefleet_Guard {
 			}
 		}
 		$blames = $armed['snapshot'] ?? $past['blames'] ?? null;
-		// Of another update, or of none.
+		// It belongs to another update, or to none.
 		$kept = null !== $past && $past['blames'] === $blames ? $past : array( 'ours' => null, 'restored' => null );
 		$news = null === $past || isset( $fault['restored'] ) || $reason !== $past['waited'] || $blames !== $past['blames'] || ( $ours && null === $past['ours'] );
 		if ( ! $news && $past['time'] > time() - 10 ) {
@@ -1001,7 +1001,7 @@ class Sitefleet_Guard {
 		if ( preg_match( self::RESOURCES, $error['message'] ) ) {
 			return 'resources'; // A slow import is not a broken plugin.
 		}
-		// What Sitefleet looks at had worked before the update; only scheduled tasks it had not tried.
+		// What Sitefleet checks had worked before the update; only scheduled tasks were not tried.
 		if ( ( $past['before'] ?? 0 ) && ( ! $ours || ( defined( 'DOING_CRON' ) && DOING_CRON ) ) ) {
 			return 'known'; // The version before had the same.
 		}
@@ -1010,7 +1010,7 @@ class Sitefleet_Guard {
 		if ( self::in_maintenance() || max( $changed, (int) @filectime( $error['file'] ) ) > time() - self::QUIET || $this->is_locked( self::update_file( $armed ) ) ) {
 			return 'updating'; // Half a plugin is fatal too, and the other half may be on its way.
 		}
-		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless the site lies down whole.
+		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless the whole site is down.
 		return $ours || ( ( $armed['alive'] ?? 0 ) <= $changed && self::is_plain( $_SERVER ) ) ? null : 'visitor';
 	}
 
@@ -1027,7 +1027,7 @@ class Sitefleet_Guard {
 		return 'GET' === ( $server['REQUEST_METHOD'] ?? '' ) && ! $_COOKIE && rtrim( (string) ( $server['REQUEST_URI'] ?? '' ), '/' ) === rtrim( $home, '/' );
 	}
 
-	/** Notes for armed items that a whole request has passed since they last changed: the site does not lie down. */
+	/** Records for armed items that a complete request has passed since they last changed, so the site is not down. */
 	private function note_life( float $began ): void {
 		$lives = fn( array $one ) => ( $one['alive'] ?? 0 ) <= $this->changed( $one ) && $began >= $this->changed( $one ) + 1 && ! $this->is_locked( self::update_file( $one ) );
 		if ( $this->watched || ! did_action( 'wp_loaded' ) || self::in_maintenance() || ! array_filter( $this->armed(), $lives ) ) return;
@@ -1087,7 +1087,7 @@ class Sitefleet_Guard {
 		$lock  = self::open( "$this->store/lock", 'c' );
 		$until = microtime( true ) + $patience;
 		while ( ! flock( $lock, LOCK_EX | LOCK_NB ) ) {
-			Sitefleet_Refusal::when( microtime( true ) >= $until, 'busy', 'Another request is being carried out on this site. Ask again in a moment.' );
+			Sitefleet_Refusal::when( microtime( true ) >= $until, 'busy', 'Another request is running on this site. Try again in a moment.' );
 			usleep( 50000 );
 		}
 		try {

@@ -317,7 +317,7 @@ describe('the guard in places', needs(...WORDPRESS), () => {
         const late = step === 'upgrader_pre_download' ? 'no failure' : 'updating';
         expect([step, await codeOf(guard.restore(snapshot.id, { refuse_updates: 600 }))]).toEqual([step, late]);
         rmSync(stopped());
-        expect(await answer).toContain('Sitefleet has put the old version back');
+        expect(await answer).toContain('Sitefleet has restored the old version');
         expect(contents(folder())).toEqual(before);
         expect((await guard.hello()).updating).toEqual([]);
       }

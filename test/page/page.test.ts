@@ -123,12 +123,12 @@ describe('the page', needs('chromium'), () => {
       .first()
       .waitFor();
     expect(plugin.version).toBe(before);
-    // The version is held back from all other sites, and a user may release it.
+    // The version is quarantined, and a user may lift that.
     await page.getByRole('link', { name: 'Updates', exact: true }).first().click();
-    await page.getByRole('heading', { name: 'Held back' }).waitFor();
-    await page.getByRole('button', { name: 'Release' }).click();
-    await page.getByRole('dialog').getByRole('button', { name: 'Release' }).click();
-    await page.getByRole('heading', { name: 'Held back' }).waitFor({ state: 'detached' });
+    await page.getByRole('heading', { name: 'Quarantined' }).waitFor();
+    await page.getByRole('button', { name: 'Lift quarantine' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Lift quarantine' }).click();
+    await page.getByRole('heading', { name: 'Quarantined' }).waitFor({ state: 'detached' });
     // The Now view shows it.
     await page.getByRole('link', { name: 'Now', exact: true }).first().click();
     await page.getByRole('heading', { name: /Update rolled back/ }).waitFor();
@@ -236,7 +236,7 @@ describe('the page', needs('chromium'), () => {
       const harmless =
         /^(Site|Status|Updates|Client|Last sync|24 hours|7 days|30 days|Previous|Next|Clear filters|Standard columns|Close|Columns|)$/;
       expect(
-        names.filter((name) => !harmless.test(name) && !/guarded|Held back| → /.test(name)),
+        names.filter((name) => !harmless.test(name) && !/guarded|Quarantined| → /.test(name)),
         address,
       ).toEqual([]);
       expect(await page.getByRole('main').locator('input[type=checkbox]:visible').count(), address).toBe(0);

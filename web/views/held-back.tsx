@@ -1,4 +1,4 @@
-/** Versions that broke a site, where they are held back, and changing that. */
+/** Versions that broke a site, where they are quarantined, and changing that. */
 
 import { ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';

@@ -115,7 +115,7 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
 /** A token for one login within a minute. */
 function login(site: DemoSite, guard: GuardState, user: unknown, now: number): Fields {
   if (!guard.login) throw new Refusal('login_not_allowed', 'The owner of this site has not allowed logins by token.');
-  if (user !== site.admin) throw new Refusal('not_found', 'There is no administrator of this name.');
+  if (user !== site.admin) throw new Refusal('not_found', 'There is no administrator with this name.');
   const token = randomBytes(32).toString('hex');
   const until = now + LOGIN_SECONDS;
   guard.logins.set(digestOf(token), { user, until });

@@ -33,7 +33,7 @@ CREATE TABLE api_key (
   created_at INTEGER NOT NULL
 );
 
--- Sessions of people in a browser. Only digests of tokens are stored: a copy of the database logs nobody in.
+-- Sessions of people in a browser. Only digests of tokens are stored, so a copy of the database cannot be used to log in.
 CREATE TABLE web_session (
   -- Random; the token against forged requests is derived from it.
   id TEXT PRIMARY KEY,

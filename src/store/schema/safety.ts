@@ -52,7 +52,7 @@ CREATE INDEX safe_change_run_items ON safe_change (run_id);
 CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
 CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
 
--- Versions that broke a site, held back until a person lifts it.
+-- Versions that broke a site, quarantined until a person lifts it.
 CREATE TABLE quarantined_version (
   type INTEGER NOT NULL,
   slug TEXT NOT NULL,

@@ -4,7 +4,7 @@
  * may be an instruction to a model.
  */
 
-import { unmarked, unmarkedSlug } from '../../operation/site-text.js';
+import { unmarked, unmarkedSlug } from '../../../schemas/site-text.js';
 
 /** Invisible code points: control, surrogates, private use, separators, tag characters and bidi overrides, but not joiners. */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;

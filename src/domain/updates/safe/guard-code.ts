@@ -72,7 +72,7 @@ ${SAY}`;
 export interface GuardSettings {
   /** Logins by token are allowed. */
   login: boolean;
-  /** Unix seconds: requests signed before are refused, whoever kept them. */
+  /** Unix seconds: requests signed before are refused, so recorded ones cannot be replayed. */
   since: number;
 }
 
