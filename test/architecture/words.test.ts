@@ -6,9 +6,9 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const FOLDERS = ['tools', 'schemas', 'src', 'docs', 'web'];
+const FOLDERS = ['tools', 'schemas', 'src', 'docs', 'web', 'php'];
 const FILES = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'SECURITY.md'];
-const TEXT = /\.(?:ts|tsx|mts|mjs|md|json|css|html)$/;
+const TEXT = /\.(?:ts|tsx|mts|mjs|md|json|css|html|php)$/;
 
 /** Each phrase, with what to write instead. */
 const BANNED: Readonly<Record<string, string>> = {
@@ -19,6 +19,9 @@ const BANNED: Readonly<Record<string, string>> = {
   'not well': 'unhealthy',
   'whose time is over': 'expired, due',
   'is no news': 'is known',
+  'held back': 'quarantined',
+  whoever: 'the person who, anyone who',
+  anew: 'again',
 };
 
 function files(): string[] {

@@ -40,8 +40,8 @@ export function createGuards(db: Db) {
     },
 
     /**
-     * What an update needs to know first, in one round trip: whether a guard is expected, and which versions are held
-     * back.
+     * What an update needs to know first, in one round trip: whether a guard is expected, and which versions are
+     * quarantined.
      */
     async beforeUpdate(
       siteId: number,
