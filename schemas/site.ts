@@ -56,12 +56,14 @@ export const lastCheck = once(() =>
 
 /** What lists say of a site beside its status; the newest visit only where it did not reach the site. */
 const standing = once(() => ({
-  ...statusReason().partial().shape,
+  ...statusReason()
+    .extend({ status_reason: z.string().describe('Why it is not connected.') })
+    .partial().shape,
   last_check: z
     .object({
       reachable: z.boolean().nullable(),
       http_status: z.number().int().nullable(),
-      checked_at: z.string().nullable(),
+      checked_at: z.string(),
     })
     .optional(),
 }));

@@ -104,7 +104,7 @@ describe('lists', () => {
     });
     const { sites } = await app.call('get-client-sites', { client_id_or_email: 1, include: ['status_reason'] });
     expect(sites.map((site: object) => Object.keys(site))).toEqual([
-      ['id', 'url', 'name', 'status', 'status_reason', 'status_since'],
+      ['id', 'url', 'name', 'status', 'status_reason'],
       ['id', 'url', 'name', 'status', 'status_reason'],
     ]);
     expect(pluck(sites, 'status_reason')).toEqual([expect.stringContaining('Suspended'), null]);

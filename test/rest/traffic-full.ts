@@ -184,10 +184,27 @@ export async function fullAndEmpty(recording: Recorder, app: RestApp) {
   await get('/perf-audit/results');
   await get('/perf-audit/results', {}, '?strategy=desktop');
   await time(recording, app, client.id ?? client.client_id, blank);
+  await standings(recording, app, blank);
   await each('PUT', '/perf-audit/settings/edit', {}, { api_key: 'AIza-secret-key-0123456789' });
   await get('/perf-audit/settings');
   // No site is left.
   await send('POST', '/perf-audit/audit', {}, { exclude: Array.from({ length: 100 }, (_, index) => index + 1) });
+}
+
+/** Everything that an answer can say of its site beside the status. */
+async function standings({ get }: Recorder, app: RestApp, site: number): Promise<void> {
+  for (const [suspended, unreached, since, reachable, http] of [
+    [1, 0, null, null, null],
+    [1, 1, THEN, 0, 500],
+    [0, 1, null, null, null],
+  ] as const) {
+    await app.db.run('UPDATE site SET suspended = ?, unreached = ? WHERE id = ?', [suspended, unreached, site]);
+    await app.db.run(
+      'UPDATE site_detail SET status_since = ?, reachable = ?, http_status = ?, checked_at = ? WHERE site_id = ?',
+      [since, reachable, http, unreached === 0 ? null : THEN, site],
+    );
+    await get('/perf-audit/results/{id_or_domain}', { id_or_domain: site });
+  }
 }
 
 async function time({ get, each, send }: Recorder, app: RestApp, client: number, blank: number): Promise<void> {

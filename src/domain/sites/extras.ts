@@ -8,8 +8,11 @@ import { columnsOf, reasonCell } from './search-cells.js';
 
 type Extras = z.output<z.ZodObject<ReturnType<typeof siteExtras>>>;
 
-/** The same sites, each with the requested details; two round trips for any number of them. */
-export async function withExtras<T extends { id: number }>(
+/**
+ * The same sites, each with the requested details; two round trips for any number of them. A requested reason stands on
+ * every site, as a column of its own, without the time that lists otherwise show beside it.
+ */
+export async function withExtras<T extends { id: number; status_since?: unknown }>(
   ctx: Ctx,
   sites: readonly T[],
   include: readonly SiteExtra[],
@@ -30,6 +33,8 @@ export async function withExtras<T extends { id: number }>(
       last_sync: isoTime(row.last_sync as number | null),
       php_version: row.php as string | null,
     };
-    return { ...site, ...Object.fromEntries(include.map((name) => [name, extras[name]])) };
+    const shown = { ...site };
+    if (include.includes('status_reason')) delete shown.status_since;
+    return { ...shown, ...Object.fromEntries(include.map((name) => [name, extras[name]])) };
   });
 }

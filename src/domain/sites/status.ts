@@ -3,7 +3,7 @@
  * §5.12).
  */
 
-import { isoTime } from '../../runtime/iso-time.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { SiteRecord, SiteRow } from '../../store/sites/sites.js';
 import type { StatusFacts } from '../../store/sites/status.js';
 import type { Ctx } from '../context.js';
@@ -32,7 +32,7 @@ export async function statusReasons(
 /** What lists say of a site beside its status. */
 export interface Standing extends Partial<StatusReason> {
   /** Only where the newest visit did not reach the site. */
-  last_check?: Omit<LastVisit, 'checked_at'> & { checked_at: string | null };
+  last_check?: Omit<LastVisit, 'checked_at'> & { checked_at: string };
 }
 
 /**
@@ -57,11 +57,11 @@ export function standingIn({ status_reason, status_since, last_check }: Standing
 }
 
 function standingOf(facts: StatusFacts): Standing {
-  const visit = lastVisit(facts);
-  const reached = visit.checked_at === null || visit.reachable === true;
+  const { checked_at, ...visit } = lastVisit(facts);
+  const reached = checked_at === null || visit.reachable === true;
   return {
     ...(facts.status === 'connected' ? {} : reasonSince(facts)),
-    ...(reached ? {} : { last_check: { ...visit, checked_at: isoTime(visit.checked_at) } }),
+    ...(reached ? {} : { last_check: { ...visit, checked_at: timestampOf(checked_at) } }),
   };
 }
 
