@@ -136,11 +136,20 @@ class Sitefleet_Guard {
 			status_header( 200 );
 			header( 'Content-Type: text/plain; charset=utf-8' );
 			header( 'Cache-Control: no-store' );
+			self::stay_uncached();
 			header( 'X-Robots-Tag: noindex' );
 		}
 		// Framed, because output may have been sent before. Without "<" and ">" in the JSON the frame is unambiguous.
 		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ), '</sitefleet-guard>';
 		exit;
+	}
+
+	/** Page caches of hosts are often told to ignore Cache-Control and Set-Cookie: these headers of nginx, LiteSpeed and networks come first. */
+	private static function stay_uncached(): void {
+		header( 'X-Accel-Expires: 0' );
+		header( 'X-LiteSpeed-Cache-Control: no-cache' );
+		header( 'CDN-Cache-Control: no-store' );
+		header( 'Surrogate-Control: no-store' );
 	}
 
 	/** The bytes that are signed. */
@@ -421,6 +430,7 @@ class Sitefleet_Guard {
 		$user = get_user_by( 'id', $login['user'] );
 		if ( ! $user || ! self::may_enter( $user ) ) return;
 		nocache_headers();
+		self::stay_uncached();
 		header( 'Referrer-Policy: no-referrer' );
 		wp_set_auth_cookie( $user->ID );
 		header( 'Location: ' . admin_url(), true, 302 );

@@ -36,6 +36,14 @@ import { GUARD_FILE, WORDPRESS, type WordPress, WordPressHost } from './wordpres
 
 const WITHOUT_DEBUG = 'an error of the compiler, without WP_DEBUG,';
 
+/** What keeps an answer out of the page caches of hosts, whatever else they ignore. */
+const UNCACHED = [
+  ['x-accel-expires', '0'],
+  ['x-litespeed-cache-control', 'no-cache'],
+  ['cdn-cache-control', 'no-store'],
+  ['surrogate-control', 'no-store'],
+] as const;
+
 describe('the guard in real WordPress', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
   let site: WordPress;
@@ -544,6 +552,8 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect([first.status, first.headers.get('location')]).toEqual([302, `${site.url}wp-admin/`]);
       expect(first.headers.get('cache-control')).toContain('no-');
       expect(first.headers.get('referrer-policy')).toBe('no-referrer');
+      // Page caches of hosts that are told to ignore Cache-Control and cookies obey these.
+      for (const [name, value] of UNCACHED) expect([name, first.headers.get(name)]).toEqual([name, value]);
       const cookie = first.headers
         .getSetCookie()
         .map((one) => one.split(';')[0])
