@@ -271,6 +271,22 @@ describe('a recipient', () => {
 });
 
 describe('a chat', () => {
+  test.each(['slack', 'discord', 'teams', 'ntfy', 'webhook'])(
+    'of %s gets no half characters from a name that is too long, which it would refuse',
+    async (type) => {
+      await add(type);
+      // Whichever unit a limit falls on.
+      for (const first of ['', 'x']) {
+        const name = `${first}${'😀'.repeat(200)}`;
+        await app.db.run('UPDATE site SET name = ? WHERE id = ?', [name, site]);
+        await tell('monitor.down', { name, msg: name });
+        await deliver();
+      }
+      expect(box.received).toHaveLength(2);
+      for (const { text } of box.received) expect(text).not.toMatch(/\\ud[89a-f][0-9a-f]{2}/i);
+    },
+  );
+
   const HOSTILE = '<!channel> @everyone *bold* <b>x</b> [a](https://evil.example)';
 
   test.each([

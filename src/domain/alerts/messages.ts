@@ -7,7 +7,7 @@ import type { RecipientType } from '../../../schemas/alerts.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
 import { type MailedAlert, toneOf, wordsOf } from './mail/alerts.js';
-import { oneLine, TONE_COLOURS, type Tone } from './mail/layout.js';
+import { beginningOf, oneLine, TONE_COLOURS, type Tone } from './mail/layout.js';
 
 export interface Post {
   url: string;
@@ -127,8 +127,8 @@ function slack({ url }: AlertTarget, words: Words): Post {
         {
           color: TONE_COLOURS[words.tone],
           blocks: [
-            { type: 'header', text: plain(words.title.slice(0, 150)) },
-            { type: 'section', text: plain(words.lines.join('\n').slice(0, 3000)) },
+            { type: 'header', text: plain(beginningOf(words.title, 150)) },
+            { type: 'section', text: plain(beginningOf(words.lines.join('\n'), 3000)) },
             ...(buttons.length === 0 ? [] : [{ type: 'actions', elements: buttons }]),
           ],
         },
@@ -152,8 +152,8 @@ function discord({ url }: AlertTarget, words: Words): Post {
       allowed_mentions: { parse: [] },
       embeds: [
         {
-          title: discordText(`${words.title}`).slice(0, 256),
-          description: description.join('\n').slice(0, 4096),
+          title: beginningOf(discordText(words.title), 256),
+          description: beginningOf(description.join('\n'), 4096),
           color: Number.parseInt(TONE_COLOURS[words.tone].slice(1), 16),
           timestamp: isoTime(words.at),
         },
@@ -202,7 +202,7 @@ function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
     url: `${url.replace(/\/$/, '')}/bot${token}/sendMessage`,
     body: {
       chat_id,
-      text: `${MARK[words.tone]} ${words.title}\n\n${words.lines.join('\n')}`.slice(0, 4096),
+      text: beginningOf(`${MARK[words.tone]} ${words.title}\n\n${words.lines.join('\n')}`, 4096),
       link_preview_options: { is_disabled: true },
       ...(buttons.length === 0 ? {} : { reply_markup: { inline_keyboard: buttons } }),
     },
@@ -220,8 +220,8 @@ function ntfy({ url, token }: AlertTarget, words: Words): Post {
     ...(token === undefined ? {} : { headers: { authorization: `Bearer ${token}` } }),
     body: {
       topic,
-      title: words.title.slice(0, 250),
-      message: words.lines.join('\n').slice(0, 3500),
+      title: beginningOf(words.title, 250),
+      message: beginningOf(words.lines.join('\n'), 3500),
       priority: { bad: 4, good: 3, warning: 3 }[words.tone],
       tags: [{ bad: 'red_circle', good: 'green_circle', warning: 'orange_circle' }[words.tone]],
       ...(links[0] === undefined ? {} : { click: links[0].url }),

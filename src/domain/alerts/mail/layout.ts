@@ -51,10 +51,12 @@ export function withTokens(text: string, tokens: Readonly<Record<string, string>
 
 /** Reduces a text to one line: text in a header must not start another one. */
 export function oneLine(text: string, max = 255): string {
-  return text
-    .replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ')
-    .trim()
-    .slice(0, max);
+  return beginningOf(text.replace(/[\p{Cc}\p{Zl}\p{Zp}\s]+/gu, ' ').trim(), max);
+}
+
+/** At most so many units of a text, without half a character at the end: services refuse messages that contain one. */
+export function beginningOf(text: string, max: number): string {
+  return text.slice(0, max).replace(/[\uD800-\uDBFF]$/, '');
 }
 
 export function renderText({ heading, lines, tables, links }: MailContent): string {
