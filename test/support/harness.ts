@@ -64,7 +64,14 @@ export function handClock(start = START): HandClock {
     elapsed: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve, reject) => {
-        const sleeper = { at: now + ms, wake: resolve };
+        const sleeper = {
+          at: now + ms,
+          // One signal often serves many sleeps.
+          wake: () => {
+            signal?.removeEventListener('abort', give);
+            resolve();
+          },
+        };
         const give = () => {
           sleepers = sleepers.filter((each) => each !== sleeper);
           reject(signal?.reason);
