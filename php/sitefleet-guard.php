@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.2.0
+ * Version: 1.3.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -35,7 +35,7 @@ class Sitefleet_Refusal extends Exception {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.2.0';
+	const VERSION       = '1.3.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
@@ -329,11 +329,14 @@ class Sitefleet_Guard {
 		$seconds = $request['seconds'] ?? null;
 		$bad = ! is_int( $seconds ) || $seconds < 1 || $seconds > self::MAX_ARMED;
 		Sitefleet_Refusal::when( $bad, 'bad_request', 'seconds must be a whole number from 1 to ' . self::MAX_ARMED . '.' );
+		$patience = $request['patience'] ?? 0;
+		$bad = ! is_int( $patience ) || $patience < 0 || $patience > self::MAX_ARMED;
+		Sitefleet_Refusal::when( $bad, 'bad_request', 'patience must be a whole number from 0 to ' . self::MAX_ARMED . '.' );
 		$snapshot = $this->snapshot( $request['snapshot'] ?? null );
 		$armed    = $this->armed( $snapshot['kind'], $snapshot['slug'] );
 		$armed[]  = array(
 			'snapshot' => $snapshot['id'], 'kind' => $snapshot['kind'], 'slug' => $snapshot['slug'], 'at' => time(),
-			'until' => time() + $seconds,
+			'until' => time() + $seconds, 'patience' => $patience,
 		);
 		$this->put_json( 'armed', $armed );
 		$this->refuse_updates( $snapshot, 0 );
@@ -1020,8 +1023,9 @@ class Sitefleet_Guard {
 		if ( self::in_maintenance() || max( $changed, (int) @filectime( $error['file'] ) ) > time() - self::QUIET || $this->is_locked( self::update_file( $armed ) ) ) {
 			return 'updating'; // Half a plugin is fatal too, and the other half may be on its way.
 		}
-		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless the whole site is down.
-		return $ours || ( ( $armed['alive'] ?? 0 ) <= $changed && self::is_plain( $_SERVER ) ) ? null : 'visitor';
+		// A visitor may have provoked it, in any version. Sitefleet repeats it by a request of its own, unless it has not come in time and the whole site is down.
+		$alone = ( $armed['alive'] ?? 0 ) <= $changed && $changed + ( $armed['patience'] ?? 0 ) <= time();
+		return $ours || ( $alone && self::is_plain( $_SERVER ) ) ? null : 'visitor';
 	}
 
 	/** When an item last changed, in unix seconds. */

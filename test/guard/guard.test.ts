@@ -455,13 +455,18 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
     let version = 0;
     /** Beta, working and armed; sites that have answered since are known not to lie down. */
     async function armed(code: string): Promise<string> {
+      const id = await changed(code, 0);
+      expect(await status(site.url)).toBe(200);
+      return id;
+    }
+    /** Beta, armed and changed some seconds ago; no request has passed since. */
+    async function changed(code: string, patience: number): Promise<string> {
       const snapshot = await guard.snapshot('plugin', 'beta/beta.php');
-      await guard.arm(snapshot.id, 600);
+      await guard.arm(snapshot.id, 600, patience);
       version += 1;
       // Each on a line of its own: what an older version had is known.
       site.write('plugins/beta/beta.php', plugin(`7.${version}`, `${'\n'.repeat(5 * version)}${code}`));
       await settle();
-      expect(await status(site.url)).toBe(200);
       return snapshot.id;
     }
     const isHere = () => readFileSync(live('beta/beta.php'), 'utf8').includes(`Version: 7.${version}\n`);
@@ -485,6 +490,21 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect(faults.at(-1)).toMatchObject({ item: 'alpha', armed: false, blames: null, ours: null, restored: null });
       site.write('plugins/alpha/alpha.php', plugin('1.0'));
       await guard.disarm(null);
+    });
+
+    it('undoes nothing by being the first after an update, while Sitefleet is about to look', async () => {
+      const code = "if ('odd' === $_SERVER['HTTP_USER_AGENT']) { nix(); }";
+      const odd = { 'user-agent': 'odd' };
+      const id = await changed(code, 60);
+      expect((await visit(site.url, odd)).status).toBe(500);
+      expect(isHere()).toBe(true);
+      expect(await newest()).toMatchObject({ item: 'beta', blames: id, restored: null, waited: 'visitor' });
+      expect((await visit(site.url, { ...odd, ...guard.look() })).status).toBe(500);
+      expect(isHere()).toBe(false);
+      // Where Sitefleet has not come in time, a site that lies down helps itself.
+      await changed(code, 3);
+      expect((await visit(site.url, odd)).status).toBe(500);
+      expect(isHere()).toBe(false);
     });
 
     it.each([

@@ -171,9 +171,11 @@ function snapshot(site: DemoSite, guard: GuardState, { kind, slug }: Fields): Ke
 function arm(guard: GuardState, asked: Fields, now: number): ArmedVersion[] {
   const kept = find(guard, asked.snapshot);
   const seconds = Number(asked.seconds);
-  if (!(seconds >= 1 && seconds <= MAX_ARMED)) throw new Refusal('bad_request');
+  const patience = Number(asked.patience ?? 0);
+  if (!(seconds >= 1 && seconds <= MAX_ARMED && patience >= 0 && patience <= MAX_ARMED))
+    throw new Refusal('bad_request');
   guard.armed = guard.armed.filter(({ snapshot: id }) => id !== kept.id);
-  guard.armed.push({ snapshot: kept.id, kind: kept.kind, slug: kept.slug, at: now, until: now + seconds });
+  guard.armed.push({ snapshot: kept.id, kind: kept.kind, slug: kept.slug, at: now, until: now + seconds, patience });
   return guard.armed;
 }
 

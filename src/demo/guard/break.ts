@@ -89,10 +89,11 @@ function fatal(site: DemoSite, { kind, slug }: Broken, path: string, isOurs: boo
   if (guard === null) return crashPage();
   guard.armed = guard.armed.filter(({ until }) => until > now);
   const armed = guard.armed.find((one) => one.kind === kind && one.slug === slug);
-  const quiet = now - Math.floor(site.changedAt(slug) / 1000) >= QUIET;
+  const age = now - Math.floor(site.changedAt(slug) / 1000);
+  const quiet = age >= QUIET;
   const kept = guard.kept.find(({ id }) => id === armed?.snapshot);
-  // A visitor may have provoked it, unless no request has passed.
-  const trusted = isOurs || (path === '' && armed?.alive !== true);
+  // A visitor may have provoked it, unless no request has passed for a while.
+  const trusted = isOurs || (path === '' && armed?.alive !== true && age >= (armed?.patience ?? 0));
   const acts = armed !== undefined && kept !== undefined && quiet && trusted && site.faults.watchdog !== false;
   if (acts) {
     putBack(site, guard, kept);

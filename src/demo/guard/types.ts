@@ -25,6 +25,8 @@ export interface ArmedVersion {
   slug: string;
   at: number;
   until: number;
+  /** Seconds after a change of the item in which no visitor's request restores. */
+  patience: number;
   /** A request has passed since the item last changed. */
   alive?: boolean;
 }

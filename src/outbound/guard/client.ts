@@ -88,10 +88,11 @@ export class GuardClient {
 
   /**
    * Lets the guard restore the snapshot on its own if its item causes a fatal error within this many seconds (at most
-   * 3600).
+   * 3600). `patience`: for so many seconds after the item has changed only requests of ours count, not a visitor's of
+   * the front page. Guards before 1.3.0 ignore it.
    */
-  arm(snapshot: string, seconds: number, options?: GuardCallOptions): Promise<GuardArmed[]> {
-    return this.#call('arm', { snapshot, seconds }, QUICK_MS, armedOf, options);
+  arm(snapshot: string, seconds: number, patience = 0, options?: GuardCallOptions): Promise<GuardArmed[]> {
+    return this.#call('arm', { snapshot, seconds, patience }, QUICK_MS, armedOf, options);
   }
 
   /** Disarms one snapshot, or all. Returns what is still armed. */

@@ -58,6 +58,9 @@ export async function archiveProtection(
   return http_status === 200 ? 'reinstall' : 'none';
 }
 
+/** Time for our own checks after an update: until then no visitor decides, as they can provoke errors in any version. */
+const PATIENCE_SECONDS = 30;
+
 /**
  * Has the guard keep the old version, and lets it restore it on its own. Throws ServiceError, and then nothing has
  * changed.
@@ -69,7 +72,7 @@ export async function keepOldVersion(run: SafeRun, item: SafeItem): Promise<void
     const kept = await guard.snapshot(item.type, item.slug, { signal: ctx.signal });
     item.snapshot = kept.id;
     await note(run, item, { snapshot: kept.id, digest: kept.digest, step: 'arm' });
-    const armed = await guard.arm(kept.id, ARMED_SECONDS, { signal: ctx.signal });
+    const armed = await guard.arm(kept.id, ARMED_SECONDS, PATIENCE_SECONDS, { signal: ctx.signal });
     const until = armed.find(({ snapshot }) => snapshot === kept.id)?.until ?? null;
     item.faults_since = until === null ? null : until - ARMED_SECONDS;
     await note(run, item, { armed_until: until });
