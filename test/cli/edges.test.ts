@@ -136,11 +136,11 @@ describe('stdio', () => {
     app = await testApp({ sites: 1, jobs: false });
   });
 
-  async function session(stdout: Writable) {
+  async function session(stdout: Writable, drainMs = 500) {
     const stdin = new PassThrough();
     const stop = new AbortController();
     const core = await app.service.mcp();
-    const done = serveStdio({ core, actor: localActor('mcp'), signal: stop.signal, stdin, stdout, drainMs: 500 });
+    const done = serveStdio({ core, actor: localActor('mcp'), signal: stop.signal, stdin, stdout, drainMs });
     const say = (message: object) => stdin.write(`${JSON.stringify({ jsonrpc: '2.0', ...message })}\n`);
     return { stdin, stop, done, say };
   }
@@ -246,14 +246,13 @@ describe('stdio', () => {
     const hear = (warning: Error) => warnings.push(warning.message);
     process.on('warning', hear);
     const full = new Writable({ highWaterMark: 1, write: () => undefined });
-    const { stdin, done, say } = await session(full);
+    // If it waited for the client to read, this test would not end.
+    const { stdin, done, say } = await session(full, 3_600_000);
     say(initialize);
     for (let id = 1; id <= 30; id++) say({ id, method: 'ping' });
     await expect.poll(() => full.listenerCount('drain')).toBeGreaterThan(10);
     full.emit('error', new Error('EPIPE'));
-    const began = Date.now();
     await done;
-    expect(Date.now() - began).toBeLessThan(400);
     stdin.destroy();
     process.off('warning', hear);
     expect(warnings).toEqual([]);
