@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Fleet, startFleet } from '../../src/demo/fleet.js';
 import { parseCsv } from '../../src/domain/import/csv.js';
 import { readRows } from '../../src/domain/import/rows.js';
+import { openDb } from '../../src/store/driver/open.js';
 import { closing } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { functionsOf } from './dashboard.js';
@@ -298,7 +299,9 @@ describe('a run that is killed', () => {
       while (many.sites.filter((site) => site.calls.length > 0).length < 9)
         await new Promise((again) => setTimeout(again, 20));
       // The answers that arrived are being stored.
-      await new Promise((again) => setTimeout(again, 1500));
+      const reader = await openDb(`file:${join(folder, 'killed.db')}`, { mode: 'reader' });
+      await expect.poll(async () => Number((await reader.one('SELECT count(*) AS n FROM site'))?.n)).toBeGreaterThan(0);
+      await reader.close();
       cut.kill('SIGKILL');
       await gone;
       // When stopped, it reports what was left.
