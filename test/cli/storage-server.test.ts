@@ -66,8 +66,9 @@ describe('the shell on a server', needs('sqld'), () => {
       .poll(doctor, { interval: 500 })
       .toMatchObject({ status: 'warn', detail: expect.stringMatching(/--checkpoint-interval-s.* Processes now: 3\./) });
     const fourth = programs.begin(env, ['work', '--json']);
-    await new Promise((ready) => fourth.child.stdout?.once('data', ready));
-    await pause(500);
+    let said = '';
+    fourth.child.stderr?.on('data', (chunk) => (said += String(chunk)));
+    await expect.poll(() => said).toContain('Processes now: 4.');
     for (const { child } of [fourth, ...workers]) child.kill('SIGTERM');
     expect((await fourth.ended).err).toMatch(/--checkpoint-interval-s 10.* Processes now: 4\./);
   });
