@@ -80,8 +80,8 @@ function isTold(told: Earlier['items'], type: string | undefined, slug: string):
 }
 
 /**
- * The results of an interrupted run and of the rest. What the call has told is not told again, and that a version is
- * held back since it was rolled back here says less than the roll-back.
+ * The results of an interrupted run and of the rest. What the call has reported is not repeated, and the rollback of a
+ * version is reported instead of its quarantine.
  * @param told what the call itself had reported
  */
 function joined(before: ApplyResult, rest: ApplyResult, told: Earlier['items']): ApplyResult {
