@@ -150,6 +150,31 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('asks before several updates unless the general settings say never', async () => {
+    const site = app.fleet.site(1);
+    const plugins = [app.offer(site, 0, '8.1'), app.offer(site, 1, '8.1')];
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    await editSettings(app.ctx(), 'general', { disable_update_confirmations: 1 });
+    const page = await served.open();
+    await visit(page, '/sites/2?tab=updates', 'Available');
+    for (const { name } of plugins) await page.getByRole('checkbox', { name }).check();
+    await page.getByRole('button', { name: 'Update 2', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Apply 2 updates' }).waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(plugins.map(({ version }) => version === '8.1')).toEqual([false, false]);
+
+    await editSettings(app.ctx(), 'general', { disable_update_confirmations: 2 });
+    await page.reload();
+    for (const { name } of plugins) await page.getByRole('checkbox', { name }).check();
+    await page.getByRole('button', { name: 'Update 2', exact: true }).click();
+    await served.running(page.getByText('2 updates were applied.').waitFor());
+    expect(await dialog.count()).toBe(0);
+    expect(plugins.map(({ version }) => version)).toEqual(['8.1', '8.1']);
+    await editSettings(app.ctx(), 'general', { disable_update_confirmations: null });
+    await page.context().close();
+  });
+
   it('updates an item of the fleet on the sites that are left in, after a preview', async () => {
     const plugin = app.offer(app.fleet.site(2), 1, '9.9');
     const elsewhere = app.fleet.site(3).state.plugins.find(({ mustUse }) => !mustUse);
@@ -268,6 +293,25 @@ describe('the page', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Log out', exact: true }).click();
     await page.getByLabel('Password').waitFor();
     await page.context().close();
+  });
+
+  it('logs out everywhere: the sessions of the person in all browsers end, and no other', async () => {
+    const page = await served.open();
+    const name = `user-${await app.service.store.users.count()}`;
+    const elsewhere = await (await served.browser.newContext()).newPage();
+    await elsewhere.goto(`${served.url}/login`);
+    await logIn(elsewhere, name);
+    const other = await served.open();
+    await page.getByRole('button', { name: 'Change password' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Log out everywhere' }).click();
+    await page.getByRole('button', { name: 'Log in' }).waitFor();
+    const authenticated = (of: Page) => of.evaluate(async () => (await (await fetch('/session')).json()).authenticated);
+    expect([await authenticated(page), await authenticated(elsewhere)]).toEqual([false, false]);
+    expect(await authenticated(other)).toBe(true);
+    // The other browser says so at its next request.
+    await elsewhere.getByRole('link', { name: 'Sites', exact: true }).first().click();
+    await elsewhere.getByText('Your session has ended.').waitFor();
+    for (const each of [page, elsewhere, other]) await each.context().close();
   });
 
   it('cannot be framed, and pages of others cannot change anything through it', async () => {
