@@ -6,12 +6,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { Answer } from '../support/harness.js';
+import { type HeldBack, holdBack, runOutOfTime } from '../support/hold-back.js';
 import { newUser } from '../support/logins.js';
 import { connect, type Driver, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 import { basic } from '../support/surfaces.js';
 import { offers } from './checked-app.js';
 
-/** In real time, like the time limits of requests; the sites of these tests are silent or several times slower. */
+/** Of a request, in real time: what is silent is silent for ever, and what is slow waits for the test. */
 const LIMIT = 300;
 const OF = { site_id_or_domain: 1 };
 const LOGIN = basic('operator', 'correct horse');
@@ -193,8 +194,16 @@ describe('a site that never answers', () => {
 });
 
 describe('a site that answers after the call', () => {
-  const slowly = (app: Silent) => {
-    app.site.faults.latencyMs = (name) => (name.startsWith('upgrade') ? 3 * LIMIT : 0);
+  /** The update is held back until the time of the call has run out. Returns the call's answer. */
+  const slowly = async (
+    app: Silent,
+    change: (app: Silent) => Promise<Answer>,
+    functions = /^upgrade/,
+  ): Promise<[Answer, HeldBack]> => {
+    app.app.ctx().child.configure({ callTimeoutMs: 600_000, updateTimeoutMs: 600_000 });
+    Object.assign(app.app.service.config, { direct_call_ms: 600_000, site_timeout_ms: 600_000 });
+    const held = holdBack(app.site, functions);
+    return [await runOutOfTime(app.app, held, change(app)), held];
   };
   const changes: [string, (app: Silent) => Promise<Answer>, (app: Silent) => [string, string][]][] = [
     ['update-site-core over MCP', (app) => app.mcp('update-site-core'), () => [['core', 'platform']]],
@@ -209,11 +218,11 @@ describe('a site that answers after the call', () => {
   it.each(changes)('%s: the job tells what was installed, also if a sync saw it first', async (_, change, items) => {
     const app = await silentApp();
     const wanted = items(app);
-    slowly(app);
-    const jobId = jobOf(await change(app));
+    const [answer, held] = await slowly(app, change);
+    const jobId = jobOf(answer);
+    held.letGo();
     const { child } = app.app.ctx();
     await expect.poll(() => child.leftRunning(1)).toBe('answered');
-    app.site.faults = {};
     await app.app.call('sync-sites');
     const status = await app.ended(jobId);
     expect(status).toMatchObject({
@@ -230,10 +239,10 @@ describe('a site that answers after the call', () => {
   it.each(changes)('%s: the job tells what the site said, if the update fails', async (_, change, items) => {
     const app = await silentApp();
     const wanted = items(app);
-    slowly(app);
     app.site.faults.failUpdates = true;
-    const jobId = jobOf(await change(app));
-    const status = await app.ended(jobId);
+    const [answer, held] = await slowly(app, change);
+    held.letGo();
+    const status = await app.ended(jobOf(answer));
     expect(status).toMatchObject({
       status: 'failed',
       errors: [{ code: 'svc_update_failed' }],
@@ -246,9 +255,12 @@ describe('a site that answers after the call', () => {
 
   it('tells in its job only once what the call had done', async () => {
     const app = await silentApp();
-    Object.assign(app.app.service.config, { direct_call_ms: 6 * LIMIT });
-    app.site.faults.latencyMs = (name) => (name === 'upgradeplugintheme' ? 9 * LIMIT : 0);
-    const answer = await app.run('run-updates', { types: ['core', 'plugins'] });
+    const [answer, held] = await slowly(
+      app,
+      () => app.run('run-updates', { types: ['core', 'plugins'] }),
+      /^upgradeplugintheme$/,
+    );
+    held.letGo();
     expect(answer).toMatchObject({ updated: [{ type: 'core' }], errors: [running] });
     const status = await app.ended(jobOf(answer));
     expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 3, total_errors: 0 } });

@@ -2,12 +2,13 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { Breakage } from '../../src/demo/faults.js';
+import type { DemoSite } from '../../src/demo/fleet.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
 import { deleteExpired } from '../../src/domain/retention.js';
 import { settleInterrupted } from '../../src/domain/updates/safe/unsettled.js';
 import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
-import { ADMIN } from '../support/harness.js';
+import { ADMIN, type Answer } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
@@ -697,8 +698,21 @@ it('an update is not undone because the network of this machine is down', async 
   await expectSettled();
 });
 
+/** Lets the time of a call run out when it looks at its site after the update for the first time. */
+async function cutOff(slow: SafetyApp, site: DemoSite, call: Promise<Answer>): Promise<Answer> {
+  const stop = slow.clock.flow();
+  site.faults.latencyMs = (name) => {
+    if (name === 'upgradeplugintheme') stop();
+    return 0;
+  };
+  await expect.poll(() => slow.cell('SELECT step FROM safe_change'), { interval: 5 }).toBe('probe');
+  site.faults.latencyMs = undefined;
+  slow.clock.move(slow.service.config.direct_call_ms);
+  return call;
+}
+
 it('a direct call whose time is up goes on as a job, which first puts the site right', async () => {
-  const slow = await safetyApp({ sites: 1, jobs: true, config: { direct_call_ms: 400, job_delay_ms: 0 } });
+  const slow = await safetyApp({ sites: 1, jobs: true, config: { job_delay_ms: 0 } });
   const site = slow.site(0);
   const plugin = slow.offer(site);
   const before = plugin.version;
@@ -706,12 +720,7 @@ it('a direct call whose time is up goes on as a job, which first puts the site r
   site.faults.watchdog = false;
   await slow.call('sync-sites', { site_ids_or_domains: [1] });
   const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
-  // The clock stops once the version is there: the call cannot check again, and is cut off.
-  while (plugin.version === before) {
-    await new Promise((resolve) => setTimeout(resolve, 2));
-    slow.clock.move(500);
-  }
-  const { job_id } = await call;
+  const { job_id } = await cutOff(slow, site, call);
   expect(job_id).toMatch(/^update_/);
   const ended = expect.poll(() => slow.call('get-batch-job-status', { job_id }));
   await slow.running(Promise.resolve(ended.toMatchObject({ status: 'failed' })));
@@ -724,7 +733,7 @@ it('a direct call whose time is up goes on as a job, which first puts the site r
 it.each(['the job', 'the schedule'])(
   'a job tells that its update was installed and rolled back, when %s rolled it back',
   async (who) => {
-    const slow = await safetyApp({ sites: 1, config: { direct_call_ms: 400, job_delay_ms: 0 } });
+    const slow = await safetyApp({ sites: 1, config: { job_delay_ms: 0 } });
     const site = slow.site(0);
     const [bad, good] = [slow.offer(site), slow.offer(site, 1)];
     const before = bad.version;
@@ -732,12 +741,7 @@ it.each(['the job', 'the schedule'])(
     site.faults.watchdog = false;
     await slow.call('sync-sites', { site_ids_or_domains: [1] });
     const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
-    // The clock stops once the version is there: the call cannot check again, and is cut off.
-    while (bad.version === before) {
-      await new Promise((resolve) => setTimeout(resolve, 2));
-      slow.clock.move(500);
-    }
-    const { job_id } = await call;
+    const { job_id } = await cutOff(slow, site, call);
     if (who === 'the schedule') await slow.running(settleInterrupted(slow.ctx()));
     await slow.running(slow.drain());
     expect([bad.version, good.version]).toEqual([before, '99.0']);
