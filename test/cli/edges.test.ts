@@ -274,6 +274,6 @@ describe('the bare address', () => {
     const ways = (await answer.json()) as Record<string, string>;
     expect(ways).toMatchObject({ name: 'sitefleet', v2: 'http://127.0.0.1:8787/v2' });
     expect((await http.request(String(ways.openapi))).status).toBe(200);
-    expect((await http.request('http://127.0.0.1:8787/', { method: 'POST' })).status).toBe(404);
+    expect((await http.request('http://127.0.0.1:8787/', { method: 'POST' })).status).toBe(405);
   });
 });
