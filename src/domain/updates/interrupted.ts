@@ -9,7 +9,7 @@ import { installedBySlug, listOf } from '../sites/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { emitOutcomes, keepUnknown, notTried } from './apply.js';
-import { type Inventories, offeredIn, shownUpdate } from './judge.js';
+import { type Inventories, offeredIn, shownUpdate } from './classify.js';
 import {
   type Applied,
   type ApplyError,

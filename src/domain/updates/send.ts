@@ -7,7 +7,7 @@ import { attempt, lookAfter, type Seen, type UpdateProgress } from '../connectio
 import type { Ctx } from '../context.js';
 import { installedBySlug, listOf } from '../sites/inventory.js';
 import { type LoadedSite, requireConnection, siteCallError } from '../sites/load.js';
-import { judgeCore, judgeExtension, judgeTranslation, offeredIn, type Verdict } from './judge.js';
+import { classifyCore, classifyExtension, classifyTranslation, offeredIn, type Verdict } from './classify.js';
 import type { UpdateType } from './results.js';
 
 /** How updates are sent. */
@@ -109,7 +109,7 @@ async function sendExtensions(
       ? UNREAD
       : await lookAfter(ctx, target, call, came, shows(kind, offers), sending);
   const after = listOf(seen.snapshot, kind);
-  return judge(offers, seen, (offer) => judgeExtension(offer, { call, seen }, { before, after }));
+  return judge(offers, seen, (offer) => classifyExtension(offer, { call, seen }, { before, after }));
 }
 
 const UNREAD: Seen = {
@@ -126,7 +126,7 @@ async function applyCore(
   const connection = requireConnection(target);
   const call = await attempt(ctx, () => ctx.child.upgradeCore(connection, { signal: ctx.signal, timeoutMs }));
   const seen = await lookAfter(ctx, target, call, null, shows('core', offers));
-  return judge(offers, seen, (offer) => judgeCore(offer, { call, seen }));
+  return judge(offers, seen, (offer) => classifyCore(offer, { call, seen }));
 }
 
 async function applyTranslations(
@@ -143,7 +143,7 @@ async function applyTranslations(
   const brought = call.answer?.snapshot ?? null;
   const came = brought?.translation_updates === undefined ? null : brought;
   const seen = await lookAfter(ctx, target, call, came, shows('translation', offers));
-  return judge(offers, seen, (offer) => judgeTranslation(offer, { call, seen }));
+  return judge(offers, seen, (offer) => classifyTranslation(offer, { call, seen }));
 }
 
 function judge(offers: readonly FleetOffer[], seen: Seen, verdictOf: (offer: FleetOffer) => Verdict): Judged {

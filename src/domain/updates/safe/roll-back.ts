@@ -14,7 +14,7 @@ import { getSite, type SiteRef } from '../../sites/resolve.js';
 import { UPDATE_TYPES } from '../results.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { ailments } from './probe.js';
-import { archiveProtection } from './protect.js';
+import { archiveProtection } from './protection.js';
 import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { emitRolledBack } from './settle.js';
 import { syncAfterRestore } from './sync-after-restore.js';

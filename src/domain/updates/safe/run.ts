@@ -18,7 +18,7 @@ import { problemsOf } from './compare-health.js';
 import { openGuard } from './find-guard.js';
 import { inOrder } from './order.js';
 import { lookBefore } from './probe.js';
-import { disarm, isWeaker, keepOldVersion, protectionOf } from './protect.js';
+import { isWeaker, protectionOf } from './protection.js';
 import { holdBack } from './quarantine.js';
 import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import {
@@ -33,6 +33,7 @@ import {
   settleFailed,
   switchedOff,
 } from './settle.js';
+import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
 import { settleOpen } from './unsettled.js';
 import { isBad, type Verdict } from './verdict.js';

@@ -18,7 +18,7 @@ import type { SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup, UPDATE_TYPES } from '../results.js';
 import { type OpenGuard, openGuard } from './find-guard.js';
 import { inOrder } from './order.js';
-import { isWeaker, protectionOf } from './protect.js';
+import { isWeaker, protectionOf } from './protection.js';
 import { holdBack } from './quarantine.js';
 import { type Apply, entry, runSafely, unprotected } from './run.js';
 

@@ -8,7 +8,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { installedExtensions } from '../../sites/inventory.js';
 import { requireConnection } from '../../sites/load.js';
 import type { Depth } from './probe.js';
-import { packageAddress } from './protect.js';
+import { packageAddress } from './protection.js';
 import { note, type SafeItem, type SafeRun } from './safe-run.js';
 import { isWell } from './verdict.js';
 

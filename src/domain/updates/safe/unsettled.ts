@@ -6,9 +6,9 @@ import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadSite } from '../../sites/load.js';
 import { openGuard } from './find-guard.js';
-import { disarm } from './protect.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
 import { close, settleAll } from './settle.js';
+import { disarm } from './snapshot.js';
 import { updateEnded } from './unanswered-update.js';
 
 /** Maximum number of sites per run. */

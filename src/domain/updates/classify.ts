@@ -38,7 +38,7 @@ export interface Inventories {
   after: readonly SnapshotExtension[] | undefined;
 }
 
-export function judgeExtension(
+export function classifyExtension(
   offer: FleetOffer,
   { call, seen }: Evidence<ChildActionAnswer>,
   { before, after }: Inventories,
@@ -124,7 +124,7 @@ function switchedOff(
   return { aside: { slug: present.slug, code: 'svc_activation_failed', message } };
 }
 
-export function judgeCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdateAnswer>): Verdict {
+export function classifyCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdateAnswer>): Verdict {
   const now = seen.snapshot?.wp_version ?? call.answer?.version ?? '';
   if (now !== '' && now !== offer.current_version) {
     // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
@@ -137,7 +137,7 @@ export function judgeCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdate
 }
 
 /** A translation has no version to read back: it is applied if the site no longer offers it. */
-export function judgeTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Verdict {
+export function classifyTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Verdict {
   const offered = offeredIn(seen.snapshot);
   if (offered !== null && offered.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
   if (isOpen(seen)) return { open: true };
