@@ -71,7 +71,7 @@ export function patienceMs(ctx: Ctx): number {
  * Stores the inventory that was returned with an answer; otherwise asks the site for it.
  * @param patient wait for a slow site; otherwise the time limit of a sync applies
  */
-async function readBack(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
+async function readSite(ctx: Ctx, target: LoadedSite, brought: Snapshot | null, patient = true): Promise<Seen> {
   if (brought !== null) return { snapshot: await storeSnapshot(ctx, target, brought), silence: null };
   try {
     const timeMs = patient ? patienceMs(ctx) : ctx.config.site_timeout_ms;
@@ -112,7 +112,7 @@ export async function readUntil(
   let last: UpdateProgress = 'unknown';
   for (let pause = FIRST_PAUSE_MS; ; ) {
     const left = ctx.child.leftRunning(target.site.id);
-    const seen = await readBack(ctx, target, null, longest === undefined);
+    const seen = await readSite(ctx, target, null, longest === undefined);
     const isOver = seen.snapshot === null ? !mayComeBack(seen.silence) : left === 'answered' || expected(seen.snapshot);
     if (isOver) return seen;
     if (left === 'running') {
@@ -144,7 +144,7 @@ function mayComeBack(silence: ServiceError | null): boolean {
  * it counts only if it shows the change; otherwise the site is asked.
  * @param patience as of `readUntil`, for a site that does not show the change
  */
-export async function lookAfter(
+export async function seenAfter(
   ctx: Ctx,
   target: LoadedSite,
   call: Attempt<unknown>,
@@ -153,7 +153,7 @@ export async function lookAfter(
   patience: { waitMs?: number; progress?: () => Promise<UpdateProgress> } = {},
 ): Promise<Seen> {
   if (came !== null) {
-    const seen = await readBack(ctx, target, came);
+    const seen = await readSite(ctx, target, came);
     if (changed(came)) return seen;
   }
   // Behind a gateway that gave up, PHP may still be at work: then an unchanged site is read again.

@@ -5,7 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../outbound/child/port.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
-import { attempt, connectionBroke, lookAfter, readUntil } from '../connection/attempt.js';
+import { attempt, connectionBroke, readUntil, seenAfter } from '../connection/attempt.js';
 import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
 import { fetchSnapshot } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
@@ -203,7 +203,7 @@ async function send(
         ? ctx.child.pluginAction(connection, action, slugs, options)
         : ctx.child.themeAction(connection, action === 'delete' ? 'delete' : 'activate', slugs, options),
     );
-    const seen = await lookAfter(ctx, target, call, call.answer?.snapshot ?? null, (now) => isAllDone(now, change));
+    const seen = await seenAfter(ctx, target, call, call.answer?.snapshot ?? null, (now) => isAllDone(now, change));
     if (seen.silence?.code === 'svc_cancelled') throw seen.silence;
     const unread = listOf(seen.snapshot, kind) === undefined;
     const open = slugs.filter((slug) => unread || !isDone(seen.snapshot, change, slug));

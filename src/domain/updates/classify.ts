@@ -15,19 +15,43 @@ import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { type Attempt, connectionBroke, type Seen, sinceThen, statusOf } from '../connection/attempt.js';
+import { listOf } from '../sites/inventory.js';
 import { siteCallError } from '../sites/load.js';
 import { codeOfSilence } from './results.js';
+import type { Sent } from './send.js';
 
-export type Verdict =
+export type Outcome =
   /** Installed. `aside` = what the update changed besides the version. */
   | { version: string; aside?: { slug: string; code: ErrorCode; message: string } }
-  /** `unexplained` = the reason is not specific to the item. `unknown` = it may still take effect. */
-  | { failure: ServiceError; unexplained?: boolean; unknown?: boolean }
+  /**
+   * `unexplained` = the reason is not specific to the item. `unknown` = it may still take effect. `stopped` = an error
+   * ended the update before the site could show its outcome.
+   */
+  | { failure: ServiceError; unexplained?: boolean; unknown?: boolean; stopped?: boolean }
   /** The call ended before the outcome was seen. */
   | { open: true };
 
+/** The outcomes of updates that were sent. */
+export interface Classified {
+  outcomes: { offer: FleetOffer; outcome: Outcome }[];
+  /** Why the site could not be read afterwards; null if it answered. */
+  silence: ServiceError | null;
+}
+
+export function classify(sent: Sent, seen: Seen): Classified {
+  const outcomes = sent.offers.map((offer) => ({ offer, outcome: outcomeOf(offer, sent, seen) }));
+  return { outcomes, silence: seen.silence };
+}
+
+function outcomeOf(offer: FleetOffer, sent: Sent, seen: Seen): Outcome {
+  if (sent.type === 'core') return classifyCore(offer, { call: sent.call, seen });
+  if (sent.type === 'translation') return classifyTranslation(offer, { call: sent.call, seen });
+  const after = listOf(seen.snapshot, sent.type);
+  return classifyExtension(offer, { call: sent.call, seen }, { before: sent.before, after });
+}
+
 /** A call, and the state of the site after it. */
-export interface Evidence<T> {
+interface Evidence<T> {
   call: Attempt<T>;
   seen: Seen;
 }
@@ -38,11 +62,11 @@ export interface Inventories {
   after: readonly SnapshotExtension[] | undefined;
 }
 
-export function classifyExtension(
+function classifyExtension(
   offer: FleetOffer,
   { call, seen }: Evidence<ChildActionAnswer>,
   { before, after }: Inventories,
-): Verdict {
+): Outcome {
   const said = call.answer?.verdicts.find(({ slug }) => slug === offer.slug);
   const { item, moved } = placeOf(offer, { before, after });
   // The inventory decides; if the site did not answer again, the version reported by the update itself.
@@ -63,7 +87,7 @@ export function classifyExtension(
  * The state of an update on the site, without the answer of the call that made it; null while the old version is shown,
  * or none.
  */
-export function shownUpdate(offer: FleetOffer, inventories: Inventories): Extract<Verdict, { version: string }> | null {
+export function shownUpdate(offer: FleetOffer, inventories: Inventories): Extract<Outcome, { version: string }> | null {
   const { item, moved } = placeOf(offer, inventories);
   const version = (item ?? moved)?.version ?? '';
   if (version === '' || version === offer.current_version) return null;
@@ -77,7 +101,7 @@ function placeOf(offer: FleetOffer, { before, after }: Inventories) {
 }
 
 /** The call was answered, and the site shows the old version. */
-function refusal(said: ChildVerdict | undefined, missing: boolean): Verdict {
+function refusal(said: ChildVerdict | undefined, missing: boolean): Outcome {
   const failed = (message: string) => new ServiceError('svc_update_failed', message);
   if (missing) return { failure: failed('It is no longer installed on the site.') };
   if (said !== undefined && said.message !== '')
@@ -113,7 +137,7 @@ function switchedOff(
   before: ReadonlyMap<string, ExtensionRow>,
   item: SnapshotExtension | undefined,
   moved: SnapshotExtension | undefined,
-): Pick<Extract<Verdict, { version: string }>, 'aside'> {
+): Pick<Extract<Outcome, { version: string }>, 'aside'> {
   const present = item ?? moved;
   if (present === undefined || present.active || before.get(offer.slug)?.active !== 1) return {};
   const why =
@@ -124,7 +148,7 @@ function switchedOff(
   return { aside: { slug: present.slug, code: 'svc_activation_failed', message } };
 }
 
-export function classifyCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdateAnswer>): Verdict {
+function classifyCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpdateAnswer>): Outcome {
   const now = seen.snapshot?.wp_version ?? call.answer?.version ?? '';
   if (now !== '' && now !== offer.current_version) {
     // SUCCESS without a version = this call found nothing to do (child protocol §6.8).
@@ -137,7 +161,7 @@ export function classifyCore(offer: FleetOffer, { call, seen }: Evidence<CoreUpd
 }
 
 /** A translation has no version to read back: it is applied if the site no longer offers it. */
-export function classifyTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Verdict {
+function classifyTranslation(offer: FleetOffer, { call, seen }: Evidence<ChildActionAnswer>): Outcome {
   const offered = offeredIn(seen.snapshot);
   if (offered !== null && offered.get(offer.slug) !== offer.new_version) return { version: offer.new_version };
   if (isOpen(seen)) return { open: true };

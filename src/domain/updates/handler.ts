@@ -11,10 +11,10 @@ import {
   requireVersion,
   siteCallError,
 } from '../sites/load.js';
-import { applyOffers, type BegunUpdates } from './apply.js';
+import { applyOffers } from './apply.js';
 import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
-import type { UpdateParams } from './params.js';
+import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
 import { safeUpdateHandler } from './safe/safe-update.js';
 import { settledRun } from './safe/settled-run.js';

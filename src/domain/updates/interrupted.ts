@@ -8,8 +8,10 @@ import type { Ctx } from '../context.js';
 import { installedBySlug, listOf } from '../sites/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
-import { emitOutcomes, keepUnknown, notTried } from './apply.js';
 import { type Inventories, offeredIn, shownUpdate } from './classify.js';
+import { emitOutcomes, keepUnknown } from './finish.js';
+import { notTried } from './install.js';
+import { shows } from './read-back.js';
 import {
   type Applied,
   type ApplyError,
@@ -19,7 +21,6 @@ import {
   siteFields,
   UPDATE_TYPES,
 } from './results.js';
-import { shows } from './send.js';
 
 /**
  * After an interrupted run: which of these updates it applied, even if the site was still at work. They are as stored

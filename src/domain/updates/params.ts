@@ -1,6 +1,7 @@
 /** The parameters of a run of updates, as a job stores them. */
 
 import type { Protection } from '../../store/safety/changes.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
 import type { OfferLimits } from '../extensions/offer-filters.js';
 
 /** What becomes of an update whose effect is doubtful. */
@@ -25,4 +26,12 @@ export interface UpdateParams {
   even_ignored?: boolean;
   /** Settings of a call of `safe-update-site` that this job continues. */
   safe?: SafeUpdateSettings;
+}
+
+/** What an interrupted run leaves for the job that continues it. */
+export interface BegunUpdates {
+  /** Of its items, if it was a guarded one. */
+  run_id: string;
+  /** Those it was to apply. */
+  offers: readonly FleetOffer[];
 }

@@ -1,10 +1,7 @@
 /** What an item can be rolled back to: a copy that the guard keeps, or its package in the archive of wordpress.org. */
 
-import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Protection } from '../../../store/safety/changes.js';
-import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
-import { UPDATE_TYPES } from '../results.js';
 
 const ARCHIVE = 'https://downloads.wordpress.org/';
 const ARCHIVE_TIMEOUT_MS = 10_000;
@@ -14,14 +11,6 @@ const STRENGTH: readonly Protection[] = ['none', 'reinstall', 'guard'];
 
 export function isWeaker(protection: Protection, than: Protection): boolean {
   return STRENGTH.indexOf(protection) < STRENGTH.indexOf(than);
-}
-
-/** The best available protection of an item: WordPress itself and translations have none. */
-export async function protectionOf(ctx: Ctx, guard: SiteGuard | null, offer: FleetOffer): Promise<Protection> {
-  const type = UPDATE_TYPES[offer.type];
-  if (type !== 'plugin' && type !== 'theme') return 'none';
-  if (guard !== null) return 'guard';
-  return archiveProtection(ctx, type, offer.slug, offer.current_version);
 }
 
 /** The URL of this version's package at wordpress.org. */

@@ -25,7 +25,7 @@ export interface HeldBack {
  * Splits the available updates of a site into those that may be applied and those that are quarantined; also returns
  * whether it has a guard.
  */
-export async function holdBack(
+export async function splitQuarantined(
   ctx: Ctx,
   siteId: number,
   offers: readonly FleetOffer[],

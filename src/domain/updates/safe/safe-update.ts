@@ -5,22 +5,17 @@ import type { safeUpdate } from '../../../../schemas/safety.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
-import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Begin, JobHandler } from '../../actions/handler.js';
 import { runOnOne } from '../../actions/run-on-sites.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
-import { applyInOrder, type BegunUpdates } from '../apply.js';
 import { outcomeOfUpdates } from '../outcome.js';
-import type { SafeUpdateSettings, UpdateParams } from '../params.js';
-import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup, UPDATE_TYPES } from '../results.js';
-import { type OpenGuard, openGuard } from './find-guard.js';
-import { inOrder } from './order.js';
-import { isWeaker, protectionOf } from './protection.js';
-import { holdBack } from './quarantine.js';
-import { type Apply, entry, runSafely, unprotected } from './run.js';
+import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
+import { type Plan, planUpdates, refusal } from '../plan.js';
+import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import { runSafely } from './run.js';
 
 export interface SafeUpdateInput extends SafeUpdateSettings {
   types: readonly TypeGroup[];
@@ -105,17 +100,17 @@ async function update(
   params: SafeUpdateParams,
   { dryRun, begin }: { dryRun: boolean; begin?: Begin | undefined },
 ): Promise<SafeUpdateResult> {
-  const { least_protection: least, on_suspect, paths } = params.safe;
+  const { on_suspect, paths } = params.safe;
   const plan = await planOf(ctx, target, params);
   // A guard that could not be asked in time would look like no protection.
   ctx.signal.throwIfAborted();
-  const planned = plan.wanted.map((offer) => ({
-    type: UPDATE_TYPES[offer.type] ?? 'plugin',
+  const planned = plan.steps.map(({ offer, type, protection }) => ({
+    type,
     slug: offer.slug,
     name: offer.name,
     old_version: offer.current_version,
     new_version: offer.new_version,
-    protection: plan.protections.get(offer) ?? ('none' as const),
+    protection,
   }));
   const answer: SafeUpdateAnswer = {
     site_id: target.site.id,
@@ -124,15 +119,14 @@ async function update(
     planned,
     updated: [],
     suspects: [],
-    errors: plan.errors,
+    errors: plan.refused,
     notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
-  if (dryRun || plan.wanted.length === 0) return answer;
-  const work: BegunUpdates = { run_id: randomUUID(), offers: plan.wanted };
+  if (dryRun || plan.steps.length === 0) return answer;
+  const work: BegunUpdates = { run_id: randomUUID(), offers: plan.steps.map(({ offer }) => offer) };
   begin?.(work);
-  const settings = { run_id: work.run_id, on_suspect, paths, least: { extensions: least, core: least } };
-  const apply: Apply = (items, sending) => applyInOrder(ctx, target, items, sending);
-  const result = await runSafely(ctx, target, plan.wanted, apply, settings, plan.open?.guard ?? null);
+  const { run_id } = work;
+  const result = await runSafely(ctx, target, plan.steps, { run_id, on_suspect, paths }, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;
   const found = interrupted ? [] : await inspectSite(ctx, target, result.updated, null);
   const protectionFor = ({ type, slug }: Applied) =>
@@ -141,44 +135,22 @@ async function update(
     ...answer,
     updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
     suspects: result.suspects,
-    errors: [...plan.errors, ...result.errors, ...found],
+    errors: [...plan.refused, ...result.errors, ...found],
     ...(interrupted ? { interrupted } : {}),
   };
-}
-
-interface Plan {
-  open: OpenGuard | null;
-  /** In update order. */
-  wanted: FleetOffer[];
-  protections: Map<FleetOffer, Protection>;
-  /** Items left unchanged, and why. */
-  errors: ApplyError[];
 }
 
 /** Plans the update. Asks the guard and the archive, changes nothing. */
 async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
   const { types, specific_items: named } = params;
-  const { least_protection: least } = params.safe;
   const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
-  const { passed, held, guarded } = await holdBack(ctx, target.site.id, offers);
-  const open = guarded ? await openGuard(ctx, target) : null;
-  const protections = new Map<FleetOffer, Protection>();
-  for (const offer of inOrder(passed)) protections.set(offer, await protectionOf(ctx, open?.guard ?? null, offer));
-  const isWeak = (offer: FleetOffer) => isWeaker(protections.get(offer) ?? 'none', least);
+  const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
-  return {
-    open,
-    wanted: inOrder(passed.filter((offer) => !isWeak(offer))),
-    protections,
-    errors: [
-      ...held.map(({ offer, reason }) => entry(target, offer, 'svc_version_quarantined', reason)),
-      ...passed.filter(isWeak).map((offer) => unprotected(target, offer, protections.get(offer) ?? 'none')),
-      ...missing.map((slug) => entry(target, { type: 1, slug }, 'svc_no_updates', nothing)),
-    ],
-  };
+  const unknown = missing.map((slug) => refusal(target, { type: 1, slug }, 'svc_no_updates', nothing));
+  return { ...plan, refused: [...plan.refused, ...unknown] };
 }
 
 function noticesOf(planned: readonly { protection: Protection }[], network: boolean): string[] {

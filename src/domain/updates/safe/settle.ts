@@ -31,7 +31,7 @@ export interface Settled {
 export const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
 
 /** The quick check after one item. */
-export async function lookAfter(run: SafeRun, item: SafeItem): Promise<Verdict> {
+export async function lookAtOnce(run: SafeRun, item: SafeItem): Promise<Verdict> {
   await note(run, item, { step: 'probe' });
   return judge(run, 'quick');
 }

@@ -1,6 +1,6 @@
 /** The order in which items of one site are updated: dependencies first, WordPress itself late. Pure. */
 
-import type { FleetOffer } from '../../../store/updates/updates.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
 
 /** Numbers of the update types: plugins, themes, core, translations. */
 const TURN: readonly number[] = [2, 0, 1, 3];

@@ -1,0 +1,115 @@
+/** Finishes updates whose outcome was classified: stores and announces it, and says it in words of the answer. */
+
+import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { FleetOffer } from '../../store/updates/updates.js';
+import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
+import type { Ctx } from '../context.js';
+import type { LoadedSite } from '../sites/load.js';
+import type { Classified } from './classify.js';
+import {
+  type ApplyError,
+  type ApplyResult,
+  failed,
+  isUnseen,
+  siteFields,
+  UPDATE_TYPES,
+  type UpdateType,
+} from './results.js';
+
+/** What became of the updates of one type. */
+export interface TypeResult extends ApplyResult {
+  silence: ServiceError | null;
+  /** Sent, but the site did not show their outcome. */
+  unseen: FleetOffer[];
+}
+
+/**
+ * Stores what was installed and what is still unknown, and emits an event for each outcome.
+ * @param guarded the caller settles what is unknown, with the site's guard
+ */
+export async function finish(
+  ctx: Ctx,
+  target: LoadedSite,
+  type: UpdateType,
+  classified: Classified,
+  guarded = false,
+): Promise<TypeResult> {
+  const result = resultOf(target, type, classified, guarded);
+  await ctx.store.updates.applied(
+    target.site.id,
+    UPDATE_TYPES.indexOf(type),
+    result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
+  );
+  emitOutcomes(ctx, type, result);
+  const offers = classified.outcomes.map(({ offer }) => offer);
+  await keepUnknown(ctx, target, type, offers, result.errors);
+  await closeOpen(
+    ctx,
+    target.site,
+    result.updated.map(({ slug, new_version: version }) => ({ context: type, action: 'updated', slug, version })),
+  );
+  return result;
+}
+
+/** Stores those of the updates whose outcome is still unknown. */
+export async function keepUnknown(
+  ctx: Ctx,
+  target: LoadedSite,
+  context: UpdateType,
+  offers: readonly FleetOffer[],
+  errors: readonly ApplyError[],
+): Promise<void> {
+  const slugs = new Set(errors.flatMap(({ slug, unknown }) => (unknown === true ? [slug] : [])));
+  const open = offers.filter(({ slug }) => slugs.has(slug));
+  await keepOpen(
+    ctx,
+    target.site.id,
+    open.map(({ slug, name, current_version: old_version, new_version }) => {
+      return { context, action: 'updated', slug, name, old_version, new_version };
+    }),
+  );
+}
+
+/** Emits an event for each outcome. */
+export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
+  for (const { site_id, slug, old_version, new_version } of updated)
+    ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
+  for (const { site_id, slug, code } of errors) {
+    // The item was installed, but the update deactivated it.
+    if (code === 'svc_activation_failed' && (type === 'plugin' || type === 'theme'))
+      ctx.events.emit({ name: `${type}.deactivated`, site_id, facts: { slug } });
+    else ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
+  }
+}
+
+/** The error for a change that may still take effect: not reported as a failure. */
+function notKnownYet({ code, message }: ServiceError): { code: ErrorCode; message: string } {
+  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${SETTLED_LATER}` };
+}
+
+function resultOf(
+  target: LoadedSite,
+  type: UpdateType,
+  { outcomes, silence }: Classified,
+  guarded: boolean,
+): TypeResult {
+  const result: TypeResult = { updated: [], errors: [], silence, unseen: [] };
+  for (const { offer, outcome } of outcomes) {
+    if ('open' in outcome) {
+      result.interrupted = true;
+    } else if ('failure' in outcome) {
+      const unknown = outcome.unknown === true && !guarded;
+      const { code, message } = unknown ? notKnownYet(outcome.failure) : outcome.failure;
+      result.errors.push({ ...failed(target, type, offer.slug, code, message), ...(unknown ? { unknown } : {}) });
+      if (isUnseen(outcome.failure.code) && outcome.stopped !== true) result.unseen.push(offer);
+    } else {
+      const { slug, name, current_version: old_version } = offer;
+      result.updated.push({ ...siteFields(target.site), type, slug, name, old_version, new_version: outcome.version });
+      const { aside } = outcome;
+      if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
+    }
+  }
+  // All outcomes are known, but time is up.
+  if (silence?.code === 'svc_cancelled') result.interrupted = true;
+  return result;
+}
