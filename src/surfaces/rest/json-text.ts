@@ -22,6 +22,13 @@ export class Sections {
     const objects = this.sections.map((section) => (section instanceof Map ? Object.fromEntries(section) : section));
     return Object.assign({}, ...objects) as object;
   }
+
+  /** As one object of plain values, with the texts parsed. */
+  plain(): object {
+    return Object.fromEntries(
+      Object.entries(this.toJSON()).map(([name, value]) => [name, isText(value) ? value.toJSON() : value]),
+    );
+  }
 }
 
 /**

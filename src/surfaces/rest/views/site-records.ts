@@ -36,7 +36,7 @@ export async function siteRecords(ctx: Ctx, rows: readonly SiteRow[], options: R
 export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promise<object> {
   const [known] = await readRecords(ctx, [row], (part) => part !== 'tags' || withTags);
   // Undefined: removed meanwhile.
-  return known === undefined ? listView(row) : fullView(known, withTags).toJSON();
+  return known === undefined ? listView(row) : fullView(known, withTags).plain();
 }
 
 /** Members that come from storage as JSON text, in the order of the record. */
