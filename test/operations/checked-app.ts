@@ -152,7 +152,7 @@ export function offers(
 
 /** Three connected sites, each with updates of two plugins, a theme, the core and a translation. */
 export async function appWithUpdates(): Promise<CheckedApp> {
-  const app = await checkedApp({ sites: 3, config: { site_timeout_ms: 2000 } });
+  const app = await checkedApp({ sites: 3 });
   await app.connectAll(3);
   for (const site of app.fleet.sites) offers(site, { plugins: 2, themes: 1, core: true, translations: true });
   await app.call('sync-sites');

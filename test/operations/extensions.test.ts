@@ -13,7 +13,7 @@ const OF = { site_id_or_domain: 1 };
 let app: CheckedApp;
 let site: DemoSite;
 beforeEach(async () => {
-  app = await checkedApp({ sites: 1, fleet: { plugins: 8 }, config: { site_timeout_ms: 2000 } });
+  app = await checkedApp({ sites: 1, fleet: { plugins: 8 } });
   site = app.site(0);
   for (const plugin of ordinary(site)) {
     plugin.active = false;

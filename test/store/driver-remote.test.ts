@@ -136,13 +136,16 @@ describe('a server that misbehaves', () => {
   });
 
   it('is given up after the time limit, also for a read', async () => {
-    const db = closing(openRemote(puppet.url, undefined, { timeoutMs: 100 }));
+    const impatient = closing(openRemote(puppet.url, undefined, { timeoutMs: 100 }));
     puppet.manners = ['silence'];
-    const begin = Date.now();
-    await expect(db.one('SELECT 1 AS n')).rejects.toMatchObject({ kind: 'unavailable' });
-    expect(Date.now() - begin).toBeLessThan(2000);
+    await expect(impatient.one('SELECT 1 AS n')).rejects.toMatchObject({
+      kind: 'unavailable',
+      message: 'The storage server did not answer within 100 ms.',
+    });
     expect(puppet.seen).toHaveLength(1);
-    expect(await db.one('SELECT 1 AS n')).toEqual({ n: 1 });
+    // Its limit has passed for this connection only: the next one is answered.
+    const patient = closing(openRemote(puppet.url));
+    expect(await patient.one('SELECT 1 AS n')).toEqual({ n: 1 });
   });
 
   it('that refuses the token and one that is out of order get different errors, which do not repeat what they sent', async () => {
