@@ -243,9 +243,8 @@ describe('over a socket', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff');
     const reader = answer.body?.getReader();
     await reader?.read();
-    const began = performance.now();
-    await own.close(25_000);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    // Longer than any test may take.
+    await own.close(3_600_000);
     await reader?.cancel().catch(() => undefined);
   });
 });

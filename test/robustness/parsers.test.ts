@@ -10,6 +10,7 @@ import { encodeForm } from '../../src/outbound/child/wire/form.js';
 import { readFrame } from '../../src/outbound/child/wire/frame.js';
 import { ServiceError } from '../../src/runtime/errors.js';
 import { queryInput } from '../../src/surfaces/abilities/query.js';
+import { expectToGrowLinearly } from '../support/growth.js';
 import { nasty, nastyText } from './arbitrary.js';
 import { SOAK, shortOrLong } from './soak.js';
 
@@ -65,16 +66,10 @@ describe('versions', () => {
   });
 
   it('of a megabyte take as much time as their length, not its square', () => {
-    const cpu = (length: number) => {
-      const began = process.cpuUsage();
+    expectToGrowLinearly((length) => {
       for (const part of ['1.', 'a', '9', '-', '1a', '.'])
         compareVersions(part.repeat(length), part.repeat(length + 1));
-      const { user, system } = process.cpuUsage(began);
-      return user + system;
-    };
-    cpu(20_000);
-    // Sixteen times as long; the square would be 256 times the work.
-    expect(cpu(320_000)).toBeLessThan(100 * cpu(20_000));
+    }, 20_000);
   });
 });
 
