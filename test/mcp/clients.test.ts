@@ -299,9 +299,8 @@ describe('a server that stops', () => {
     const modern = await connect(['2026-07-28', 'http'], own.target);
     const legacy = await connect(['2025-11-25', 'http'], own.target);
     await modern.watch('svc://jobs/sync_1', () => undefined);
-    const began = performance.now();
-    await own.restart(25_000);
-    expect(performance.now() - began).toBeLessThan(20_000);
+    // Longer than any test may take.
+    await own.restart(3_600_000);
     await Promise.all([modern.close(), legacy.close().catch(() => undefined)]);
   });
 });

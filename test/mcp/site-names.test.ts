@@ -68,7 +68,7 @@ beforeAll(async () => {
 }, 60_000);
 
 describe('names of sites', () => {
-  it('lose their marks in every operation over MCP', { timeout: 120_000 }, async () => {
+  it('lose their marks in every operation over MCP', async () => {
     // What is read by people and programs has the marks: they were stored.
     const stored = JSON.stringify(await mcp.app.call('get-site-plugins', { site_id_or_domain: 1 }));
     expect(stored).toMatch(FORBIDDEN);

@@ -63,7 +63,7 @@ describe('rotate-key', () => {
     ['when the new key was just written', atFile('linkSync', 'after')],
     ['before the new key takes the place of the old one', atFile('renameSync', 'before')],
     ['when it just has', atFile('renameSync', 'after')],
-  ])('killed %s: all secrets open, and the next run completes it', { timeout: 120_000 }, async (_moment, options) => {
+  ])('killed %s: all secrets open, and the next run completes it', async (_moment, options) => {
     const home = join(folder, `rotate${preloads}-${options.length}-${_moment.length}`);
     const [db, file] = [join(home, 'fleet.db'), join(home, 'secret.key')];
     const open = (): Promise<TestApp> =>
