@@ -56,8 +56,15 @@ export type Definition<I extends AnyObject, O extends AnyObject> = Facts<I, O> &
     /**
      * `preview` loads the targets, checks access and returns the result of the dry run; it changes nothing. It runs before the
      * confirmation is checked, so that a missing target is reported before a missing confirmation (operations §1.9).
+     * `requireTarget` does the latter alone, for a preview that contacts the site: a call without confirmation must not.
      */
-    | { effect: 'destroy'; idempotent: boolean; preview: Handler<I, O>; handle: Handler<I, O> }
+    | {
+        effect: 'destroy';
+        idempotent: boolean;
+        requireTarget?: (input: z.output<I>, ctx: Ctx) => Promise<unknown>;
+        preview: Handler<I, O>;
+        handle: Handler<I, O>;
+      }
   );
 
 /** An operation or a REST row: called by its id, in this thread or in the engine thread. */
@@ -158,8 +165,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
       if (definition.effect === 'destroy') {
         const { confirm, dry_run } = parsed as { confirm?: boolean; dry_run?: boolean };
         if (confirm && dry_run) throw bothConfirmAndDryRun();
-        const preview = await definition.preview(parsed, ctx);
-        if (dry_run) return serialize(preview);
+        if (dry_run) return serialize(await definition.preview(parsed, ctx));
+        await (definition.requireTarget ?? definition.preview)(parsed, ctx);
         if (!confirm) throw confirmationRequired(definition.id);
       } else if (definition.effect === 'write' && definition.preview !== undefined) {
         const { dry_run } = parsed as { dry_run?: boolean };

@@ -48,8 +48,6 @@ const RESTLESS = new Set([
   'idempotency',
   'mail',
   'site_count',
-  // When a guard was last asked, and whether it answered.
-  'site_guard',
   'sqlite_sequence',
 ]);
 

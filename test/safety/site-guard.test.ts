@@ -77,6 +77,13 @@ describe('the guard of a site', () => {
     });
     Object.assign(app.site(0).guard ?? {}, { version: plan.version });
 
+    // A call without confirmation is refused without asking the guard, and stores nothing.
+    const known = () => app.service.store.guards.find(1);
+    const before = await known();
+    app.clock.move(1000);
+    expect(await app.fail('remove-site-guard', one)).toMatchObject({ code: 'svc_confirmation_required' });
+    expect(await known()).toEqual(before);
+
     const preview = await app.call('remove-site-guard', { ...one, dry_run: true });
     expect(preview).toMatchObject({ installed: true, snapshots: 0 });
     expect(await app.call('remove-site-guard', { ...one, confirm: true })).toMatchObject({ removed: true });

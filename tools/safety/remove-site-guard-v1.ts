@@ -1,5 +1,6 @@
 import { confirmation, siteRef } from '../../schemas/common.js';
 import { z } from '../../schemas/zod.js';
+import { loadWritable } from '../../src/domain/sites/load.js';
 import { previewRemoval, removeGuard } from '../../src/domain/updates/safe/site-guard.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
@@ -21,6 +22,8 @@ export default defineOperation({
       warnings: z.array(z.string()).optional(),
       removed: z.boolean().optional(),
     }),
+
+  requireTarget: ({ site_id_or_domain }, ctx) => loadWritable(ctx, site_id_or_domain),
 
   preview: ({ site_id_or_domain }, ctx) => previewRemoval(ctx, site_id_or_domain),
 
