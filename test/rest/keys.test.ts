@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from 'vitest';
+import { newKey, newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -40,6 +41,17 @@ describe('API keys', () => {
     const gone = await app.rest(`DELETE /rest-api/delete-key/${made.body.id}`);
     expect(gone.body).toMatchObject({ success: 1, data: { id: made.body.id } });
     expect((await app.rest('GET /rest-api/keys', { token: made.body.token })).status).toBe(401);
+  });
+
+  it('makes a key for the user of the key that asks for it', async () => {
+    const { keys, users } = app.service.store;
+    const user_id = (await newUser(users, 'ada', 'pass word'))?.id ?? 0;
+    const { token } = await newKey(keys, { user_id });
+    const body = { active: true, permissions: 'read' };
+    const made = await app.rest('POST /rest-api/add-key', { body, token });
+    expect(made.body.data).toMatchObject({ user_id });
+    const ofNone = await app.rest('POST /rest-api/add-key', { body });
+    expect(ofNone.body.data).toMatchObject({ user_id: null });
   });
 
   it('switches a key off at once, and names it only after the secret was proved', async () => {

@@ -7,6 +7,7 @@ import type { KeyChange, KeyOutcome, KeyRef, KeyRow, KeyScope } from '../../stor
 import type { Ctx } from '../context.js';
 import { withStorageError } from '../storage-messages.js';
 import { requireGrant } from './grants.js';
+import { userOfCaller } from './user-of-caller.js';
 
 const TITLES: Record<Right, string> = { read: 'Read', write: 'Write & Delete' };
 const RIGHTS: Record<KeyScope, Right[]> = { read: ['read'], write: ['write'], read_write: ['read', 'write'] };
@@ -40,18 +41,19 @@ export async function listKeys(ctx: Ctx, page: number, perPage: number) {
 }
 
 /**
- * Creates a key; its token is returned only here. Throws `svc_rest_insufficient_permission` for a scope the caller
+ * Creates a key of the caller's user; its token is returned only here. Throws `svc_rest_insufficient_permission` for a scope the caller
  * lacks.
  */
 export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope; description: string }) {
   // Otherwise a write-only key could create a key that can read.
   requireGrant(ctx, RIGHTS[input.scope], 'permissions');
+  const user_id = await userOfCaller(ctx);
   const { key, token } = await withStorageError('create_key_failed', 'The key was not stored.', () =>
     ctx.store.keys.add({
       scope: input.scope,
       description: input.description,
       enabled: input.active,
-      user_id: ctx.actor.type === 'user' ? ctx.actor.id : null,
+      user_id,
       now: ctx.clock.now(),
     }),
   );

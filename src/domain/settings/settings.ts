@@ -5,6 +5,7 @@ import type { Fields } from '../../../schemas/settings.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isZone } from '../../runtime/time-zones.js';
 import type { SettingWrite } from '../../store/settings/settings.js';
+import { userOfCaller } from '../access/user-of-caller.js';
 import type { Ctx } from '../context.js';
 import { applyConnectionSettings, GROUPS, type Group, type GroupValues, groupValues, isMap } from './effects.js';
 import { requireModule } from './modules.js';
@@ -77,12 +78,11 @@ function merged(before: unknown, value: unknown): unknown {
 }
 
 /** Whose personal settings a caller sees: those of the user, including through a key of the user. */
-async function ownerOf({ actor, store }: Ctx): Promise<string> {
-  if (actor.type === 'key' && actor.id !== null) {
-    const user = await store.settings.ownerOfKey(actor.id);
-    return user === null ? `key:${actor.id}` : `user:${user}`;
-  }
-  return actor.type === 'user' && actor.id !== null ? `user:${actor.id}` : 'local';
+async function ownerOf(ctx: Ctx): Promise<string> {
+  const user = await userOfCaller(ctx);
+  if (user !== null) return `user:${user}`;
+  const { type, id } = ctx.actor;
+  return type === 'key' && id !== null ? `key:${id}` : 'local';
 }
 
 /** An invalid field with its own inner code (REST §6.10). `reason` follows the name: "must …". */
