@@ -165,12 +165,16 @@ describe('batch', () => {
     ]);
     expect(body.update).toMatchObject([
       { id: 1, success: 1 },
-      { id: 99, success: 0, error: { code: 'svc_rest_invalid_site_id', data: { status: 404 } } },
+      { id: 99, success: 0, error: { code: 'svc_rest_invalid_site_id', data: { status: 404, field: 'id' } } },
       { id: 1, success: 1 },
       { id: 2, success: 0, error: { data: { params: { force_use_ipv4: expect.any(String) } } } },
     ]);
     expect(body.delete.map((item: { success: number }) => item.success).sort()).toEqual([0, 0, 1]);
-    expect(body.delete[1]).toMatchObject({ id: 0, success: 0, error: { code: 'svc_rest_invalid_site_data' } });
+    expect(body.delete[1]).toMatchObject({
+      id: 0,
+      success: 0,
+      error: { code: 'svc_rest_invalid_site_data', data: { field: 'id' } },
+    });
     // Groups run in a fixed order: synchronising comes before suspending.
     expect(body.sync).toEqual([{ id: 3, success: 1 }]);
     expect(body.suspend).toEqual([{ id: 3, success: 1 }]);

@@ -178,7 +178,7 @@ function idOf(item: unknown): number {
 }
 
 async function siteOfItem(ctx: Ctx, reference: unknown): Promise<SiteRow> {
-  if (typeof reference === 'number' || typeof reference === 'string') return siteOf(ctx, String(reference));
+  if (typeof reference === 'number' || typeof reference === 'string') return siteOf(ctx, String(reference), 'id');
   throw new ServiceError('svc_rest_invalid_site_id', 'The item names no site.', {
     field: 'id',
     advice: 'Send the id of a site.',

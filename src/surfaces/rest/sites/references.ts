@@ -45,17 +45,17 @@ const DIGITS = /^\d+$/;
 /**
  * The site of a path segment: all digits are an id, anything else a domain or URL. If several match (http and https
  * copies), the one with the lowest id. Throws `svc_rest_invalid_site_id`, `svc_rest_invalid_site_data` or
- * `svc_access_denied`.
+ * `svc_access_denied`, naming `field`.
  */
-export async function siteOf(ctx: Ctx, id_or_domain: string): Promise<SiteRow> {
+export async function siteOf(ctx: Ctx, reference: string, field = 'id_or_domain'): Promise<SiteRow> {
   try {
-    return await getSite(ctx, id_or_domain, 'id_or_domain');
+    return await getSite(ctx, reference, field);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    if (error.code === 'svc_site_not_found') throw unknownSite(id_or_domain);
+    if (error.code === 'svc_site_not_found') throw unknownSite(reference, field);
     const lowest = error.code === 'svc_ambiguous_site' ? lowestId(error.data.site_ids) : undefined;
     if (lowest === undefined) throw error;
-    return getSite(ctx, lowest, 'id_or_domain');
+    return getSite(ctx, lowest, field);
   }
 }
 
@@ -64,16 +64,16 @@ function lowestId(ids: unknown): number | undefined {
 }
 
 /** The REST error for an unknown site, with a code for ids and one for domains. */
-function unknownSite(reference: string | number): ServiceError {
-  const numeric = DIGITS.test(String(reference));
-  const shown = JSON.stringify(String(reference).slice(0, 100));
+function unknownSite(reference: string, field: string): ServiceError {
+  const numeric = DIGITS.test(reference);
+  const shown = JSON.stringify(reference.slice(0, 100));
   return numeric
     ? new ServiceError('svc_rest_invalid_site_id', `No site has the id ${shown}.`, {
-        field: 'id_or_domain',
+        field,
         advice: 'Find the id with GET /v2/sites.',
       })
     : new ServiceError('svc_rest_invalid_site_data', `No site is known as ${shown}.`, {
-        field: 'id_or_domain',
+        field,
         advice: 'Find the site with GET /v2/sites?search=…, or name it by its id.',
       });
 }
