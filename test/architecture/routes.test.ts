@@ -33,14 +33,16 @@ const SAMPLES: Readonly<Record<string, string>> = {
 };
 
 function sample(row: Route): string {
-  return row.path.replace(/\{(\w+)\}/g, (_, name: string) => {
-    const pattern = row.where[name];
-    const value = [SAMPLES[name], '7', 'sample', 'sync_1'].find(
-      (text) => text !== undefined && (pattern === undefined || pattern.test(decodeURIComponent(text))),
-    );
-    if (value === undefined) throw new Error(`no sample for ${name} of ${row.key}`);
-    return value;
-  });
+  return row.path.replace(/\{(\w+)\}/g, (_, name: string) => sampleOf(row, name));
+}
+
+function sampleOf(row: Route, name: string): string {
+  const pattern = row.where[name];
+  const value = [SAMPLES[name], '7', 'sample', 'sync_1'].find(
+    (text) => text !== undefined && (pattern === undefined || pattern.test(decodeURIComponent(text))),
+  );
+  if (value === undefined) throw new Error(`no sample for ${name} of ${row.key}`);
+  return value;
 }
 
 let app: TestApp;
@@ -151,8 +153,8 @@ describe('every row', () => {
     for (const { on, row, pair } of pairs(routes)) {
       const required = requiredParams(row);
       if (required.length === 0) continue;
-      // A member that the path overrides, so that the body is not empty.
-      const body = Object.fromEntries(row.pathParams.map((name) => [name, 'x']));
+      // What the path says already, so that the body is not empty.
+      const body = Object.fromEntries(row.pathParams.map((name) => [name, decodeURIComponent(sampleOf(row, name))]));
       const reply = await send(on, sample(row), tokens.read_write, on === 'GET' ? undefined : body);
       if (reply.body.code === 'empty_body') continue;
       const params = reply.body.data.params as string[];

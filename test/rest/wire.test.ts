@@ -2,6 +2,7 @@
 
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { routes } from '../../src/surfaces/rest/index.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -147,11 +148,41 @@ describe('bodies', () => {
     expect(sent.body.data.monitoring_emails).toHaveLength(2);
   });
 
-  it('lets the path win over the body, and the body over the query', async () => {
-    const reply = await app.rest('PATCH /sites/1/edit?notes=query&name=Named', {
-      body: { notes: 'body', id_or_domain: '99' },
+  it('lets the body win over the query, and both repeat the path', async () => {
+    const reply = await app.rest('PATCH /sites/1/edit?notes=query&name=Named&id_or_domain=1', {
+      body: { notes: 'body', id_or_domain: 1 },
     });
     expect(reply.body.data).toMatchObject({ id: 1, notes: 'body', name: 'Named' });
+  });
+
+  it('may not contradict the path: nothing is changed then', async () => {
+    const mails = async () => JSON.stringify((await app.rest('GET /settings/emails')).body.data);
+    const before = await mails();
+    const mail = await app.rest('PUT /settings/emails/uptime/edit', {
+      body: { mail_type: 'site_health', heading: 'Changed' },
+    });
+    expect([mail.status, mail.body.code, mail.body.data.field]).toEqual([400, 'rest_invalid_param', 'mail_type']);
+    expect(await mails()).toBe(before);
+    const rows = routes.filter(({ pathParams }) => pathParams.length > 0);
+    for (const { on, path, pathParams } of rows) {
+      const [name = ''] = pathParams;
+      const values: Record<string, string> = { key_identifier: '1', destroy_id: 'destroy_1' };
+      const address = path.replace(/\{(\w+)\}/g, (_, each: string) => values[each] ?? '1');
+      for (const method of on) {
+        const inQuery = method === 'GET' || method === 'DELETE';
+        const reply = await app.rest(`${method} ${address}${inQuery ? `?${name}=other` : ''}`, {
+          ...(inQuery ? {} : { body: { [name]: 'other' } }),
+        });
+        // A value that the path's own pattern refuses is no row at all.
+        if (reply.body.code === 'rest_no_route') continue;
+        expect([method, path, reply.status, reply.body.data?.params?.[name]]).toEqual([
+          method,
+          path,
+          400,
+          'is given in the path with another value',
+        ]);
+      }
+    }
   });
 
   it('says what is wrong with a body', async () => {

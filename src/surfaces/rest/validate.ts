@@ -12,17 +12,29 @@ import type { Route } from './route.js';
 
 /**
  * The parsed parameters of a row. Throws `empty_body`, `rest_missing_callback_param` or `rest_invalid_param`.
- * @param input query and body; @param path parameters from the path, which win
+ * @param input query and body, which may repeat what the path says, but not contradict it
+ * @param path parameters from the path
  */
 export function parseParams(route: Route, { fields, repeated }: Input, path: Readonly<Record<string, string>>) {
   if (route.bodyRequired && Object.keys(fields).length === 0) throw emptyBody();
   if (repeated.length > 0) refuseRepeated(route, repeated);
   const sent = nested(route.params(), fields);
+  refuseContradictions(sent, path);
   const given = route.pathParams.length === 0 ? sent : { ...sent, ...path };
   const long = tooLong(route.params(), given);
   if (long.length > 0) throw wrongFields(new z.ZodError(long), route.naming());
   return route.quick(given) ?? (parseFields(route.params(), given, route.naming()) as unknown);
 }
+
+/** A call that names one thing in its path and another in its body may have been meant for either. */
+function refuseContradictions(sent: Readonly<Record<string, unknown>>, path: Readonly<Record<string, string>>): void {
+  const isSame = (value: unknown, own: string | undefined) =>
+    typeof value === 'number' ? String(value) === own : value === own;
+  const others = Object.keys(path).filter((name) => Object.hasOwn(sent, name) && !isSame(sent[name], path[name]));
+  if (others.length > 0) throw invalidParams(Object.fromEntries(others.map((name) => [name, CONTRADICTS])));
+}
+
+const CONTRADICTS = 'is given in the path with another value';
 
 /** Parses an object; its schema refuses unknown names. Throws `rest_missing_callback_param` or `rest_invalid_param`. */
 export function parseFields<S extends z.AnyZodObject>(schema: S, given: unknown, naming: Naming): z.output<S> {
