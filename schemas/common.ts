@@ -9,9 +9,14 @@ const MAX_LIST = 5000;
 
 const INTEGER_TEXT = /^-?\d{1,15}$/;
 
+/** A number that may be sent as text, too: its errors must not say that text is wrong. `forms` follows the name. */
+export function numberAs(forms: string) {
+  return z.number({ invalid_type_error: forms });
+}
+
 /** Integers arrive as JSON numbers or as text from a query string; `"12.7"` stays text and fails. */
 export function int(min?: number, max?: number) {
-  let number = z.number().int();
+  let number = numberAs('must be an integer').int();
   if (min !== undefined) number = number.min(min);
   if (max !== undefined) number = number.max(max);
   return z.preprocess(
@@ -24,16 +29,19 @@ export function int(min?: number, max?: number) {
 
 /** `true false 1 0` in any spelling; `"false"` is false, `"yes"` is an error (operations §1.3, §1.9). */
 export function bool() {
-  return z.preprocess((value) => {
-    if (value === 1 || value === '1') return true;
-    if (value === 0 || value === '0') return false;
-    if (typeof value === 'string') {
-      const text = value.toLowerCase();
-      if (text === 'true') return true;
-      if (text === 'false') return false;
-    }
-    return value;
-  }, z.boolean());
+  return z.preprocess(
+    (value) => {
+      if (value === 1 || value === '1') return true;
+      if (value === 0 || value === '0') return false;
+      if (typeof value === 'string') {
+        const text = value.toLowerCase();
+        if (text === 'true') return true;
+        if (text === 'false') return false;
+      }
+      return value;
+    },
+    z.boolean({ invalid_type_error: 'must be true or false' }),
+  );
 }
 
 /** A list of at most 5,000. A scalar is refused, never interpreted as "everything" (operations §11.2). */

@@ -1,6 +1,7 @@
 /** Schemas of the monitoring defaults (REST §6.10.3, §6.11.2). */
 
 import { once } from '../src/runtime/once.js';
+import { numberAs } from './common.js';
 import { listMembers } from './lists.js';
 import { type Fields, field, onOff, whole } from './setting-fields.js';
 import { z } from './zod.js';
@@ -26,8 +27,7 @@ export const interval = once(
         const [, number, unit] = /^(\d{1,4})\s*(m|min|h)?$/i.exec(value.trim()) ?? [];
         return number === undefined ? value : Number(number) * (unit?.toLowerCase() === 'h' ? 60 : 1);
       },
-      z
-        .number()
+      numberAs('must be minutes or a label (15m, 2h)')
         .int()
         .refine(
           (minutes) => INTERVALS.includes(minutes),
@@ -60,7 +60,7 @@ export const timeout = once(
       if (typeof value !== 'string') return value;
       const text = value.trim().toLowerCase();
       return SECONDS.get(text) ?? (/^\d{1,4}s?$/.test(text) ? Number.parseInt(text, 10) : value);
-    }, z.number().int().min(0).max(5400)),
+    }, numberAs('must be seconds or a label (60s, 2min)').int().min(0).max(5400)),
 );
 
 function range(from: number, to: number): number[] {
@@ -95,8 +95,7 @@ export const statusCodes = once(
       bounded(
         z
           .array(
-            z
-              .number()
+            numberAs('must be an HTTP status code')
               .int()
               .refine((code) => STATUS_CODES.has(code), 'is not a supported HTTP status code'),
           )

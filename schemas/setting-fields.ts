@@ -1,6 +1,7 @@
 /** The fields of settings: how they are declared, and the kinds of values they accept. */
 
 import { once } from '../src/runtime/once.js';
+import { numberAs } from './common.js';
 import { z } from './zod.js';
 
 /** What a default value may depend on. */
@@ -56,7 +57,7 @@ export const onOff = once(
 export function whole(min: number, max: number): z.ZodType<number, z.ZodTypeDef, unknown> {
   return z.preprocess(
     (value) => (typeof value === 'string' && /^-?\d{1,9}$/.test(value.trim()) ? Number(value) : value),
-    z.number().int().min(min).max(max),
+    numberAs('must be an integer').int().min(min).max(max),
   );
 }
 

@@ -31,7 +31,7 @@ const CURRENCY_POSITIONS = ['left', 'right', 'left_space', 'right_space'] as con
 const MAX_SECONDS = 366 * 24 * 3600;
 
 /** Empty text means no id, as a form sends it. */
-const optionalId = once(() => z.preprocess((value) => (value === '' ? null : value), z.union([int(1), z.null()])));
+const optionalId = once(() => z.preprocess((value) => (value === '' ? null : value), int(1).nullable()));
 
 const optionalPrice = once(() => z.preprocess((value) => (value === '' ? null : value), price().nullable()));
 

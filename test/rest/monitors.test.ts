@@ -21,6 +21,42 @@ beforeEach(() => {
   }
 });
 
+describe('settings that are refused', () => {
+  it.each<[Record<string, unknown>, string]>([
+    [{ active: 'maybe' }, 'must be 0 or 1 or "useglobal"'],
+    [{ interval: '7x' }, 'must be minutes or a label (15m, 2h) or "useglobal"'],
+    [{ interval: 7 }, 'must be 1, 5, 10, 15, 30, 45 or whole hours up to 24, in minutes'],
+    [{ timeout: 'soon' }, 'must be seconds or a label (60s, 2min) or "useglobal"'],
+    [{ maxretries: 'x' }, 'must be an integer or "useglobal"'],
+    [{ expected_status: '200,abc' }, 'must be an HTTP status code'],
+    [{ type: 'tcp' }, 'must be http, ping, keyword or "useglobal"'],
+  ])('name the forms they take: %j', async (body, reason) => {
+    const reply = await app.rest(`PUT /monitors/${ids[0]}/settings`, { body });
+    expect([reply.status, Object.values(reply.body.data.params)]).toEqual([400, [reason]]);
+  });
+
+  it.each<[string, string, Record<string, unknown>, string]>([
+    ['of the dashboard', 'PUT /settings/general/edit', { backup_before_upgrade: 3 }, 'must be 0 or 1'],
+    ['of mails', 'PATCH /settings/emails/uptime/edit', { disable: 'maybe' }, 'must be 0 or 1'],
+    ['of all monitors', 'PUT /monitors/settings', { interval: '7x' }, 'must be minutes or a label (15m, 2h)'],
+  ])('also %s', async (_what, call, body, reason) => {
+    const reply = await app.rest(call, { body });
+    expect([reply.status, Object.values(reply.body.data.params)]).toEqual([400, [reason]]);
+  });
+
+  it('in a query, where every value is text, does not call text wrong', async () => {
+    for (const [query, reason] of [
+      ['per_page=7x', 'must be an integer'],
+      ['include=7x', 'must be an id'],
+    ]) {
+      const reply = await app.rest(`GET /monitors?${query}`);
+      expect([query, Object.values(reply.body.data.params)]).toEqual([query, [reason]]);
+    }
+    const sites = await app.rest('GET /sites?with_tags=maybe');
+    expect(sites.body.data.params).toEqual({ with_tags: 'must be true or false' });
+  });
+});
+
 describe('before anything was checked', () => {
   it('lists every site’s monitor, switched off', async () => {
     const { status, body } = await app.rest('GET /monitors');

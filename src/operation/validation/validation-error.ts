@@ -51,6 +51,8 @@ function describe(issue: z.ZodIssue, raw: unknown): ValidationError {
     case 'invalid_type':
       if (issue.received === 'undefined')
         return { field, message: `${at} is required.`, advice: `Send ${at} as ${article(issue.expected)}.` };
+      if (isOwnReason(issue.message))
+        return { field, message: sentence(at, issue.message), advice: 'See the input schema.' };
       return {
         field,
         message: `${at} must be ${article(issue.expected)}, not ${article(issue.received)}.`,
@@ -90,9 +92,14 @@ function shortened(name: string): string {
 
 const MAX_NAME = 200;
 
+/** Whether a schema says itself what it accepts, instead of zod: it may convert what it gets, so zod would name the wrong type. */
+export function isOwnReason(message: string): boolean {
+  return message.startsWith('must ');
+}
+
 /** Messages of our own schemas continue after the field's name: "must be …". */
 function sentence(at: string, message: string): string {
-  const text = message.startsWith('must ') ? `${at} ${message}` : `${at}: ${message}`;
+  const text = isOwnReason(message) ? `${at} ${message}` : `${at}: ${message}`;
   return text.endsWith('.') ? text : `${text}.`;
 }
 

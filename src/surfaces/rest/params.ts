@@ -3,7 +3,7 @@
  * forms parse to the same value.
  */
 
-import { cursorText, int } from '../../../schemas/common.js';
+import { cursorText, int, numberAs } from '../../../schemas/common.js';
 import { isCalendarDate } from '../../../schemas/days.js';
 import { listMembers } from '../../../schemas/lists.js';
 import { z } from '../../../schemas/zod.js';
@@ -22,15 +22,15 @@ function switched<T>(value: unknown, on: T, off: T): unknown {
 
 /** `true/false`, `1/0`, `yes/no` as JSON or text, in any case (REST §3.5). */
 export function flag() {
-  return z.preprocess((value) => switched(value, true, false), z.boolean());
+  return z.preprocess(
+    (value) => switched(value, true, false),
+    z.boolean({ invalid_type_error: 'must be true or false' }),
+  );
 }
 
 /** The same spellings as `flag`, as the number 1 or 0. */
 export function int01() {
-  return z.preprocess(
-    (value) => switched(value, 1, 0),
-    z.union([z.literal(0), z.literal(1)], { errorMap: () => ({ message: 'must be 0 or 1' }) }),
-  );
+  return z.preprocess((value) => switched(value, 1, 0), z.union([z.literal(0), z.literal(1)]));
 }
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is being refused
@@ -64,7 +64,7 @@ export function ids(max = MAX_MEMBERS) {
         if (typeof value === 'string' && /^[+-]?\d{1,15}$/.test(value)) return Math.abs(Number(value));
         return typeof value === 'number' ? Math.abs(value) : value;
       },
-      z.number().int().min(1).refine(Number.isSafeInteger, 'must be an integer of at most 15 digits'),
+      numberAs('must be an id').int().min(1).refine(Number.isSafeInteger, 'must be an integer of at most 15 digits'),
     ),
     max,
   ).transform((list) => [...new Set(list)]);

@@ -3,6 +3,7 @@
 import { z } from '../../../schemas/zod.js';
 import { definitionOf, MAX_ISSUES } from '../../../schemas/zod-internals.js';
 import { tooLong } from '../../operation/validation/lengths.js';
+import { isOwnReason } from '../../operation/validation/validation-error.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { nested } from './dotted-names.js';
 import { invalidParam, invalidParams, missingParams } from './errors.js';
@@ -179,19 +180,34 @@ function reasonOf(issue: z.ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       if (issue.received === 'undefined') return 'is missing';
+      if (isOwnReason(issue.message)) return issue.message;
       return `must be ${WORDS[issue.expected] ?? issue.expected}, not ${WORDS[issue.received] ?? issue.received}`;
     case 'invalid_enum_value':
       return `must be one of ${issue.options.join(', ')}`;
     case 'invalid_literal':
       return `must be ${JSON.stringify(issue.expected)}`;
     case 'invalid_union':
-      return issue.message === 'Invalid input' ? 'has none of the accepted forms' : issue.message;
+      return isOwnReason(issue.message) ? issue.message : unionReason(issue);
     case 'too_small':
     case 'too_big':
       return sizeText(issue);
     default:
       return issue.message === '' ? 'is not valid' : issue.message;
   }
+}
+
+/** Names every form that a union accepts: `must be 0, 1 or null`. */
+function unionReason({ unionErrors, path }: z.ZodInvalidUnionIssue): string {
+  const branches = unionErrors.map(({ issues }) => issues.find((issue) => issue.path.length === path.length));
+  const forms = branches.map((issue) => (issue === undefined ? '' : formOf(reasonOf(issue))));
+  if (forms.includes('')) return 'has none of the accepted forms';
+  const [last, ...others] = [...new Set(forms)].reverse();
+  return others.length === 0 ? `must be ${last}` : `must be ${others.reverse().join(', ')} or ${last}`;
+}
+
+/** `must be a number, not text` → `a number`; '' for another kind of reason. */
+function formOf(reason: string): string {
+  return /^must be (?:one of )?(.*?)(?:, not .*)?$/.exec(reason)?.[1] ?? '';
 }
 
 function sizeText(issue: z.ZodTooSmallIssue | z.ZodTooBigIssue): string {

@@ -1,5 +1,6 @@
 /** Parameters of the monitor rows (REST §6.11.2). */
 
+import { numberAs } from '../../../../schemas/common.js';
 import {
   interval,
   MONITOR_METHODS,
@@ -32,7 +33,7 @@ export const beatStatus = once(() =>
     const word = typeof value === 'string' ? value.toLowerCase() : value;
     if (typeof word === 'string' && Object.hasOwn(BEAT_CODES, word)) return BEAT_CODES[word];
     return typeof word === 'string' && /^\d$/.test(word) ? Number(word) : value;
-  }, z.number().int().min(0).max(3)),
+  }, numberAs('must be down, up, pending or first').int().min(0).max(3)),
 );
 
 /** A global value; null or "" resets it to the default. */
@@ -40,12 +41,16 @@ function common<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
   return cleared.value(schema.nullable()).optional().describe(about);
 }
 
+const FOLLOW = 'useglobal';
+
 /** A value of one monitor; `useglobal`, null or "" follow the global one. */
 function own<T>(schema: z.ZodType<T, z.ZodTypeDef, unknown>, about: string) {
   const follows = (value: unknown) =>
-    value === '' || value === 'useglobal' || (Array.isArray(value) && value.includes('useglobal'));
+    value === '' || value === FOLLOW || (Array.isArray(value) && value.includes(FOLLOW));
+  // The word is an alternative of the schema for its errors and its description: it never arrives there.
+  const value = z.union([schema.nullable(), z.literal(FOLLOW).transform(() => null)]);
   return z
-    .preprocess((value) => (follows(value) ? null : value), schema.nullable())
+    .preprocess((sent) => (follows(sent) ? null : sent), value)
     .optional()
     .describe(`${about} useglobal follows the global setting.`);
 }
