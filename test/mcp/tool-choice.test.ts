@@ -195,6 +195,27 @@ describe('the lean list', () => {
     expect(questions).toHaveLength(2);
   });
 
+  it.each(HTTP)('asks before the whole fleet changes, even if the input is null, %s', async (...way) => {
+    const own = await mcpApp({ sites: 2, connected: 2 });
+    const before = Number((await own.app.call('list-updates')).total);
+    expect(before).toBeGreaterThan(2);
+    const questions: string[] = [];
+    const driver = await openClient(way, {
+      ...own.target,
+      url: `${own.url}?toolsets=lean`,
+      answer: async ({ message }) => {
+        questions.push(message);
+        return { action: 'decline' };
+      },
+    });
+    for (const input of [{}, null]) {
+      const answer = await driver.call('run-operation', { operation: 'svc-update-all-v1', input });
+      expect([input, textOf(answer)]).toEqual([input, expect.stringContaining('The user declined.')]);
+    }
+    expect(questions).toHaveLength(2);
+    expect(await own.app.call('list-updates')).toMatchObject({ total: before });
+  });
+
   it('is bounded by the rest of the choice', async () => {
     const driver = await openClient(['2026-07-28', 'http'], {
       ...mcp.target,

@@ -94,7 +94,7 @@ function runTool(reads: boolean): Tool {
 
 /** Name and input of the operation that a `run-operation` call runs. Throws `ability_invalid_input`. */
 export function operationCall(args: unknown): { name: string; input: unknown } {
-  const { operation, input = {}, ...others } = recordOf(args, RUN_OPERATION);
+  const { operation, input, ...others } = recordOf(args, RUN_OPERATION);
   const [unknown] = Object.keys(others);
   if (unknown !== undefined)
     throw invalidInput(

@@ -232,10 +232,9 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
           return successResult({ output, text: JSON.stringify(output) });
         }
         const meant =
-          caller.actor.tools?.lean === true && name === RUN_OPERATION
-            ? operationCall(args)
-            : { name, input: args ?? {} };
-        return await call(meant.name, meant.input, caller, elicitation);
+          caller.actor.tools?.lean === true && name === RUN_OPERATION ? operationCall(args) : { name, input: args };
+        // Absent or null: the operation reads both as no input, so a confirmation must judge both alike.
+        return await call(meant.name, meant.input ?? {}, caller, elicitation);
       } catch (error) {
         const known = asServiceError(error);
         if (isOurFault(known)) {
