@@ -429,6 +429,14 @@ describe('the address of a request', () => {
       'x-forwarded-proto': 'https',
     }));
     expect(several.at(-1)).toBe(401);
+    // Some proxies add the port, and a client can connect from another port for each guess.
+    for (const client of ['192.0.2.1', '[2001:db8::1]']) {
+      const ports = await tries({ trust_proxy: true }, '/mcp', (i) => ({
+        'x-forwarded-for': `10.0.0.1, ${client}:${50_000 + i}`,
+        'x-forwarded-proto': 'https',
+      }));
+      expect([client, ports.at(-1)]).toEqual([client, 429]);
+    }
   });
 
   it('behind a trusted proxy the scheme is the one the client used', async () => {

@@ -41,6 +41,14 @@ export interface RequestInfoParts {
 
 const SAFE_REQUEST_ID = /^[A-Za-z0-9._:-]{1,64}$/;
 
+/**
+ * An address as proxies report it, without the port that some add: each connection has another, and failed logins are
+ * counted by address.
+ */
+function withoutPort(entry: string | undefined): string | undefined {
+  return /^\[([^\]]+)\](?::\d+)?$/.exec(entry ?? '')?.[1] ?? /^(\d[\d.]*):\d+$/.exec(entry ?? '')?.[1] ?? entry;
+}
+
 /** Returns a function of the request, Node's request (if it came through a socket), and the gate's verdict. */
 export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
   return (request: Request, incoming: IncomingMessage | undefined, { foreign, own }: Verdict): RequestInfo => {
@@ -49,7 +57,7 @@ export function requestInfoReader({ config, newRequestId }: RequestInfoParts) {
     // A request that did not come through a socket was made inside this process.
     const peer = incoming?.socket.remoteAddress ?? '127.0.0.1';
     const host = hostOf(url);
-    const forwarded = config.trust_proxy ? lastOf(headers.get('x-forwarded-for')) : undefined;
+    const forwarded = config.trust_proxy ? withoutPort(lastOf(headers.get('x-forwarded-for'))) : undefined;
     const forwardedProto = config.trust_proxy ? lastOf(headers.get('x-forwarded-proto'))?.toLowerCase() : undefined;
     const encrypted = forwardedProto === undefined ? url.startsWith('https:') : forwardedProto === 'https';
     const address = forwarded ?? peer;
