@@ -10,6 +10,7 @@ import {
   openSync,
   renameSync,
   rmSync,
+  statSync,
 } from 'node:fs';
 import { resolve } from 'node:path';
 import { keyNames, presentVault, wrongKey } from '../app/secret-key.js';
@@ -18,6 +19,7 @@ import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import { fileUrl } from '../runtime/file-url.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
+import { StorageError } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { differenceText } from '../store/driver/schema.js';
@@ -39,6 +41,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
   }
   const source = resolve(backup);
   if (!existsSync(source)) throw new CommandError(`There is no backup at ${source}.`);
+  if (!statSync(source).isFile()) throw new CommandError(`${source} is not a file.`);
   if (source === resolve(target)) throw new CommandError('The backup is the database itself.');
   if (options.force !== true) await refuseWhileServed(config, target);
 
@@ -49,7 +52,7 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
     report = await prepare(config, source, fresh);
   } catch (error) {
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-    throw error;
+    throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
   }
   const kept = existsSync(target) ? await setAside(config, target) : null;
   renameSync(fresh, target);
@@ -63,6 +66,12 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
       );
   }
+}
+
+/** The storage error names the copy, which is gone; this names the file that the person gave. */
+function unreadable(source: string, { cause, message }: StorageError): CommandError {
+  const reason = cause instanceof Error ? cause.message : message;
+  return new CommandError(`The backup ${source} cannot be read as a database; nothing was changed: ${reason}.`);
 }
 
 /** A complete, sound copy at the newest schema, on disk. */

@@ -331,6 +331,16 @@ describe('a damaged page', () => {
     copyFileSync(db, join(data, 'copy.db'));
     const refused = await program.run(env, ['restore', join(data, 'copy.db')]);
     expect([refused.code, refused.err]).toEqual([1, expect.stringContaining('The backup is damaged')]);
+    const other = join(data, 'other.db');
+    for (const content of ['not a database '.repeat(1000), `SQLite format 3\0${'x'.repeat(10_000)}`]) {
+      writeFileSync(other, content);
+      const { code, err } = await program.run(env, ['restore', other]);
+      expect([code, err]).toEqual([1, expect.stringContaining(`The backup ${other} cannot be read as a database`)]);
+      expect(err).toContain('nothing was changed');
+      expect(err).not.toContain('.restoring');
+    }
+    const folder = await program.run(env, ['restore', data]);
+    expect([folder.code, folder.err]).toEqual([1, expect.stringContaining(`${data} is not a file.`)]);
     expect((await program.run(env, ['restore', join(data, 'good.db')])).code).toBe(0);
     expect((await program.run(env, ['check'])).code).toBe(0);
   });
