@@ -6,6 +6,9 @@ import ipaddr from 'ipaddr.js';
 /** Publicly numbered, but internal to a cloud: Azure's host agent. Other metadata addresses are in blocked ranges. */
 const BLOCKED_PUBLIC = new Set(['168.63.129.16']);
 
+/** Global unicast addresses, 2000::/3. */
+const GLOBAL_V6 = ipaddr.IPv6.parse('2000::');
+
 /**
  * True for an address on the public internet: not loopback, private, link-local, unique-local, shared (CGNAT),
  * multicast, unspecified, reserved or metadata. IPv6 forms that embed an IPv4 address are judged by that address where
@@ -25,7 +28,8 @@ export function isPublicAddress(address: string): boolean {
   if (bytes.slice(0, 12).every((byte) => byte === 0)) return false;
   // ISATAP: the interface identifier is 0:5efe or 200:5efe followed by an IPv4 address.
   if ((bytes[8] === 0 || bytes[8] === 2) && bytes[9] === 0 && bytes[10] === 0x5e && bytes[11] === 0xfe) return false;
-  return v6.range() === 'unicast';
+  // Nothing outside of this range is assigned to the internet, but overlay networks use some of it.
+  return v6.match(GLOBAL_V6, 3) && v6.range() === 'unicast';
 }
 
 function isPublicV4(address: ipaddr.IPv4): boolean {

@@ -51,6 +51,9 @@ describe('addresses', () => {
     ['fd00:ec2::254', false], // AWS metadata
     ['ff02::1', false],
     ['100::1', false],
+    ['200::1', false], // not assigned; used by overlay networks such as Yggdrasil
+    ['4000::1', false],
+    ['fe00::1', false],
     ['2606:4700::5efe:10.0.0.1', false], // ISATAP
     ['', false],
     ['not an address', false],
