@@ -60,7 +60,8 @@ const ONLY: [RegExp, RegExp][] = [
   [/^standardwebhooks$/, /^src\/outbound\/webhook\//],
   [/^prom-client$/, /^src\/runtime\/telemetry\//],
   [/^croner$/, /^src\/(runtime\/scheduler|cli)\//],
-  [/^(hono|@hono\/)/, /^src\/surfaces\/|^src\/app\/(service|http-app)\.ts$/],
+  [/^hono\/html$/, /^src\/runtime\/html\.ts$/],
+  [/^(hono(?!\/html$)|@hono\/)/, /^src\/surfaces\/|^src\/app\/(service|http-app)\.ts$/],
   [/^@modelcontextprotocol\//, /^src\/surfaces\/mcp\//],
 ];
 

@@ -1,7 +1,7 @@
 /** A report as a printable page: no scripts, no requests, inline charts. */
 
 import type { Segment } from '../../../schemas/report.js';
-import { escapeHtml } from '../../runtime/escape-html.js';
+import { type Html, html, raw } from '../../runtime/html.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import { dayStart } from '../../runtime/time-zones.js';
 import { ACTIVITIES } from './activity-words.js';
@@ -24,7 +24,7 @@ const TITLES: Partial<Record<Segment, string>> = {
   feedback_tool: 'Tasks',
 };
 
-const STYLE = `
+const STYLE = raw(`
 :root{color-scheme:light}
 *{box-sizing:border-box}
 body{margin:0;padding:32px;background:#f3f4f6;color:#1f2937;font:15px/1.5 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif}
@@ -55,7 +55,7 @@ tr{break-inside:avoid}
 h2{break-after:avoid}
 @page{margin:16mm}
 @media print{body{background:#fff;padding:0}main{border:0;border-radius:0;padding:0;max-width:none}}
-`;
+`);
 
 /** One page of one or more segments of a site. */
 export function htmlReport(reports: readonly Report[], style: DateStyle): string {
@@ -68,21 +68,22 @@ export function htmlReport(reports: readonly Report[], style: DateStyle): string
   const parts = reports.map((report) =>
     single
       ? body(report, style)
-      : `<section class="part"><h2>${escapeHtml(titleOf(report))}</h2>\n${body(report, style, 3)}</section>`,
+      : html`<section class="part"><h2>${titleOf(report)}</h2>${body(report, style, 3)}</section>`,
   );
-  // The page has no links.
-  return withRealDomains(`<!doctype html>
+  const page = html`<!doctype html>
 <html lang="en">
-<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${escapeHtml(`${title} – ${site.name}`)}</title><style>${STYLE}</style></head>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><title>${title} – ${site.name}</title><style>${STYLE}</style></head>
 <body><main>
-<header><h1>${escapeHtml(title)}</h1>
-<p class="site"><strong>${escapeHtml(site.name)}</strong> · ${escapeHtml(site.url)}</p>
-<p class="range">${escapeHtml(range)} (${escapeHtml(meta.time_zone)})</p></header>
-${parts.join('\n')}
+<header><h1>${title}</h1>
+<p class="site"><strong>${site.name}</strong> · ${site.url}</p>
+<p class="range">${range} (${meta.time_zone})</p></header>
+${parts}
 <footer>${footer(meta, style)}</footer>
 </main></body>
 </html>
-`);
+`;
+  // The page has no links.
+  return withRealDomains(String(page));
 }
 
 function titleOf({ segment }: Report): string {
@@ -99,47 +100,45 @@ function footer(meta: Report['meta'], style: DateStyle): string {
     meta.as_of === null
       ? 'The site was never synced.'
       : `Last sync of the site: ${moment(Date.parse(meta.as_of), style)}.`;
-  return escapeHtml(`Created on ${moment(made, style)}. ${synced}`);
+  return `Created on ${moment(made, style)}. ${synced}`;
 }
 
 function moment(at: number, style: DateStyle): string {
   return `${style.date(at)}, ${style.time(at)}`;
 }
 
-function body(report: Report, style: DateStyle, level = 2): string {
+function body(report: Report, style: DateStyle, level = 2): (Html | false)[] {
   const { sections, values, notes, truncated } = report.findings;
   const filled = sections.filter((section) => section.rows.length > 0);
   return [
     // If there are figures, the number of rows is one of them.
-    values.length === 0 ? counts(level === 2 ? sections : sections.filter(({ count }) => count > 0)) : '',
+    values.length === 0 && counts(level === 2 ? sections : sections.filter(({ count }) => count > 0)),
     figures(values, style),
-    ...values.flatMap((value) => block(value, level)),
+    ...values.map((value) => block(value, level)),
     ...filled.map((section) => table(section, style, level)),
-    sections.length > 0 && filled.length === 0 ? '<p class="empty">Nothing happened in this range.</p>' : '',
-    truncated ? '<p class="note">Only the newest rows are shown.</p>' : '',
-    ...notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`),
-  ]
-    .filter((part) => part !== '')
-    .join('\n');
+    sections.length > 0 && filled.length === 0 && html`<p class="empty">Nothing happened in this range.</p>`,
+    truncated && html`<p class="note">Only the newest rows are shown.</p>`,
+    ...notes.map((note) => html`<p class="note">${note}</p>`),
+  ];
 }
 
-function counts(sections: readonly Section[]): string {
-  const boxes = sections.map(({ title, count }) => `<div><dt>${escapeHtml(title)}</dt><dd>${count}</dd></div>`);
-  return boxes.length === 0 ? '' : `<dl class="counts">${boxes.join('')}</dl>`;
+function counts(sections: readonly Section[]): Html | false {
+  const boxes = sections.map(({ title, count }) => html`<div><dt>${title}</dt><dd>${count}</dd></div>`);
+  return boxes.length > 0 && html`<dl class="counts">${boxes}</dl>`;
 }
 
 /** Already shown in the header. */
 const IN_HEADER: ReadonlySet<string> = new Set(['startdate', 'enddate', 'report_daterange']);
 
 /** Single figures as boxes; unknown values are a dash. */
-function figures(values: readonly ReportValue[], style: DateStyle): string {
+function figures(values: readonly ReportValue[], style: DateStyle): Html | false {
   const boxes = values.flatMap((value) => {
     if (value.kind === 'list' || value.kind === 'chart' || IN_HEADER.has(value.key)) return [];
     const text = figure(value, style);
-    const size = text.length > 10 ? ' class="text"' : '';
-    return [`<div><dt>${escapeHtml(value.title)}</dt><dd${size}>${escapeHtml(text)}</dd></div>`];
+    const size = text.length > 10 && raw(' class="text"');
+    return html`<div><dt>${value.title}</dt><dd${size}>${text}</dd></div>`;
   });
-  return boxes.length === 0 ? '' : `<dl class="figures">${boxes.join('')}</dl>`;
+  return boxes.length > 0 && html`<dl class="figures">${boxes}</dl>`;
 }
 
 function figure(value: Exclude<ReportValue, { kind: 'list' | 'chart' }>, style: DateStyle): string {
@@ -159,16 +158,16 @@ function figure(value: Exclude<ReportValue, { kind: 'list' | 'chart' }>, style: 
 }
 
 /** Lists and charts, each with its heading; empty ones are left out. */
-function block(value: ReportValue, level: number): string[] {
+function block(value: ReportValue, level: number): Html | false {
   if (value.kind === 'chart' && value.value.length > 0)
-    return [`<figure><h${level}>${escapeHtml(value.title)}</h${level}>${chartSvg(value)}</figure>`];
-  if (value.kind !== 'list' || value.value.length === 0) return [];
+    return html`<figure><h${level}>${value.title}</h${level}>${chartSvg(value)}</figure>`;
+  if (value.kind !== 'list' || value.value.length === 0) return false;
   const columns = [...new Set(value.value.flatMap((item) => Object.keys(item)))];
   const rows = value.value.map((item) => columns.map((column) => cellText(column, item[column] ?? '')));
-  return [`<h${level}>${escapeHtml(value.title)}</h${level}>`, grid(columns, rows)];
+  return html`<h${level}>${value.title}</h${level}>${grid(columns, rows)}`;
 }
 
-function table(section: Section, style: DateStyle, level: number): string {
+function table(section: Section, style: DateStyle, level: number): Html {
   const timed = section.rows.some(({ at }) => at !== null);
   const used = (key: string) => section.rows.some(({ fields }) => (fields[key] ?? '') !== '');
   const columns = [...new Set(section.rows.flatMap(({ fields }) => Object.keys(fields)))].filter(used).filter(
@@ -179,7 +178,7 @@ function table(section: Section, style: DateStyle, level: number): string {
     ...(timed ? [row.at === null ? '' : moment(row.at, style)] : []),
     ...columns.map((column) => shown(column, row, style)),
   ]);
-  return `<h${level}>${escapeHtml(section.title)}</h${level}>\n${grid([...(timed ? ['date'] : []), ...columns], rows)}`;
+  return html`<h${level}>${section.title}</h${level}>${grid([...(timed ? ['date'] : []), ...columns], rows)}`;
 }
 
 function shown(column: string, { fields }: ReportRow, style: DateStyle): Scalar {
@@ -206,16 +205,15 @@ const HEADS: Readonly<Record<string, string>> = {
   display_value: 'Detail',
 };
 
-function grid(columns: readonly string[], rows: readonly (readonly Scalar[])[]): string {
-  const head = columns.map((column, i) => {
-    const numbers = rows.every((row) => typeof row[i] === 'number') ? ' class="number"' : '';
-    const words = HEADS[column] ?? column.replaceAll('_', ' ');
-    return `<th scope="col"${numbers}>${escapeHtml(words.charAt(0).toUpperCase() + words.slice(1))}</th>`;
-  });
-  const lines = rows.map((row) => `<tr>${row.map(cell).join('')}</tr>`);
-  return `<table><thead><tr>${head.join('')}</tr></thead><tbody>\n${lines.join('\n')}\n</tbody></table>`;
-}
+const NUMBER = raw(' class="number"');
 
-function cell(value: Scalar): string {
-  return typeof value === 'number' ? `<td class="number">${value}</td>` : `<td>${escapeHtml(value ?? '')}</td>`;
+function grid(columns: readonly string[], rows: readonly (readonly Scalar[])[]): Html {
+  const head = columns.map((column, i) => {
+    const numbers = rows.every((row) => typeof row[i] === 'number') && NUMBER;
+    const words = HEADS[column] ?? column.replaceAll('_', ' ');
+    return html`<th scope="col"${numbers}>${words.charAt(0).toUpperCase() + words.slice(1)}</th>`;
+  });
+  const cell = (value: Scalar) => html`<td${typeof value === 'number' && NUMBER}>${value}</td>`;
+  const lines = rows.map((row) => html`<tr>${row.map(cell)}</tr>\n`);
+  return html`<table><thead><tr>${head}</tr></thead><tbody>\n${lines}</tbody></table>`;
 }

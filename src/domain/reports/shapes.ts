@@ -1,6 +1,6 @@
 /** The two shapes of a report as data: bracketed tokens (`raw`) and plain keys (`normal`) (REST §6.8.1). */
 
-import { escapeHtml } from '../../runtime/escape-html.js';
+import { html } from '../../runtime/html.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import { dayStart, wallOf, wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
@@ -54,7 +54,7 @@ function rawValue(value: ReportValue, style: DateStyle): Scalar {
     case 'list':
       return listMarkup(value.value);
     case 'chart':
-      return value.value.length === 0 ? '' : chartSvg(value);
+      return value.value.length === 0 ? '' : String(chartSvg(value));
     case 'date':
       return value.value === null ? '' : style.date(dayStart(value.value, style.zone));
     case 'moment':
@@ -73,7 +73,7 @@ function listMarkup(items: readonly Readonly<Record<string, Scalar>>[]): string 
       .filter((cell) => cell !== null && cell !== '')
       .map(String)
       .join(' ');
-  return `<ul>${items.map((item) => `<li>${escapeHtml(line(item))}</li>`).join('')}</ul>`;
+  return String(html`<ul>${items.map((item) => html`<li>${line(item)}</li>`)}</ul>`);
 }
 
 /** Typed values under plain keys. */

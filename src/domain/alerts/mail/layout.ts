@@ -1,6 +1,6 @@
 /** Layout of mails: renders one content as plain text and as HTML that every mail client displays. Pure. */
 
-import { escapeHtml } from '../../../runtime/escape-html.js';
+import { type Html, html, raw } from '../../../runtime/html.js';
 
 /**
  * The content of a mail, independent of its layout. All texts are plain; names and reasons may come from a third party.
@@ -40,7 +40,7 @@ export interface MailTable {
 }
 
 const FOOTER = 'Sent by Sitefleet. You can change which mails are sent, and to whom, in the e-mail settings.';
-const FONT = "font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const FONT = raw("font-family:-apple-system,'Segoe UI',Roboto,Helvetica,Arial,sans-serif");
 
 /** Replaces tokens of headings and subjects, in square brackets. Unknown ones stay as they are. */
 export function withTokens(text: string, tokens: Readonly<Record<string, string>>): string {
@@ -79,56 +79,53 @@ export const TONE_COLOURS: Readonly<Record<Tone, string>> = { bad: '#dc2626', go
 const NO_TONE = '#9ca3af';
 
 /** Mail clients with a dark mode override the colors of the elements, which all others show. */
-const DARK = `@media (prefers-color-scheme:dark){
+const DARK = raw(`@media (prefers-color-scheme:dark){
 .page{background:#111827!important;color:#d1d5db!important}
 .card{background:#1f2937!important;border-left-color:#374151!important;border-right-color:#374151!important;border-bottom-color:#374151!important}
 .strong{color:#f9fafb!important}
 .weak{color:#9ca3af!important}
 .cell{border-color:#374151!important}
 .link{color:#93c5fd!important;border-color:#4b5563!important}
-}`;
+}`);
 
 export function renderHtml({ heading, lines, tables, links, tone }: MailContent): string {
-  const body = [
-    `<h1 class="strong" style="margin:0 0 16px;font-size:20px;line-height:1.3;color:#111827">${escapeHtml(heading)}</h1>`,
-    ...lines.map((line) => `<p style="margin:0 0 12px;font-size:15px;line-height:1.5">${escapeHtml(line)}</p>`),
-    linksHtml(webLinks(links)),
-    ...tables.map(tableHtml),
-  ].join('\n');
-  return `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${escapeHtml(heading)}</title><style>${DARK}</style></head>
+  const page = html`<!doctype html>
+<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width,initial-scale=1"><meta name="color-scheme" content="light dark"><meta name="supported-color-schemes" content="light dark"><title>${heading}</title><style>${DARK}</style></head>
 <body class="page" style="margin:0;padding:24px 12px;background:#f3f4f6;color:#374151;${FONT}">
 <div class="card" style="max-width:640px;margin:0 auto;background:#ffffff;border:1px solid #e5e7eb;border-top:4px solid ${tone === undefined ? NO_TONE : TONE_COLOURS[tone]};border-radius:8px;padding:24px">
-${body}
+<h1 class="strong" style="margin:0 0 16px;font-size:20px;line-height:1.3;color:#111827">${heading}</h1>
+${lines.map((line) => html`<p style="margin:0 0 12px;font-size:15px;line-height:1.5">${line}</p>\n`)}
+${linksHtml(webLinks(links))}
+${tables.map(tableHtml)}
 </div>
-<p class="weak" style="max-width:640px;margin:12px auto 0;font-size:12px;color:#6b7280">${escapeHtml(FOOTER)}</p>
+<p class="weak" style="max-width:640px;margin:12px auto 0;font-size:12px;color:#6b7280">${FOOTER}</p>
 </body></html>
 `;
+  return String(page);
 }
 
-function linksHtml(links: readonly MailLink[]): string {
+function linksHtml(links: readonly MailLink[]): Html | false {
   const each = links.map(
     ({ label, url }) =>
-      `<a class="link" href="${escapeHtml(url)}" style="display:inline-block;margin:4px 8px 4px 0;padding:8px 14px;border:1px solid #d1d5db;border-radius:6px;font-size:14px;color:#1d4ed8;text-decoration:none">${escapeHtml(label)}</a>`,
+      html`<a class="link" href="${url}" style="display:inline-block;margin:4px 8px 4px 0;padding:8px 14px;border:1px solid #d1d5db;border-radius:6px;font-size:14px;color:#1d4ed8;text-decoration:none">${label}</a>`,
   );
-  return each.length === 0 ? '' : `<p style="margin:0 0 12px">${each.join('')}</p>`;
+  return each.length > 0 && html`<p style="margin:0 0 12px">${each}</p>`;
 }
 
 const CELL =
   'padding:6px 12px 6px 0;border-bottom:1px solid #e5e7eb;text-align:left;vertical-align:top;overflow-wrap:anywhere';
 
-function tableHtml({ title, columns, rows, more }: MailTable): string {
-  const head = columns
-    .map((name) => `<th class="cell weak" style="${CELL};color:#6b7280;font-weight:600">${escapeHtml(name)}</th>`)
-    .join('');
-  const body = rows
-    .map((row) => `<tr>${row.map((cell) => `<td class="cell" style="${CELL}">${escapeHtml(cell)}</td>`).join('')}</tr>`)
-    .join('\n');
+function tableHtml({ title, columns, rows, more }: MailTable): Html {
+  const head = columns.map(
+    (name) => html`<th class="cell weak" style="${CELL};color:#6b7280;font-weight:600">${name}</th>`,
+  );
+  const body = rows.map(
+    (row) => html`<tr>${row.map((cell) => html`<td class="cell" style="${CELL}">${cell}</td>`)}</tr>\n`,
+  );
   const rest =
-    more === undefined
-      ? ''
-      : `<p class="weak" style="margin:8px 0 0;font-size:13px;color:#6b7280">${escapeHtml(more)}</p>`;
-  return `<h2 class="strong" style="margin:20px 0 8px;font-size:16px;color:#111827">${escapeHtml(title)}</h2>
+    more !== undefined && html`<p class="weak" style="margin:8px 0 0;font-size:13px;color:#6b7280">${more}</p>`;
+  return html`<h2 class="strong" style="margin:20px 0 8px;font-size:16px;color:#111827">${title}</h2>
 <table role="presentation" style="border-collapse:collapse;width:100%;font-size:14px"><tr>${head}</tr>
-${body}</table>${rest}`;
+${body}</table>${rest}
+`;
 }
