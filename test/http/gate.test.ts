@@ -231,6 +231,15 @@ describe('a page of an origin that the operator allows', () => {
     expect([refused.status, refused.headers['access-control-allow-origin']]).toEqual([401, PAGE]);
   });
 
+  it('leaves other OPTIONS to the address, and a refused one refused', async () => {
+    for (const headers of [{}, { origin: PAGE }]) {
+      const described = await ask(own, '/v2/sites', { method: 'OPTIONS', headers });
+      expect([described.status, described.headers.allow]).toEqual([200, 'GET, HEAD, OPTIONS']);
+    }
+    const elsewhere = { origin: PAGE, host: 'evil.example', 'access-control-request-method': 'GET' };
+    expect((await ask(own, '/v2/sites', { method: 'OPTIONS', headers: elsewhere })).status).toBe(403);
+  });
+
   it.each(WAYS)('is not any other page: %s', async (path, asked) => {
     for (const origin of ['https://app.example.evil', 'http://app.example', 'null']) {
       const from = { ...asked.headers, origin, 'sec-fetch-site': 'cross-site', authorization: own.key };

@@ -71,13 +71,16 @@ export function installPipeline(app: Hono<HttpEnv>, parts: PipelineParts, { open
       incoming?.url !== undefined && isAmbiguous(incoming.url, incoming.headers.host)
         ? ambiguous()
         : gate.barrier(verdict, request.method, open.has(path));
-    const shared = open.has(path) ? undefined : cors;
-    const response =
-      refusal === undefined ? (shared?.preflight(request) ?? (await limitBody(c, next))) : refused(refusal, path);
-    // Otherwise a route has answered, and its response is in `c.res`.
-    if (response instanceof Response) c.res = response;
+    const answered = async () => {
+      const response = refusal === undefined ? await limitBody(c, next) : refused(refusal, path);
+      // Otherwise a route has answered, and its response is in `c.res`.
+      if (response instanceof Response) c.res = response;
+    };
+    // A refused preflight is answered with its refusal.
+    const shared = open.has(path) || (refusal !== undefined && request.method === 'OPTIONS') ? undefined : cors;
+    const preflight = shared === undefined ? await answered() : await shared(c, answered);
+    if (preflight instanceof Response) c.res = preflight;
     completeHeaders(c.res, c.env.outgoing, info.request_id);
-    shared?.complete(c.res.headers, request);
     const { status } = c.res;
     const ms = performance.now() - began;
     const method = METHODS.has(request.method) ? request.method : 'other';
