@@ -1,6 +1,7 @@
 /** The HTTP router: mounts the ways in, and serves health, readiness and metrics. */
 
 import { Hono } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
 import { ServiceError } from '../../runtime/errors.js';
 import { requireMetricsAccess } from './metrics-access.js';
 import {
@@ -48,6 +49,8 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
   const app = new Hono<HttpEnv>();
   const envelopes = parts.mounts.flatMap(({ envelope }) => envelope ?? []);
   installPipeline(app, parts, { open: OPEN, envelopes });
+  // Ways in that take every method of their paths refuse them on their own.
+  app.use(methodNotAllowed({ app, onMethodNotAllowed: (c, allow) => errorResponse(notAllowed(c.req.method, allow)) }));
   app.get('/healthz', (c) => c.json({ status: 'ok' }));
   app.get('/readyz', async (c) => {
     const { ok, reasons } = await parts.ready();
@@ -67,25 +70,12 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
     });
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
-  app.notFound((c) => errorResponse(notServed(c.req.method, methodsAt(app, c.req.path))));
+  app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'Nothing exists at this path.')));
   app.onError((error, c) => loggedErrorResponse(parts, error, c.env.info, c.req.url));
   return app;
 }
 
-/** Methods of routes, in the order in which `Allow` lists them; HEAD is answered by the route of GET. */
-const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
-
-/** The methods that the path has a route for; ways in that take every method of their paths refuse them on their own. */
-function methodsAt(app: Hono<HttpEnv>, path: string): string[] {
-  return METHODS.filter((method) => {
-    const served = method === 'HEAD' ? 'GET' : method;
-    return app.router.match(served, path)[0].some(([[, route]]) => route.method === served);
-  });
-}
-
-function notServed(method: string, allow: readonly string[]): ServiceError {
-  if (allow.length === 0 || allow.includes(method))
-    return new ServiceError('rest_no_route', 'Nothing exists at this path.');
+function notAllowed(method: string, allow: readonly string[]): ServiceError {
   return new ServiceError('rest_method_not_allowed', `${method} is not supported here.`, {
     advice: `Use ${allow.join(' or ')}.`,
     data: { allow },
