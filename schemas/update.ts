@@ -85,9 +85,13 @@ export const updatePreview = once(() => ({
     .describe('The first 200; list-updates-v1 has all.'),
 }));
 
-/** The same for an attempted update: a guarded one also has its record, and the findings on the site. */
+/**
+ * The same for an attempted update: one after which the site is down also has its version, a guarded one its record and
+ * the findings on the site.
+ */
 export const applyError = once(() =>
   updateError().extend({
+    new_version: z.string().optional(),
     change_id: z.string().optional(),
     evidence: z.array(z.string()).optional(),
   }),

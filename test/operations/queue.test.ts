@@ -85,6 +85,22 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
   });
 });
 
+it('counts a site as failed if its only update has left it down', async () => {
+  const killer = app.site(0).state.plugins.find(({ update }) => update !== null)?.slug ?? '';
+  app.site(0).faults.killedBy = [killer];
+  const { job_id } = await app.call('run-updates', { site_ids_or_domains: THREE, types: ['plugins'] });
+  await app.drain();
+  expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
+    succeeded: 2,
+    failed: 1,
+    summary: { total_updated: 2, total_errors: 1, sites_updated: 2 },
+    errors: [{ site_id: 1, code: 'svc_update_broke_site', message: expect.stringContaining('HTTP 500') }],
+    items: expect.arrayContaining([
+      expect.objectContaining({ site_id: 1, slug: killer, code: 'svc_update_broke_site', new_version: '2.0' }),
+    ]),
+  });
+});
+
 describe('"all sites"', () => {
   it.each([
     ['sync-sites', 3],

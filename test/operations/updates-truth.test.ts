@@ -55,8 +55,10 @@ describe('an update that breaks the site', () => {
       stats: { health_score: expect.any(Number) },
     });
     const answer = await app.call('update-site-plugins', { ...OF, slugs: [killer] });
-    expect(answer).toMatchObject({ updated: [{ slug: killer, old_version: '1.0', new_version: '2.0' }] });
-    expect(answer.errors).toMatchObject([{ site_id: 1, type: 'site', slug: '', code: 'svc_site_offline' }]);
+    expect(answer).toMatchObject({ updated: [], total_updated: 0 });
+    expect(answer.errors).toMatchObject([
+      { site_id: 1, type: 'plugin', slug: killer, code: 'svc_update_broke_site', new_version: '2.0' },
+    ]);
     expect(answer.errors[0].message).toContain(name);
     expect(answer.errors[0].message).toMatch(
       /2\.0 was installed, but the site has answered HTTP 500 since: it is probably broken by this update\.$/,
@@ -104,21 +106,22 @@ describe('an update that breaks the site', () => {
     const [killer = ''] = slugs;
     site.faults.killedBy = [killer];
     const answer = await app.call('run-updates', { site_ids_or_domains: [1], types: ['plugins', 'themes'] });
-    expect(answer.summary).toMatchObject({ total_updated: 3, total_errors: 2 });
+    expect(answer.updated).toEqual([]);
+    expect(answer.summary).toEqual({ total_updated: 0, total_errors: 4, sites_updated: 0 });
     expect(answer.errors.map(({ type, code }: Entry) => [type, code])).toEqual([
       ['theme', 'svc_site_offline'],
-      ['site', 'svc_site_offline'],
+      ...slugs.map(() => ['plugin', 'svc_update_broke_site']),
     ]);
+    expect(answer.errors[1].message).toMatch(/ 2\.0 was installed, .* broken by one of these updates\.$/);
     expect(asked('upgradeplugintheme')).toHaveLength(1);
   });
 
   it('is reported by a core update too', async () => {
     const app500 = { get: () => (site.state.wpVersion === '7.1' ? true : undefined), configurable: true };
     Object.defineProperty(site.faults, 'http500', app500);
-    expect(await app.call('update-site-core', OF)).toMatchObject({
-      updated: true,
-      new_version: '7.1',
-      errors: [{ type: 'site', code: 'svc_site_offline' }],
+    await expect(app.call('update-site-core', OF)).rejects.toMatchObject({
+      code: 'svc_update_broke_site',
+      data: { errors: [{ type: 'core', new_version: '7.1' }] },
     });
     expect(await app.call('get-site', OF)).toMatchObject({ wp_version: '7.1' });
   });

@@ -360,16 +360,14 @@ describe('updating', () => {
     expect((await app.rest('POST /updates/update')).body).toMatchObject({ success: 1, summary: { total_updated: 0 } });
   });
 
-  it('says that an update has broken the site, beside its result', async () => {
+  it('calls no update a success after which the site is down', async () => {
     const [killer = ''] = slugs();
     app.fleet.site(0).faults.killedBy = [killer];
     const { status, body } = await app.rest('POST /updates/1/update/plugins', { body: { slug: killer } });
-    expect(status).toBe(200);
-    expect(body).toMatchObject({
-      data: { [killer]: { success: 1, version: '99.1' } },
-      errors: [
-        { site_id: 1, slug: '', code: 'svc_site_offline', message: expect.stringMatching(/99\.1 was installed/) },
-      ],
+    expect([status, body.code]).toEqual([502, 'svc_update_broke_site']);
+    expect(body.message).toMatch(/99\.1 was installed, but the site has answered HTTP 500 since/);
+    expect(body.data.results).toMatchObject({
+      [killer]: { success: 0, error: 'svc_update_broke_site', version: '99.1' },
     });
     const site = (await app.rest('GET /sites/1')).body.data;
     expect(site).toMatchObject({ http_code: 500, health_score: null });

@@ -8,23 +8,23 @@ import { type CheckResult, checkSite } from '../connection/check.js';
 import type { Ctx } from '../context.js';
 import { visitAfterUpdate } from '../settings/effects.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type Applied, type ApplyError, failed } from './results.js';
+import { type Applied, type ApplyError, type ApplyResult, BROKE, failed } from './results.js';
 
 const OFFLINE: ErrorCode = 'svc_site_offline';
 
 /**
- * Checks a site after updates, and returns what has been wrong since, as errors of the whole site. An alert names what
- * was installed.
+ * Checks a site after updates. If it has been down since, none of them was a success: each is an error, with its
+ * version. Anything else that has been wrong since is an error of the whole site. An alert names what was installed.
  * @param silence why the child could not be read after the last update; null if it answered
  * @param unseen what was sent last, if the connection broke and the site did not show the outcome
  */
 export async function inspectSite(
   ctx: Ctx,
   target: LoadedSite,
-  updated: readonly Applied[],
+  updated: Applied[],
   silence: ServiceError | null,
   unseen: readonly FleetOffer[] = [],
-): Promise<ApplyError[]> {
+): Promise<Pick<ApplyResult, 'updated' | 'errors'>> {
   const touched = updated.length + unseen.length > 0;
   const visit = touched ? await visitFrontPage(ctx, target) : null;
   const wrong = problem(visit, silence, { updated, unseen });
@@ -38,7 +38,19 @@ export async function inspectSite(
       facts: { ...badAnswer(visit, silence), items: itemsOf([...updated, ...unseen]) },
     });
   }
-  return wrong === null || known ? [] : [failed(target, 'site', '', OFFLINE, wrong)];
+  if (wrong === null || known) return { updated, errors: [] };
+  if (!wrong.down || updated.length === 0)
+    return { updated, errors: [failed(target, 'site', '', OFFLINE, wrong.message)] };
+  return { updated: [], errors: updated.map((item) => brokeSite(target, item, updated.length + unseen.length, wrong)) };
+}
+
+/** The error of an update after which its site is down: it is installed, but no success. */
+function brokeSite(target: LoadedSite, item: Applied, together: number, { since }: Problem): ApplyError {
+  const { type, slug, new_version } = item;
+  const installed = `${itemsOf([item])} was installed`;
+  const message =
+    since === null ? `${installed}. ${MAINTENANCE}` : `${installed}, but the site ${since}: ${guessOf(together)}`;
+  return { ...failed(target, type, slug, BROKE, message), new_version };
 }
 
 type FrontPage = Pick<CheckResult, 'reachable' | 'http_status' | 'maintenance'>;
@@ -67,17 +79,28 @@ function isDead({ http_status }: FrontPage): boolean {
   return http_status === 0 || http_status >= 500;
 }
 
-/** What has been wrong since the updates, as a sentence; null if the site works, or nothing suggests otherwise. */
+const MAINTENANCE =
+  "The site has been stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the WordPress folder. WordPress itself ignores it after 10 minutes.";
+
+/** What has been wrong since the updates. */
+interface Problem {
+  /** About the whole site, as a sentence. */
+  message: string;
+  /** Visitors get no page; false = the child plugin alone does not work. */
+  down: boolean;
+  /** How the site has answered since; null while it is in maintenance. */
+  since: string | null;
+}
+
+/** Null if the site works, or nothing suggests otherwise. */
 function problem(
   visit: FrontPage | null,
   silence: ServiceError | null,
   { updated, unseen }: { updated: readonly Applied[]; unseen: readonly FleetOffer[] },
-): string | null {
-  if (inMaintenance(silence) || visit?.maintenance === true) {
-    return "The site has been stuck in WordPress' maintenance mode since the update: delete the file .maintenance in the WordPress folder. WordPress itself ignores it after 10 minutes.";
-  }
-  const status = shownStatus(visit, silence);
+): Problem | null {
+  if (inMaintenance(silence) || visit?.maintenance === true) return { message: MAINTENANCE, down: true, since: null };
   const dead = visit !== null && isDead(visit);
+  const status = shownStatus(visit, silence);
   // If the site is silent altogether, the update itself has reported it; an error page is additional information.
   if (updated.length === 0 && (unseen.length === 0 || !dead || status === 0)) return null;
   const done = [
@@ -85,10 +108,25 @@ function problem(
     ...(unseen.length === 0 ? [] : [`the update to ${itemsOf(unseen)} was sent`]),
   ].join(' and ');
   const what = done.replace(/^the /, 'The ');
-  const guess = `it is probably broken by ${updated.length + unseen.length === 1 ? 'this update' : 'one of these updates'}.`;
-  if (silence === null) return dead ? `${what}, but the front page of the site ${sinceThen(status)}: ${guess}` : null;
-  if (visit === null || dead) return `${what}, but the site ${sinceThen(status)}: ${guess}`;
-  return `${what}, but the child plugin has not answered since, although the front page is shown. ${silence.message}`;
+  const since = sinceThen(status);
+  if (dead || (silence !== null && visit === null)) {
+    const guess = guessOf(updated.length + unseen.length);
+    return {
+      message: `${what}, but the ${silence === null ? 'front page of the site' : 'site'} ${since}: ${guess}`,
+      down: true,
+      since,
+    };
+  }
+  if (silence === null) return null;
+  return {
+    message: `${what}, but the child plugin has not answered since, although the front page is shown. ${silence.message}`,
+    down: false,
+    since,
+  };
+}
+
+function guessOf(updates: number): string {
+  return `it is probably broken by ${updates === 1 ? 'this update' : 'one of these updates'}.`;
 }
 
 /** The same as facts: the child's answer if only the child does not work. */

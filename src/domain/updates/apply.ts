@@ -27,9 +27,9 @@ export async function applyOffers(
     const work: BegunUpdates = { run_id: randomUUID(), offers };
     begin?.(work);
     const { silence = null, unseen = [], ...result } = await applyPlanned(ctx, target, work);
-    if (result.interrupted !== true)
-      result.errors.push(...(await inspectSite(ctx, target, result.updated, silence, unseen)));
-    return result;
+    if (result.interrupted === true) return result;
+    const { updated, errors } = await inspectSite(ctx, target, result.updated, silence, unseen);
+    return { ...result, updated, errors: [...result.errors, ...errors] };
   });
 }
 

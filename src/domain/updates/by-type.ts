@@ -5,7 +5,7 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
-import { type Applied, type ApplyError, type Suspect, UNSEEN } from './results.js';
+import { type Applied, type ApplyError, BROKE, type Suspect, UNSEEN } from './results.js';
 import { suspectsMember, type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type names of the interface, in the order of the type numbers. */
@@ -14,7 +14,7 @@ export type RestType = (typeof REST_TYPES)[number];
 
 export type SlugResult =
   | { success: 1; name: string; old_version: string; version: string }
-  | { success: 0; error: string; message: string };
+  | { success: 0; error: string; message: string; version?: string };
 
 export interface TypeResult {
   /** By slug. */
@@ -79,16 +79,19 @@ function succeeded({ slug, name, old_version, new_version }: Applied): [string, 
   return [slug, { success: 1, name, old_version, version: new_version }];
 }
 
-function failure({ slug, code, message }: ApplyError): [string, SlugResult] {
-  return [slug, { success: 0, error: code, message }];
+function failure({ slug, code, message, new_version: version }: ApplyError): [string, SlugResult] {
+  return [slug, { success: 0, error: code, message, ...(version === undefined ? {} : { version }) }];
 }
+
+/** Codes of an item that say more about the whole call than that it failed. */
+const OWN = [...UNSEEN, BROKE] as const;
 
 function allFailed(type: RestType, site: SiteRow, errors: readonly ApplyError[], outcome: object): ServiceError {
   const [first] = errors;
-  const own = UNSEEN.find((code) => code === first?.code);
+  const own = OWN.find((code) => code === first?.code);
   const code = own ?? FAILURES[type];
   return new ServiceError(code, first?.message ?? 'None of these slugs has an update on offer.', {
-    advice: 'Sync the site to see its current state, then try again.',
+    ...(own === BROKE ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: site.id, ...outcome },
   });
 }

@@ -62,7 +62,8 @@ export async function finishInterrupted(
   const aside = found.flatMap((one) => one.aside ?? []);
   for (const word of UPDATE_TYPES)
     emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
-  return { updated, errors: [...aside, ...(await inspectSite(ctx, target, updated, null))], silent: false };
+  const inspected = await inspectSite(ctx, target, updated, null);
+  return { ...inspected, errors: [...aside, ...inspected.errors], silent: false };
 }
 
 function appliedIn(

@@ -2,7 +2,7 @@
 
 import type { SiteOutcome } from '../actions/handler.js';
 import { outcomeOfItems } from '../actions/outcomes.js';
-import { type ApplyResult, UNSEEN } from './results.js';
+import { type ApplyResult, BROKE, UNSEEN } from './results.js';
 
 /** One applied update makes the site a success (operations §7.2). */
 export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated' | 'errors'>): SiteOutcome {
@@ -11,9 +11,9 @@ export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated
       done: true,
       facts: { type, slug, name, old_version, new_version },
     })),
-    ...errors.map(({ type, slug, code, message, unknown }) => ({
+    ...errors.map(({ type, slug, new_version, code, message, unknown }) => ({
       done: unknown === true ? null : false,
-      facts: { type, slug, code, message },
+      facts: { type, slug, ...(new_version === undefined ? {} : { new_version }), code, message },
     })),
   ]);
   const [first] = errors;
@@ -21,6 +21,7 @@ export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated
   // A site that was never reached is offline or slow, not a failed update (operations §7.4).
   const unseen = UNSEEN.find((code) => errors.every((error) => error.code === code));
   if (updated.length === 0 && unseen !== undefined) return { ...outcome, code: unseen, message: first.message };
-  const broken = errors.some(({ type }) => type === 'site');
-  return { ...outcome, code: broken ? 'svc_site_offline' : 'svc_update_failed' };
+  if (errors.some(({ code }) => code === BROKE)) return { ...outcome, code: BROKE };
+  const silent = errors.some(({ type }) => type === 'site');
+  return { ...outcome, code: silent ? 'svc_site_offline' : 'svc_update_failed' };
 }

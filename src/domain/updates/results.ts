@@ -45,6 +45,9 @@ export function siteFields({ id, url, name }: Pick<SiteRow, 'id' | 'url' | 'name
 /** Codes of an update whose outcome the site has not shown: it cannot be reached, or is slow. */
 export const UNSEEN = ['svc_site_offline', 'svc_still_running'] as const satisfies readonly ErrorCode[];
 
+/** The code of an update after which the site is down. */
+export const BROKE = 'svc_update_broke_site' satisfies ErrorCode;
+
 export function isUnseen(code: string): boolean {
   return UNSEEN.some((each) => each === code);
 }

@@ -20,6 +20,7 @@ import {
   type Applied,
   type ApplyError,
   type ApplyResult,
+  BROKE,
   failed,
   type Suspect,
   siteFields,
@@ -308,14 +309,14 @@ const OWN_CODES = [
   'svc_still_running',
   'svc_child_version_outdated',
   'svc_update_exception',
-  'svc_update_broke_site',
+  BROKE,
 ] as const;
 
 function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
   const [first] = errors;
   const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
   return new ServiceError(code, first?.message ?? 'The update failed.', {
-    advice: 'Sync the site to see its current state, then try again.',
+    ...(code === BROKE ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
     data: { site_id: siteId, errors },
   });
 }

@@ -128,14 +128,16 @@ async function update(
   const { run_id } = work;
   const result = await runSafely(ctx, target, plan.steps, { run_id, on_suspect, paths }, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;
-  const found = interrupted ? [] : await inspectSite(ctx, target, result.updated, null);
+  const found = interrupted
+    ? { updated: result.updated, errors: [] }
+    : await inspectSite(ctx, target, result.updated, null);
   const protectionFor = ({ type, slug }: Applied) =>
     planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
   return {
     ...answer,
-    updated: result.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
+    updated: found.updated.map((item) => ({ ...item, protection: protectionFor(item) })),
     suspects: result.suspects,
-    errors: [...plan.refused, ...result.errors, ...found],
+    errors: [...plan.refused, ...result.errors, ...found.errors],
     ...(interrupted ? { interrupted } : {}),
   };
 }

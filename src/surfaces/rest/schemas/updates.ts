@@ -51,7 +51,12 @@ export const ignoredByTypeShape = once(() =>
 export const slugResult = once(() =>
   z.union([
     z.object({ success: z.literal(1), name: z.string(), old_version: z.string(), version: z.string() }),
-    z.object({ success: z.literal(0), error: z.string(), message: z.string() }),
+    z.object({
+      success: z.literal(0),
+      error: z.string(),
+      message: z.string(),
+      version: z.string().optional().describe('It is installed, but the site is down since.'),
+    }),
   ]),
 );
 
