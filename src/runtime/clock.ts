@@ -5,6 +5,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
+import { Cron } from 'croner';
 
 /** By how many milliseconds the wall clock was set forward and back. */
 export interface ClockSteps {
@@ -18,6 +19,11 @@ export interface Deadline {
   signal: AbortSignal;
   /** The work ended in time. */
   clear(): void;
+}
+
+/** What is called by a pattern, until it is stopped. */
+export interface CronJob {
+  stop(): void;
 }
 
 export interface Clock {
@@ -41,6 +47,11 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Limits what begins now to `ms`, by `elapsed`. */
   deadline(ms: number): Deadline;
+  /**
+   * Calls `run` at the times of a croner pattern, in UTC, but never while it still runs. What it throws goes to
+   * `failed`.
+   */
+  cron(pattern: string, run: () => Promise<void>, failed: (error: unknown) => void): CronJob;
 }
 
 /** Smaller corrections are within the precision of the two readings; no lease or schedule depends on so little. */
@@ -94,4 +105,7 @@ export const systemClock: Clock = createClock({
     const timer = setTimeout(() => late.abort(), ms);
     return { signal: late.signal, clear: () => clearTimeout(timer) };
   },
+  // Croner reads the clock at least every 30 seconds and computes the next time from it: no step delays a run for longer.
+  cron: (pattern, run, failed) =>
+    new Cron(pattern, { timezone: 'UTC', protect: true, unref: true, catch: failed }, run),
 });

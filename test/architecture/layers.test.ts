@@ -59,7 +59,7 @@ const ONLY: [RegExp, RegExp][] = [
   [/^@streamparser\//, /^src\/outbound\/feed\//],
   [/^standardwebhooks$/, /^src\/outbound\/webhook\//],
   [/^prom-client$/, /^src\/runtime\/telemetry\//],
-  [/^croner$/, /^src\/(runtime\/scheduler|cli)\//],
+  [/^croner$/, /^src\/(runtime\/clock\.ts$|cli\/)/],
   [/^hono\/html$/, /^src\/runtime\/html\.ts$/],
   [/^(hono(?!\/html$)|@hono\/)/, /^src\/surfaces\/|^src\/app\/(service|http-app)\.ts$/],
   [/^@modelcontextprotocol\//, /^src\/surfaces\/mcp\//],

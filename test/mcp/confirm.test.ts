@@ -406,6 +406,7 @@ describe('with a person asked', () => {
         elapsed: () => performance.now(),
         sleep: async () => undefined,
         deadline: systemClock.deadline,
+        cron: systemClock.cron,
       }),
       readOnly: false,
       toolsets: ['sites'],

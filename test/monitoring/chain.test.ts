@@ -3,10 +3,10 @@
  * timetable, on a clock that only this test moves.
  */
 
+import { Cron } from 'croner';
 import { beforeEach, expect, it } from 'vitest';
 import { timetable } from '../../src/app/schedule/timetable.js';
 import { ALONE } from '../../src/runtime/cluster/members.js';
-import { nextRun } from '../../src/runtime/scheduler/timer.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { SYSTEM } from '../support/harness.js';
 import { type Receiver, receiver } from '../support/receiver.js';
@@ -24,6 +24,10 @@ beforeEach(async () => {
   app = await restApp({ sites: 1, jobs: false });
   await app.connect(0);
 });
+
+/** The next time of a pattern after an instant. */
+const nextRun = (pattern: string, after: number) =>
+  new Cron(pattern, { paused: true, timezone: 'UTC' }).nextRun(new Date(after))?.getTime();
 
 /** Runs the tasks of the chain at their times, until then. */
 async function until(end: number): Promise<void> {

@@ -48,6 +48,7 @@ export class HandClock implements Clock {
       elapsed: () => this.time,
       sleep: (ms) => this.sleep(ms),
       deadline: (ms) => this.deadline(ms),
+      cron: () => this.cron(),
     });
   }
   now(): number {
@@ -69,6 +70,10 @@ export class HandClock implements Clock {
   /** Nothing is late here. */
   deadline(_ms: number) {
     return { signal: new AbortController().signal, clear: () => undefined };
+  }
+  /** Nothing runs on schedule here. */
+  cron() {
+    return { stop: () => undefined };
   }
 }
 

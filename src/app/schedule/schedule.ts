@@ -6,8 +6,8 @@
 import type { ClockWork } from '../../domain/clock-steps.js';
 import type { Ctx } from '../../domain/context.js';
 import { isScheduleOn } from '../../domain/settings/effects.js';
+import type { CronJob } from '../../runtime/clock.js';
 import { ALONE, type Members } from '../../runtime/cluster/members.js';
-import { nextRun, startTimer, type Timer } from '../../runtime/scheduler/timer.js';
 import { type ScheduledTask, timetable } from './timetable.js';
 
 const LEASE = 'schedule';
@@ -35,7 +35,7 @@ interface ScheduleParts extends ClockWork {
 export function createSchedule(parts: ScheduleParts): Schedule {
   const tasks = parts.tasks ?? timetable;
   const members = parts.members ?? ALONE;
-  const timers: Timer[] = [];
+  let jobs: CronJob[] = [];
   const running = new Set<Promise<unknown>>();
   let renew: NodeJS.Timeout | null = null;
   /**
@@ -79,10 +79,7 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       if (!ctx.signal.aborted) ctx.log.error({ err: error, entry: task.name }, 'a scheduled run failed');
     }
     if (shared) await runs.partFinished(task.name, parts.owner, ctx.clock.now(), outcome);
-    else {
-      const now = ctx.clock.now();
-      await runs.finished(task.name, now, outcome, nextRun(task.pattern, now));
-    }
+    else await runs.finished(task.name, ctx.clock.now(), outcome);
     return outcome;
   };
   return {
@@ -90,20 +87,21 @@ export function createSchedule(parts: ScheduleParts): Schedule {
       await hold();
       renew = setInterval(() => void hold(), RENEW_MS);
       renew.unref();
-      for (const task of tasks) {
-        const timer = startTimer(task.pattern, parts.ctx().clock, async () => {
+      const { clock, log } = parts.ctx();
+      jobs = tasks.map((task) => {
+        const work = async () => {
           if (task.shared !== true && !(await isOurs())) return;
-          const work = run(task).catch((error: unknown) =>
-            parts.ctx().log.warn({ err: error, entry: task.name }, 'a scheduled run could not be recorded'),
-          );
-          running.add(work);
-          await work.finally(() => running.delete(work));
-        });
-        timers.push(timer);
-      }
+          const done = run(task);
+          running.add(done);
+          await done.finally(() => running.delete(done));
+        };
+        return clock.cron(task.pattern, work, (error) =>
+          log.warn({ err: error, entry: task.name }, 'a scheduled run could not be recorded'),
+        );
+      });
     },
     async stop() {
-      for (const timer of timers) timer.stop();
+      for (const job of jobs) job.stop();
       if (renew !== null) clearInterval(renew);
       await Promise.allSettled(running);
       if (heldUntil.now > 0) await parts.ctx().store.leases.release(LEASE, parts.owner);

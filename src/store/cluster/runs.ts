@@ -11,7 +11,6 @@ interface ScheduleRun extends Row {
   last_started: number | null;
   last_finished: number | null;
   last_outcome: string;
-  next_run: number | null;
 }
 
 /** The part that one process ran of an entry that all processes share. */
@@ -34,13 +33,8 @@ export function createRuns(db: Db) {
       );
     },
 
-    async finished(name: string, at: number, outcome: string, nextRun: number | null): Promise<void> {
-      await db.run('UPDATE schedule_run SET last_finished = ?, last_outcome = ?, next_run = ? WHERE name = ?', [
-        at,
-        outcome,
-        nextRun,
-        name,
-      ]);
+    async finished(name: string, at: number, outcome: string): Promise<void> {
+      await db.run('UPDATE schedule_run SET last_finished = ?, last_outcome = ? WHERE name = ?', [at, outcome, name]);
     },
 
     /** Records the start of an entry of which every process runs a part: one row per process. */
@@ -75,7 +69,7 @@ export function createRuns(db: Db) {
 
     list(): Promise<ScheduleRun[]> {
       return db.all<ScheduleRun>(
-        'SELECT name, last_started, last_finished, last_outcome, next_run FROM schedule_run ORDER BY name',
+        'SELECT name, last_started, last_finished, last_outcome FROM schedule_run ORDER BY name',
       );
     },
   };

@@ -102,8 +102,7 @@ CREATE TABLE schedule_run (
   name TEXT PRIMARY KEY,
   last_started INTEGER,
   last_finished INTEGER,
-  last_outcome TEXT NOT NULL DEFAULT '',
-  next_run INTEGER
+  last_outcome TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 -- The same for entries that every process takes a share of, by process.
 CREATE TABLE schedule_part (
