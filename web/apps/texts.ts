@@ -43,13 +43,13 @@ export const say = {
     go: (count: number) => (count === 1 ? 'Update this one' : `Update these ${count}`),
     goSure: 'Updates the site now. An update that breaks it is rolled back.',
     updated: 'updated',
-    putBack: 'rolled back',
-    heldBack: 'quarantined',
+    rolledBack: 'rolled back',
+    quarantined: 'quarantined',
     failed: 'not updated',
     suspect: 'needs a look',
-    undo: 'Restore the old version',
-    undoSure: (version: string) => `Restores ${version} on the site now.`,
-    undone: (version: string, well: boolean) =>
+    rollBack: 'Restore the old version',
+    rollBackSure: (version: string) => `Restores ${version} on the site now.`,
+    result: (version: string, well: boolean) =>
       `${version} is restored; the site ${well ? 'works' : 'does not work properly'}.`,
   },
 };

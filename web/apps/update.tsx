@@ -70,13 +70,13 @@ function Planned({ item }: { item: Item }) {
 function Done({ item, update, host }: { item: Item; update: Update; host: Host }) {
   const [outcome, setOutcome] = useState('');
   const suspect = update.suspects.find(({ slug }) => slug === item.slug);
-  const putBack = async () => {
+  const rollBack = async () => {
     const args = { site_id_or_domain: update.site_id, type: item.type, slug: item.slug, to_version: item.old_version };
     const result = await host.call('svc-roll-back-v1', args);
     const { version, well } = (result.structuredContent ?? {}) as { version?: string; well?: boolean };
-    setOutcome(result.isError === true ? textOf(result) : say.update.undone(version ?? '', well === true));
+    setOutcome(result.isError === true ? textOf(result) : say.update.result(version ?? '', well === true));
   };
-  const canUndo = host.canCall && outcome === '' && (item.type === 'plugin' || item.type === 'theme');
+  const canRollBack = host.canCall && outcome === '' && (item.type === 'plugin' || item.type === 'theme');
   return (
     <li class="item">
       <Versions item={item} />
@@ -88,9 +88,9 @@ function Done({ item, update, host }: { item: Item; update: Update; host: Host }
           {finding}
         </p>
       ))}
-      {canUndo && (
-        <Press quiet sure={say.update.undoSure(item.old_version)} onPress={putBack}>
-          {say.update.undo}
+      {canRollBack && (
+        <Press quiet sure={say.update.rollBackSure(item.old_version)} onPress={rollBack}>
+          {say.update.rollBack}
         </Press>
       )}
       {outcome !== '' && <p>{outcome}</p>}
@@ -99,8 +99,8 @@ function Done({ item, update, host }: { item: Item; update: Update; host: Host }
 }
 
 const OUTCOMES: Record<string, string> = {
-  svc_update_rolled_back: say.update.putBack,
-  svc_version_quarantined: say.update.heldBack,
+  svc_update_rolled_back: say.update.rolledBack,
+  svc_version_quarantined: say.update.quarantined,
 };
 
 function Failed({ problem, planned }: { problem: Problem; planned: readonly Item[] }) {

@@ -169,12 +169,12 @@ export const en = {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },
-  putBack: {
+  rollBack: {
     button: 'Roll back',
     title: (name: string, version: string) => `Roll ${name} back to ${version}?`,
     text: 'The files of the earlier version are restored, and the site is checked before and after. The database stays as it is.',
-    well: (version: string) => `Version ${version} is restored, and the site works.`,
-    notWell: 'The site still does not work properly: take a look.',
+    healthy: (version: string) => `Version ${version} is restored, and the site works.`,
+    unhealthy: 'The site still does not work properly: take a look.',
   },
   jobs: {
     type: {
@@ -336,7 +336,7 @@ export const en = {
   },
   guard: {
     title: 'Update protection',
-    neverLooked: 'never checked',
+    neverChecked: 'never checked',
     on: 'Plugin and theme updates are checked, and rolled back within a minute if they break the site.',
     off: 'Without the guard nothing is rolled back automatically. The guard is one small file, written by the MainWP Child plugin.',
     ask: 'Check now',
@@ -372,7 +372,7 @@ export const en = {
       guarded === sites ? 'all guarded' : guarded === 0 ? 'none guarded' : `${guarded} of ${sites} guarded`,
     fixing: (sites: number) => `fixes a vulnerability on ${sites}`,
     fixes: 'Fixes:',
-    held: 'Quarantined',
+    quarantined: 'Quarantined',
     go: (count: string) => `Update ${plural(count, 'site', 'sites')}`,
     previewTitle: (name: string) => `Update ${name}`,
     result: 'Result',
@@ -382,15 +382,15 @@ export const en = {
         : `${plural(updated, 'update was', 'updates were')} applied, ${failed} not.`,
     story: 'History',
     noStory: 'No protected updates yet.',
-    looking: 'Checking the site first …',
+    checking: 'Checking the site first …',
     steps: 'Steps',
-    wellAfter: (time: string) => `working again ${time} after the update`,
+    healthyAfter: (time: string) => `working again ${time} after the update`,
     by: { guard: 'rolled back by the guard', sitefleet: 'rolled back by Sitefleet' },
     askTitle: (name: string) => `Update ${name}?`,
     promise:
       'The site is checked before and after. An update that breaks a protected site is rolled back and quarantined.',
   },
-  held: {
+  quarantine: {
     title: 'Quarantined',
     about:
       'These versions broke a site. They are not installed there, or on any site, until a newer version is available, or you lift the quarantine.',

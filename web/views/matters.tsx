@@ -22,13 +22,13 @@ import { Icon } from '../parts/icon.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { PutBack } from './put-back.js';
+import { RollBack } from './roll-back.js';
 
 type Attention = paths['/fleet/attention']['get']['responses'][200]['content']['application/json']['data'];
 type Matter = Attention['matters'][number];
 type Case = Matter['cases'][number];
 
-const LOOK: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all: string | null }> = {
+const STYLES: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all: string | null }> = {
   broken_update: { tone: 'bad', icon: OctagonX, all: null },
   down_after_update: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
   down: { tone: 'bad', icon: ArrowDownCircle, all: '/sites?monitor=down' },
@@ -46,7 +46,7 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
   return (
     <div class="matters">
       {matters.map((matter) => {
-        const { tone, icon, all } = LOOK[matter.matter];
+        const { tone, icon, all } = STYLES[matter.matter];
         // Vulnerabilities are listed per item but counted per site.
         const more = matter.matter === 'vulnerable' ? 0 : matter.count - matter.cases.length;
         return (
@@ -148,7 +148,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   switch (matter) {
     case 'broken_update':
       return (
-        <PutBack
+        <RollBack
           siteId={one.site_id}
           of={{ change_id: one.change_id ?? '' }}
           name={one.item ?? ''}
@@ -201,7 +201,7 @@ function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect']
         {t.now.check}
       </Button>
       {suspect !== undefined && type !== undefined && (
-        <PutBack siteId={siteId} of={{ type, slug: suspect.slug }} name={suspect.name} version={suspect.old_version} />
+        <RollBack siteId={siteId} of={{ type, slug: suspect.slug }} name={suspect.name} version={suspect.old_version} />
       )}
     </span>
   );

@@ -54,7 +54,7 @@ export function GuardCard({ id }: { id: number }) {
               <Protection by={protectionOf(guard.installed)} />
               {guard.version !== null && <span class="muted">{guard.version}</span>}
               <span class="muted">
-                <Time iso={guard.looked_at} otherwise={t.guard.neverLooked} />
+                <Time iso={guard.looked_at} otherwise={t.guard.neverChecked} />
               </span>
             </p>
             <p class="small">{guard.installed === true ? t.guard.on : t.guard.off}</p>

@@ -17,7 +17,7 @@ import { number, span, Time } from '../parts/time.js';
 import { showFailure } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { type Offer, offersOf } from './offers.js';
-import { PutBack } from './put-back.js';
+import { RollBack } from './roll-back.js';
 import type { SiteRecord } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
 import { useUpdateSettings } from './update-settings.js';
@@ -154,11 +154,11 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
           <Loaded of={story}>
             {({ data }) =>
               data.length === 0 ? (
-                <p class="muted">{running ? t.updates.looking : t.updates.noStory}</p>
+                <p class="muted">{running ? t.updates.checking : t.updates.noStory}</p>
               ) : (
                 <ol class="story">
                   {running && data.every(({ outcome }) => outcome !== null) && (
-                    <li class="open">{t.updates.looking}</li>
+                    <li class="open">{t.updates.checking}</li>
                   )}
                   {data.map((change) => (
                     <StoryLine key={change.change_id} change={change} siteId={site.id} write={write} />
@@ -240,7 +240,7 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
         <p class="muted small">
           <Time iso={change.settled_at ?? change.started_at} />
           {outcome === 'rolled_back' && change.well_after_ms !== null && (
-            <> · {t.updates.wellAfter(span(change.well_after_ms))}</>
+            <> · {t.updates.healthyAfter(span(change.well_after_ms))}</>
           )}
           {outcome === 'rolled_back' && change.put_back_by !== null && <> · {t.updates.by[change.put_back_by]}</>}
         </p>
@@ -259,7 +259,7 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
         (outcome === 'kept' || outcome === 'broken') &&
         protection !== 'none' &&
         (change.type === 'plugin' || change.type === 'theme') && (
-          <PutBack
+          <RollBack
             siteId={siteId}
             of={{ change_id: change.change_id }}
             name={change.name}

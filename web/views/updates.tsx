@@ -19,7 +19,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { HeldBack } from './held-back.js';
+import { Quarantine } from './quarantine.js';
 import { useUpdateSettings } from './update-settings.js';
 
 const PER_PAGE = 50;
@@ -89,7 +89,7 @@ export function Updates() {
           )
         }
       </Loaded>
-      <HeldBack />
+      <Quarantine />
     </Page>
   );
 }
@@ -125,7 +125,7 @@ function ItemLine({ item }: { item: Item }) {
         <span class="on">{t.updates.onSites(sites)}</span>
         {held_back.length > 0 && (
           <Badge tone="bad" icon={ShieldAlert}>
-            {t.updates.held}
+            {t.updates.quarantined}
           </Badge>
         )}
         {held_back.length === 0 && (type === 'plugin' || type === 'theme') && (
@@ -186,7 +186,7 @@ function ItemSites({ type, slug, name, total }: { type: Item['type']; slug: stri
                   )}
                   {site.held_back && (
                     <Badge tone="bad" icon={ShieldAlert}>
-                      {t.updates.held}
+                      {t.updates.quarantined}
                     </Badge>
                   )}
                 </li>

@@ -14,19 +14,19 @@ import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
-export function HeldBack() {
+export function Quarantine() {
   const write = useMayWrite();
-  const held = useLoad('updates:held', (signal) =>
+  const quarantined = useLoad('updates:quarantine', (signal) =>
     answer(api.GET('/quarantine', { params: { query: { per_page: 50 } }, signal })),
   );
   const [asking, setAsking] = useState<Entry | null>(null);
   const [setting, setSetting] = useState<Entry | null>(null);
-  if (held.data === undefined || held.data.total === 0) return null;
+  if (quarantined.data === undefined || quarantined.data.total === 0) return null;
   return (
-    <Card title={t.held.title}>
-      <p class="small muted">{t.held.about}</p>
+    <Card title={t.quarantine.title}>
+      <p class="small muted">{t.quarantine.about}</p>
       <ul class="log">
-        {held.data.data.map((entry) => (
+        {quarantined.data.data.map((entry) => (
           <li key={`${entry.type} ${entry.slug} ${entry.version}`}>
             <span class="what">
               <Icon of={ShieldAlert} /> <strong>{entry.name}</strong> {entry.version}
@@ -40,22 +40,24 @@ export function HeldBack() {
               , <Time iso={entry.since} />
             </span>
             <span class="muted">
-              {entry.scope === 'fleet' ? t.held.scope.fleet : t.held.scope.site(entry.sites)}
+              {entry.scope === 'fleet' ? t.quarantine.scope.fleet : t.quarantine.scope.site(entry.sites)}
               {entry.fleet_until !== null && (
                 <>
-                  , {t.held.until} <Time iso={entry.fleet_until} />
+                  , {t.quarantine.until} <Time iso={entry.fleet_until} />
                 </>
               )}
             </span>
-            {entry.scope_by !== null && <q class="seen">{t.held.setBy(entry.scope_by, entry.scope_reason ?? '')}</q>}
+            {entry.scope_by !== null && (
+              <q class="seen">{t.quarantine.setBy(entry.scope_by, entry.scope_reason ?? '')}</q>
+            )}
             {entry.evidence[0] !== undefined && <q class="seen">{entry.evidence[0]}</q>}
             {write && (
               <div class="row">
                 <Button small onClick={() => setAsking(entry)}>
-                  {t.held.lift}
+                  {t.quarantine.lift}
                 </Button>
                 <Button small onClick={() => setSetting(entry)}>
-                  {t.held.set[other(entry)]}
+                  {t.quarantine.set[other(entry)]}
                 </Button>
               </div>
             )}
@@ -97,12 +99,12 @@ function SetScope({ entry, close }: { entry: Entry; close: () => void }) {
       onClose={close}
       confirm={
         <Button kind="main" disabled={reason.trim() === ''} onClick={set}>
-          {t.held.set[scope]}
+          {t.quarantine.set[scope]}
         </Button>
       }
     >
-      <p>{t.held.setText}</p>
-      <TextField label={t.held.reason} value={reason} onInput={setReason} />
+      <p>{t.quarantine.setText}</p>
+      <TextField label={t.quarantine.reason} value={reason} onInput={setReason} />
     </Dialog>
   );
 }
@@ -118,15 +120,15 @@ function Lift({ entry, close }: { entry: Entry; close: () => void }) {
   };
   return (
     <Dialog
-      title={t.held.liftTitle(name, version)}
+      title={t.quarantine.liftTitle(name, version)}
       onClose={close}
       confirm={
         <Button kind="danger" onClick={lift}>
-          {t.held.lift}
+          {t.quarantine.lift}
         </Button>
       }
     >
-      <p>{t.held.liftText}</p>
+      <p>{t.quarantine.liftText}</p>
     </Dialog>
   );
 }

@@ -19,14 +19,14 @@ interface Props {
 }
 
 /** Triggers a check, so that the monitor sees at once that the site is up. Fails silently where monitoring is off. */
-async function lookAgain(siteId: number): Promise<void> {
+async function checkAgain(siteId: number): Promise<void> {
   const at = { params: { path: { id_or_domain: String(siteId) } } };
   await answer(api.POST('/monitors/{id_or_domain}/check', at)).catch(() => undefined);
 }
 
-export function PutBack({ siteId, of, name, version }: Props) {
+export function RollBack({ siteId, of, name, version }: Props) {
   const [open, setOpen] = useState(false);
-  const putBack = async () => {
+  const rollBack = async () => {
     await trying(async () => {
       const { data, message } = await answer(
         api.POST('/sites/{id_or_domain}/rollback', {
@@ -34,8 +34,8 @@ export function PutBack({ siteId, of, name, version }: Props) {
           body: of,
         }),
       );
-      if (data.well) await lookAgain(siteId);
-      return data.well ? t.putBack.well(data.version) : `${message} ${t.putBack.notWell}`;
+      if (data.well) await checkAgain(siteId);
+      return data.well ? t.rollBack.healthy(data.version) : `${message} ${t.rollBack.unhealthy}`;
     });
     setOpen(false);
     refresh('now:', 'site:');
@@ -43,19 +43,19 @@ export function PutBack({ siteId, of, name, version }: Props) {
   return (
     <>
       <Button small icon={Undo2} onClick={() => setOpen(true)}>
-        {t.putBack.button}
+        {t.rollBack.button}
       </Button>
       {open && (
         <Dialog
-          title={t.putBack.title(name, version)}
+          title={t.rollBack.title(name, version)}
           onClose={() => setOpen(false)}
           confirm={
-            <Button kind="main" icon={Undo2} onClick={putBack}>
-              {t.putBack.button}
+            <Button kind="main" icon={Undo2} onClick={rollBack}>
+              {t.rollBack.button}
             </Button>
           }
         >
-          <p>{t.putBack.text}</p>
+          <p>{t.rollBack.text}</p>
         </Dialog>
       )}
     </>
