@@ -11,7 +11,7 @@ import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
 import { settleInterrupted } from '../domain/updates/safe/unsettled.js';
-import { judgeVersions } from '../domain/vulnerabilities/judge.js';
+import { classifyVersions } from '../domain/vulnerabilities/classify.js';
 import type { Callable } from '../operation/operation.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
@@ -209,9 +209,9 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   };
 
   /** Newly installed versions are matched with the vulnerability feed before the caller's next call. */
-  const judgeInstalled = async () => {
+  const classifyInstalled = async () => {
     if (vulnerabilities.source === null || closing.signal.aborted) return;
-    await judgeVersions(ownCtx(), JUDGED_AT_ONCE).catch((error: unknown) => {
+    await classifyVersions(ownCtx(), CLASSIFIED_AT_ONCE).catch((error: unknown) => {
       if (!closing.signal.aborted) log.warn({ err: error }, 'new versions will be checked later');
     });
   };
@@ -223,7 +223,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     } finally {
       // Before a caller gets its result, the action log has it, and installed versions have been matched.
       await recorder.flush();
-      await judgeInstalled();
+      await classifyInstalled();
     }
   };
 
@@ -353,7 +353,7 @@ async function fleetMetrics(ctx: Ctx) {
 }
 
 /** A call installs a few versions. More than that were left by a process that died: the schedule matches those. */
-const JUDGED_AT_ONCE = 400;
+const CLASSIFIED_AT_ONCE = 400;
 
 /** The URL of the service if no public address is configured. */
 export function localUrl({ host, port }: Config): string {

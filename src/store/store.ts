@@ -62,8 +62,8 @@ import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
 import { createVulnerabilityAlerts } from './vulnerabilities/alerts.js';
+import { createClassifications } from './vulnerabilities/classifications.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
-import { createJudgements } from './vulnerabilities/judgements.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
 
 export function createStore(db: Db, vault: Vault) {
@@ -84,7 +84,7 @@ export function createStore(db: Db, vault: Vault) {
     quarantine: createQuarantine(db),
     findings: createFindings(db),
     vulnerabilityFeeds: createVulnerabilityFeeds(db),
-    judgements: createJudgements(db),
+    classifications: createClassifications(db),
     vulnerabilityAlerts: createVulnerabilityAlerts(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { classify } from '../../src/domain/monitoring/classify.js';
 import { pruneMonitoring, runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
 import { checkMonitor } from '../../src/domain/monitoring/edit.js';
-import { judge } from '../../src/domain/monitoring/judge.js';
 import { effectiveSettings, type MonitorSettings, nextTurn } from '../../src/domain/monitoring/settings.js';
 import type { HttpAnswer, HttpProbe } from '../../src/outbound/probe/probe.js';
 import { bareSite } from '../support/bare-site.js';
@@ -65,14 +65,14 @@ describe('the verdict on one answer', () => {
     ['an empty page where a keyword is wanted', answers(200), { type: 'keyword', keyword: 'good' }, 'failing'],
     ['the keyword on an error page', answers(500, { body: 'good' }), { type: 'keyword', keyword: 'good' }, 'failing'],
   ])('%s', (_, answer, change, kind) => {
-    expect(judge(answer, { ...SETTINGS, ...change }).kind).toBe(kind);
+    expect(classify(answer, { ...SETTINGS, ...change }).kind).toBe(kind);
   });
 
   it('takes only a silence for one', () => {
-    expect(judge(silence(), SETTINGS)).toMatchObject({ silent: true, http_code: null, ping_ms: null });
-    expect(judge(answers(500), SETTINGS)).toMatchObject({ silent: false, http_code: 500, ping_ms: 120 });
+    expect(classify(silence(), SETTINGS)).toMatchObject({ silent: true, http_code: null, ping_ms: null });
+    expect(classify(answers(500), SETTINGS)).toMatchObject({ silent: false, http_code: 500, ping_ms: 120 });
     const blocked = answers(0, { failure: { kind: 'blocked_address', message: 'private' } });
-    expect(judge(blocked, SETTINGS)).toMatchObject({ kind: 'failing', silent: false });
+    expect(classify(blocked, SETTINGS)).toMatchObject({ kind: 'failing', silent: false });
   });
 });
 
@@ -157,13 +157,13 @@ describe('a run', () => {
     app.clock.move(5 * MINUTE);
     await run();
     expect(asked).toHaveLength(3);
-    expect(await one(id)).toMatchObject({ status: 2, failures: 1, settled: 1 });
+    expect(await one(id)).toMatchObject({ status: 2, failures: 1, confirmed: 1 });
     app.clock.move(19_000);
     await run();
     expect(asked).toHaveLength(3);
     app.clock.move(1_000);
     await run();
-    expect(await one(id)).toMatchObject({ status: 0, failures: 2, settled: 0, last_http_code: 500 });
+    expect(await one(id)).toMatchObject({ status: 0, failures: 2, confirmed: 0, last_http_code: 500 });
     expect(app.events.map(({ name }) => name)).toContain('monitor.down');
     // Known to be down: requested once per turn.
     const before = asked.length;
@@ -193,7 +193,7 @@ describe('a run', () => {
       app.clock.move(5 * MINUTE);
     }
     expect(asked.slice(0, 2).map(({ method }) => method)).toEqual(['HEAD', 'GET']);
-    expect(await one(id)).toMatchObject({ status: 2, failures: 0, settled: 1 });
+    expect(await one(id)).toMatchObject({ status: 2, failures: 0, confirmed: 1 });
     expect(app.events.filter(({ name }) => name.startsWith('monitor.'))).toEqual([]);
   });
 
@@ -259,7 +259,7 @@ describe('a run', () => {
     await run();
     const { items } = await app.service.store.monitorResults.incidents(id, 1, 10);
     expect(items).toMatchObject([{ ended_at: app.clock.now() }]);
-    expect(await one(id)).toMatchObject({ status: 99, settled: 1, next_check_at: null });
+    expect(await one(id)).toMatchObject({ status: 99, confirmed: 1, next_check_at: null });
   });
 
   it('drops a result that was measured before the settings changed', async () => {

@@ -289,7 +289,7 @@ describe('a process that was paused', () => {
         down_count: 1,
         msg: 'stale',
       },
-      state: { settled: 0, reported: 0, failures: 1, flapping_until: null },
+      state: { confirmed: 0, reported: 0, failures: 1, flapping_until: null },
       next_check_at: clock.now() + MINUTE,
       hours: [{ hour: 1, up_s: 1, down_s: 0, pending_s: 0, ping_ms: null }],
       incident: 'open' as const,

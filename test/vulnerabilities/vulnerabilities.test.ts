@@ -380,7 +380,7 @@ describe('a feed that was read', () => {
     install(app, 0, {});
     await app.call('sync-sites', { site_ids_or_domains: [1] });
     expect(await box()).toEqual([1, [['1.2']]]);
-    expect(await app.cell('SELECT count(*) FROM version_to_judge')).toBe(0);
+    expect(await app.cell('SELECT count(*) FROM unclassified_version')).toBe(0);
   });
 
   it('follows the feed: what is new, changed and gone', async () => {
@@ -423,13 +423,13 @@ describe('a feed that was read', () => {
     await app.row('https://never.example/');
     expect(await app.call('list-vulnerabilities')).toMatchObject({ vulnerable_sites: 2, unknown_sites: 1 });
     expect(await app.call('search-fleet', { vulnerable: false })).toMatchObject({ total: 1, unknown: 1 });
-    await app.db.run("INSERT INTO version_to_judge SELECT id, '2.0', 0 FROM package WHERE slug = ?", [BOX]);
-    // Directly from the store, because each call judges waiting items.
+    await app.db.run("INSERT INTO unclassified_version SELECT id, '2.0', 0 FROM package WHERE slug = ?", [BOX]);
+    // Directly from the store, because each call classifies waiting items.
     const { store } = app.service;
     const filter = { severities: [], tags: [], clients: [], denied: [] };
-    expect((await store.vulnerabilities.page(filter, 1, 1, 1)).unknown).toEqual({ judged: 2, all: 4 });
+    expect((await store.vulnerabilities.page(filter, 1, 1, 1)).unknown).toEqual({ unclassified: 2, all: 4 });
     await app.call('list-sites');
-    expect((await store.vulnerabilities.page(filter, 1, 1, 1)).unknown).toEqual({ judged: 1, all: 4 });
+    expect((await store.vulnerabilities.page(filter, 1, 1, 1)).unknown).toEqual({ unclassified: 1, all: 4 });
   });
 
   it('has figures for Prometheus', async () => {

@@ -7,7 +7,7 @@ import type { CheckOutcome } from './check.js';
 import type { MonitorSettings } from './settings.js';
 import { advance, flapWindow, isChange, type MonitorRecord, PENDING, UP } from './state.js';
 
-export interface JudgedCheck extends CheckOutcome {
+export interface ClassifiedCheck extends CheckOutcome {
   monitor: MonitorRow;
   settings: MonitorSettings;
   /** Until when the monitor is claimed for this check; null for a manual check, which needs no claim. */
@@ -20,14 +20,14 @@ export interface JudgedCheck extends CheckOutcome {
  */
 export async function applyChecks(
   ctx: Ctx,
-  looks: readonly JudgedCheck[],
+  checks: readonly ClassifiedCheck[],
 ): Promise<{ stored: number; alerts: number }> {
-  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  if (checks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
-  const earlier = await earlierChanges(ctx, looks, now);
-  const records = looks.map(({ monitor, settings, verdict, claim }) => {
-    const judged = advance(monitor, verdict, settings, now, earlier.get(monitor.site_id) ?? 0);
-    const record: MonitorRecord = { ...judged, claim };
+  const earlier = await earlierChanges(ctx, checks, now);
+  const records = checks.map(({ monitor, settings, classification, claim }) => {
+    const next = advance(monitor, classification, settings, now, earlier.get(monitor.site_id) ?? 0);
+    const record: MonitorRecord = { ...next, claim };
     return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
   });
   const { stored, alerts } = await ctx.store.monitorResults.record(records);
@@ -40,7 +40,7 @@ function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): Monito
   return {
     ...record,
     beat: { ...record.beat, status: record.beat.status === UP ? UP : PENDING, important: false, down_count: 0 },
-    state: { settled: monitor.settled, reported: monitor.reported, failures: 0, flapping_until: null },
+    state: { confirmed: monitor.confirmed, reported: monitor.reported, failures: 0, flapping_until: null },
     // Unchanged: a monitor that was just switched off still waits for the run that closes its open incident.
     next_check_at: monitor.next_check_at,
     hours: [],
@@ -50,10 +50,10 @@ function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): Monito
 }
 
 /** How often each site that changes now has changed lately; one query per distinct window. */
-async function earlierChanges(ctx: Ctx, looks: readonly JudgedCheck[], now: number): Promise<Map<number, number>> {
+async function earlierChanges(ctx: Ctx, checks: readonly ClassifiedCheck[], now: number): Promise<Map<number, number>> {
   const byWindow = new Map<number, number[]>();
-  for (const { monitor, settings, verdict } of looks) {
-    if (!isChange(monitor, verdict, settings)) continue;
+  for (const { monitor, settings, classification } of checks) {
+    if (!isChange(monitor, classification, settings)) continue;
     const window = flapWindow(settings.interval);
     byWindow.set(window, [...(byWindow.get(window) ?? []), monitor.site_id]);
   }

@@ -119,16 +119,16 @@ export async function probeCertificate(ctx: Ctx, row: CertificateRow): Promise<P
  */
 export async function storeCertificates(
   ctx: Ctx,
-  looks: readonly ProbedCertificate[],
+  checks: readonly ProbedCertificate[],
   claim: number | null,
 ): Promise<{ stored: number; alerts: number }> {
-  if (looks.length === 0) return { stored: 0, alerts: 0 };
+  if (checks.length === 0) return { stored: 0, alerts: 0 };
   const now = ctx.clock.now();
   const stored = await ctx.store.certificates.save(
-    looks.map((look) => ({ ...recordOf(look, now), claim })),
+    checks.map((check) => ({ ...recordOf(check, now), claim })),
     now,
   );
-  const kept = looks.filter(({ row }) => stored.has(row.site_id));
+  const kept = checks.filter(({ row }) => stored.has(row.site_id));
   for (const { row, answer } of kept) {
     const fingerprint = answer?.facts?.fingerprint;
     if (fingerprint === undefined || row.fingerprint === null || row.fingerprint === fingerprint) continue;
@@ -138,7 +138,7 @@ export async function storeCertificates(
       facts: { fingerprint, previous: row.fingerprint },
     });
   }
-  const alerts = await ctx.store.alerts.add(kept.flatMap((look) => alertsOf(look, now)));
+  const alerts = await ctx.store.alerts.add(kept.flatMap((check) => alertsOf(check, now)));
   emitAlerts(ctx.events, alerts);
   return { stored: kept.length, alerts: alerts.length };
 }

@@ -3,7 +3,7 @@
 import type { HttpAnswer, ProbeMethod } from '../../outbound/probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
-import { judge, type Verdict } from './judge.js';
+import { type Classification, classify } from './classify.js';
 import { type MonitorSettings, methodOf } from './settings.js';
 
 /** Enough to recognize a maintenance page; a keyword may be anywhere. */
@@ -11,7 +11,7 @@ const PAGE_BYTES = 32 * 1024;
 const KEYWORD_BYTES = 2 * 1024 * 1024;
 
 export interface CheckOutcome {
-  verdict: Verdict;
+  classification: Classification;
   answer: HttpAnswer;
 }
 
@@ -33,13 +33,14 @@ export async function checkOnce(
 ): Promise<CheckOutcome> {
   const method = methodOf(settings);
   const first = await once(ctx, monitor, settings, method, options);
-  const { verdict, answer } = first;
-  if (verdict.kind === 'failing' && monitor.settled === 1) {
+  const { classification, answer } = first;
+  if (classification.kind === 'failing' && monitor.confirmed === 1) {
     // Only a body distinguishes maintenance from an outage, and a 503 without one is mostly maintenance.
-    const again = verdict.http_code === 503 && method === 'HEAD' && settings.type !== 'ping' ? 'GET' : method;
+    const again = classification.http_code === 503 && method === 'HEAD' && settings.type !== 'ping' ? 'GET' : method;
     return once(ctx, monitor, settings, again, options);
   }
-  const emptyPage = verdict.kind === 'up' && method !== 'HEAD' && answer.http_status === 200 && answer.body === '';
+  const emptyPage =
+    classification.kind === 'up' && method !== 'HEAD' && answer.http_status === 200 && answer.body === '';
   return emptyPage ? once(ctx, monitor, settings, method, options) : first;
 }
 
@@ -61,5 +62,5 @@ async function once(
     maxBytes: settings.type === 'keyword' ? KEYWORD_BYTES : settings.type === 'ping' ? 0 : PAGE_BYTES,
     signal: ctx.signal,
   });
-  return { verdict: judge(answer, settings), answer };
+  return { classification: classify(answer, settings), answer };
 }

@@ -95,17 +95,18 @@ export async function checkMonitor(ctx: Ctx, siteId: number) {
   const settings = effectiveSettings(row, global);
   const logins = await ctx.store.monitors.logins([siteId]);
   const check = await checkOnce(ctx, row, settings, { login: logins.get(siteId), limit: LONGEST_BY_HAND_S / 2 });
-  const { verdict, answer } = check;
-  const ours = verdict.silent && row.settled === UP && (await (await ownNetwork(ctx)).explainsSilence());
+  const { classification, answer } = check;
+  const ours = classification.silent && row.confirmed === UP && (await (await ownNetwork(ctx)).explainsSilence());
   if (!ours) await applyChecks(ctx, [{ ...check, monitor: row, settings, claim: null }]);
   return {
-    http_code: verdict.http_code ?? 0,
+    http_code: classification.http_code ?? 0,
     // Neither up nor down: WordPress' maintenance page, or silence caused by our own network.
-    uptime_status: verdict.kind === 'up' ? 'up' : ours || verdict.kind === 'maintenance' ? 'pending' : 'down',
+    uptime_status:
+      classification.kind === 'up' ? 'up' : ours || classification.kind === 'maintenance' ? 'pending' : 'down',
     status: (await getMonitorBasic(ctx, siteId)).last_status,
-    response_time_ms: verdict.ping_ms,
+    response_time_ms: classification.ping_ms,
     timing: wholeMilliseconds(answer.timing),
-    msg: ours ? 'Nothing answers, not even the reference addresses: our own network is down.' : verdict.msg,
+    msg: ours ? 'Nothing answers, not even the reference addresses: our own network is down.' : classification.msg,
     checked_at: isoTime(ctx.clock.now()),
   };
 }

@@ -4,7 +4,7 @@ import type { HttpAnswer } from '../../outbound/probe/probe.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
-import { judge } from './judge.js';
+import { classify } from './classify.js';
 import { effectiveSettings, type MonitorSettings } from './settings.js';
 import { advance, flapWindow, type MonitorRecord } from './state.js';
 
@@ -57,9 +57,12 @@ function pastOf(
     own.interval = interval(at);
     const window = at - flapWindow(own.interval);
     const earlier = changes.filter((change) => change >= window).length;
-    const record: MonitorRecord = Object.assign(advance(monitor, judge(answer(answerAt(at)), own), own, at, earlier), {
-      claim: null,
-    });
+    const record: MonitorRecord = Object.assign(
+      advance(monitor, classify(answer(answerAt(at)), own), own, at, earlier),
+      {
+        claim: null,
+      },
+    );
     records.push(record);
     if (record.beat.important) changes.push(at);
     goOn(monitor, record);

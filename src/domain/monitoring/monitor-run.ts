@@ -8,7 +8,7 @@ import type { Members } from '../../runtime/cluster/members.js';
 import { storageFailure } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import type { MonitoringDefaults } from '../settings/effects.js';
-import { applyChecks, type JudgedCheck } from './apply.js';
+import { applyChecks, type ClassifiedCheck } from './apply.js';
 import { checkOnce } from './check.js';
 import { type ClaimedMonitor, Claims, type HeldClaim } from './claims.js';
 import { type OwnNetwork, ownNetwork } from './own-network.js';
@@ -27,7 +27,7 @@ const POSTPONE_MS = 60_000;
 /** In total much shorter than a claim. */
 const RECORD_PAUSES_MS = [50, 200, 500, 1000] as const;
 
-type Judged = Omit<JudgedCheck, 'claim'> & { claim: HeldClaim };
+type Classified = Omit<ClassifiedCheck, 'claim'> & { claim: HeldClaim };
 
 export class MonitorRun {
   readonly #ctx: Ctx;
@@ -40,7 +40,7 @@ export class MonitorRun {
   /** The context of checks: its signal ends with the run. */
   readonly #checkCtx: Ctx;
   #queue: ClaimedMonitor[] = [];
-  #results: Judged[] = [];
+  #results: Classified[] = [];
   #failed: HeldClaim[] = [];
   #storedAt: number;
   #claimAgainAt = 0;
@@ -152,7 +152,7 @@ export class MonitorRun {
     return this.#offline;
   }
 
-  /** Stores judged results. Unreachable sites are not recorded while our own network may be the cause. */
+  /** Stores classified results. Unreachable sites are not recorded while our own network may be the cause. */
   async #store(): Promise<void> {
     const [all, failed] = [this.#results, this.#failed];
     this.#results = [];
@@ -161,8 +161,8 @@ export class MonitorRun {
     await this.#claims.giveBack(failed, POSTPONE_MS);
     const group = all.filter(({ claim }) => this.#claims.stands(claim));
     const ours = group.length > 0 && (await this.#isOwnNetworkSilent(group));
-    const believed = ours ? group.filter(({ verdict }) => !verdict.silent) : group;
-    if (ours) await this.#postpone(group.filter(({ verdict }) => verdict.silent));
+    const believed = ours ? group.filter(({ classification }) => !classification.silent) : group;
+    if (ours) await this.#postpone(group.filter(({ classification }) => classification.silent));
     const { stored, alerts } = await this.#record(believed);
     this.#claims.drop(all.map(({ claim }) => claim));
     this.#done.checked += stored;
@@ -171,7 +171,7 @@ export class MonitorRun {
   }
 
   /** Retries while the database is busy and the claims hold: a short lock must not cost a second check. */
-  async #record(results: readonly Judged[]): Promise<{ stored: number; alerts: number }> {
+  async #record(results: readonly Classified[]): Promise<{ stored: number; alerts: number }> {
     const claimed = results.map((result) => ({ ...result, claim: result.claim.until }));
     for (const pause of RECORD_PAUSES_MS) {
       try {
@@ -185,7 +185,7 @@ export class MonitorRun {
   }
 
   /** This machine is offline: other processes may check at once instead; without others, it retries later. */
-  async #postpone(silent: readonly Judged[]): Promise<void> {
+  async #postpone(silent: readonly Classified[]): Promise<void> {
     this.#offline = true;
     this.#done.postponed += silent.length;
     const wait = this.#members.count() > 1 ? 0 : POSTPONE_MS;
@@ -203,10 +203,10 @@ export class MonitorRun {
   }
 
   /** Checked when silence would open an incident, or when most of a group is newly silent. */
-  async #isOwnNetworkSilent(group: readonly Judged[]): Promise<boolean> {
-    const silent = group.filter(({ verdict, monitor }) => verdict.silent && monitor.settled === 1);
-    const answered = group.filter(({ verdict }) => verdict.http_code !== null).length;
-    const opens = silent.some(({ monitor, verdict, settings }) => isChange(monitor, verdict, settings));
+  async #isOwnNetworkSilent(group: readonly Classified[]): Promise<boolean> {
+    const silent = group.filter(({ classification, monitor }) => classification.silent && monitor.confirmed === 1);
+    const answered = group.filter(({ classification }) => classification.http_code !== null).length;
+    const opens = silent.some(({ monitor, classification, settings }) => isChange(monitor, classification, settings));
     if (!opens && (silent.length === 0 || silent.length < answered)) return false;
     this.#network ??= await ownNetwork(this.#ctx, this.#members.host);
     return this.#network.explainsSilence();

@@ -1,13 +1,13 @@
 /**
- * The state machine of a monitor: turns a judged check into the beat, the incident, the alert and the next check. Pure:
- * the same state, verdict and time always have the same consequences, so a restart in the middle changes nothing
- * (REST §6.11.1, §6.11.3).
+ * The state machine of a monitor: turns a classified check into the beat, the incident, the alert and the next check.
+ * Pure: the same state, classification and time always have the same consequences, so a restart in the middle changes
+ * nothing (REST §6.11.1, §6.11.3).
  */
 
 import type { Alert } from '../../runtime/events.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
-import type { Verdict } from './judge.js';
+import type { Classification } from './classify.js';
 import { type MonitorSettings, nextTurn } from './settings.js';
 
 type MonitorAlert = Alert<'monitor.down' | 'monitor.up' | 'monitor.flapping'>;
@@ -40,59 +40,59 @@ function flapHold(intervalMin: number): number {
   return Math.max(30 * MINUTE_MS, 3 * intervalMin * MINUTE_MS);
 }
 
-/** True if the verdict changes the confirmed state: only then must earlier changes be counted. */
-export function isChange(monitor: MonitorRow, verdict: Verdict, settings: MonitorSettings): boolean {
-  if (verdict.kind === 'maintenance') return false;
-  if (verdict.kind === 'up') return monitor.settled === DOWN;
-  return monitor.settled === UP && monitor.failures + 1 > settings.maxretries;
+/** True if the classification changes the confirmed state: only then must earlier changes be counted. */
+export function isChange(monitor: MonitorRow, classification: Classification, settings: MonitorSettings): boolean {
+  if (classification.kind === 'maintenance') return false;
+  if (classification.kind === 'up') return monitor.confirmed === DOWN;
+  return monitor.confirmed === UP && monitor.failures + 1 > settings.maxretries;
 }
 
 /** @param earlierChanges changes of the confirmed state within `flapWindow`, not counting this one */
 export function advance(
   monitor: MonitorRow,
-  verdict: Verdict,
+  classification: Classification,
   settings: MonitorSettings,
   now: number,
   earlierChanges: number,
 ): Omit<MonitorRecord, 'claim'> {
-  const change = isChange(monitor, verdict, settings);
-  const settled = change ? 1 - monitor.settled : monitor.settled;
-  const failing = verdict.kind === 'failing';
+  const change = isChange(monitor, classification, settings);
+  const confirmed = change ? 1 - monitor.confirmed : monitor.confirmed;
+  const failing = classification.kind === 'failing';
   const failures = failing ? monitor.failures + 1 : 0;
-  const status = verdict.kind === 'up' ? UP : failing && settled === DOWN ? DOWN : PENDING;
-  const down_count = status === DOWN ? monitor.down_count + 1 : settled === DOWN ? monitor.down_count : 0;
+  const status = classification.kind === 'up' ? UP : failing && confirmed === DOWN ? DOWN : PENDING;
+  const down_count = status === DOWN ? monitor.down_count + 1 : confirmed === DOWN ? monitor.down_count : 0;
   const turn = nextTurn(now, settings.interval, monitor.phase);
-  const due = dueAlert(monitor, { change, settled, status, earlierChanges, interval: settings.interval }, now);
+  const due = dueAlert(monitor, { change, confirmed, status, earlierChanges, interval: settings.interval }, now);
   const beat = {
     status,
     important: change,
-    ping_ms: verdict.ping_ms,
-    http_code: verdict.http_code,
+    ping_ms: classification.ping_ms,
+    http_code: classification.http_code,
     duration: monitor.last_check_at === null ? 0 : Math.max(0, Math.round((now - monitor.last_check_at) / 1000)),
     down_count,
-    msg: verdict.msg.slice(0, 300),
+    msg: classification.msg.slice(0, 300),
   };
   return {
     site_id: monitor.site_id,
     seq: monitor.seq,
     at: now,
     beat,
-    state: { settled, failures, reported: due.reported, flapping_until: due.flapping_until },
-    next_check_at: failing && settled === UP ? Math.min(now + RETRY_MS, turn) : turn,
-    hours: hourShares(monitor, settings.interval, now, status === UP ? verdict.ping_ms : null),
-    incident: incidentStep(change, settled, status),
+    state: { confirmed, failures, reported: due.reported, flapping_until: due.flapping_until },
+    next_check_at: failing && confirmed === UP ? Math.min(now + RETRY_MS, turn) : turn,
+    hours: hourShares(monitor, settings.interval, now, status === UP ? classification.ping_ms : null),
+    incident: incidentStep(change, confirmed, status),
     alert: due.kind === null ? null : alertOf(monitor, due.kind, beat, now),
   };
 }
 
-function incidentStep(change: boolean, settled: number, status: number): MonitorRecord['incident'] {
-  if (change) return settled === DOWN ? 'open' : 'close';
+function incidentStep(change: boolean, confirmed: number, status: number): MonitorRecord['incident'] {
+  if (change) return confirmed === DOWN ? 'open' : 'close';
   return status === DOWN ? 'continue' : null;
 }
 
 interface Moment {
   change: boolean;
-  settled: number;
+  confirmed: number;
   status: number;
   earlierChanges: number;
   interval: number;
@@ -104,20 +104,20 @@ interface Moment {
  */
 function dueAlert(
   monitor: MonitorRow,
-  { change, settled, status, earlierChanges, interval }: Moment,
+  { change, confirmed, status, earlierChanges, interval }: Moment,
   now: number,
 ): { kind: MonitorAlert['kind'] | null; reported: number; flapping_until: number | null } {
-  const word = settled === DOWN ? 'monitor.down' : 'monitor.up';
-  const held = monitor.flapping_until !== null;
+  const word = confirmed === DOWN ? 'monitor.down' : 'monitor.up';
+  const flapping = monitor.flapping_until !== null;
   if (change) {
     const flapping_until = now + flapHold(interval);
-    if (held) return { kind: null, reported: monitor.reported, flapping_until };
+    if (flapping) return { kind: null, reported: monitor.reported, flapping_until };
     if (earlierChanges + 1 >= FLAP_CHANGES) return { kind: 'monitor.flapping', reported: FLAPPING, flapping_until };
-    return { kind: word, reported: settled, flapping_until: null };
+    return { kind: word, reported: confirmed, flapping_until: null };
   }
-  const certain = status === settled;
-  if (held && certain && now >= (monitor.flapping_until ?? 0))
-    return { kind: word, reported: settled, flapping_until: null };
+  const certain = status === confirmed;
+  if (flapping && certain && now >= (monitor.flapping_until ?? 0))
+    return { kind: word, reported: confirmed, flapping_until: null };
   return { kind: null, reported: monitor.reported, flapping_until: monitor.flapping_until };
 }
 

@@ -31,7 +31,7 @@ export async function alertNewVulnerabilities(ctx: Ctx, first: boolean): Promise
   };
   const single = !first && items <= MOST_SINGLE;
   const alerts: Alert[] = items === 0 ? [] : single ? news.first.map((one) => alertOf(one, at)) : [summary];
-  emitAlerts(ctx.events, await vulnerabilityAlerts.settle(fresh, alerts));
+  emitAlerts(ctx.events, await vulnerabilityAlerts.record(fresh, alerts));
 }
 
 function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found'> {

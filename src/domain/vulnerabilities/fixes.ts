@@ -2,7 +2,7 @@
 
 import { SEVERITIES, type VersionRange } from '../../../schemas/vulnerability.js';
 import type { Ctx } from '../context.js';
-import { isAffected } from './judge.js';
+import { isAffected } from './classify.js';
 
 interface Offer {
   type: number;
@@ -21,7 +21,7 @@ const MOST = 5;
 export async function fixesOf(ctx: Ctx, offers: readonly Offer[]): Promise<Map<number, string[]>> {
   if (ctx.config.vulnerability_feed === null || offers.length === 0) return new Map();
   const fixes = new Map<number, string[]>();
-  for (const { at, cve, title, severity, ranges } of await ctx.store.judgements.ofOffers(offers)) {
+  for (const { at, cve, title, severity, ranges } of await ctx.store.classifications.ofOffers(offers)) {
     const offer = offers[at];
     const listed = fixes.get(at) ?? [];
     if (

@@ -62,12 +62,16 @@ export async function listVulnerabilities(ctx: Ctx, asked: Asked) {
   };
 }
 
-function factsOf({ known, checked_at, note }: FeedState, sites: number, unknown: { judged: number; all: number }) {
+function factsOf(
+  { known, checked_at, note }: FeedState,
+  sites: number,
+  unknown: { unclassified: number; all: number },
+) {
   return {
     checked_at,
     note,
     vulnerable_sites: known ? sites : null,
-    unknown_sites: known ? unknown.judged : unknown.all,
+    unknown_sites: known ? unknown.unclassified : unknown.all,
   };
 }
 

@@ -9,7 +9,7 @@ import type { FeedCopy } from '../../outbound/feed/vulnerability-feed.js';
 import type { FeedRow, StagedEntry } from '../../store/vulnerabilities/feed.js';
 import type { Ctx } from '../context.js';
 import { alertNewVulnerabilities } from './alerts.js';
-import { judgeVersions } from './judge.js';
+import { classifyVersions } from './classify.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -39,7 +39,7 @@ export interface Refreshed {
 
 /** Used by the timetable and the shell. */
 export async function refreshVulnerabilities(ctx: Ctx, options: RefreshOptions = {}): Promise<Refreshed> {
-  await judgeVersions(ctx);
+  await classifyVersions(ctx);
   const { source } = ctx.vulnerabilities;
   if (source === null) return { outcome: 'off', message: 'no feed is configured: SITEFLEET_VULNERABILITY_FEED' };
   const feeds = ctx.store.vulnerabilityFeeds;
@@ -112,8 +112,8 @@ async function look(
     await renew();
   }
   await feeds.remove(gone);
-  await judgeVersions(ctx);
-  await ctx.store.judgements.forgetGone();
+  await classifyVersions(ctx);
+  await ctx.store.classifications.forgetGone();
   await alertNewVulnerabilities(ctx, state?.read_at == null);
   const at = ctx.clock.now();
   await feeds.taken({ source, ...copy.stamp, entries: seen.size, unreadable }, at, at + DAY_MS);

@@ -3,7 +3,7 @@
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { except, type Fragment, fragment } from '../driver/sql-fragments.js';
-import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
+import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 /** Instants in milliseconds. */
 interface BriefClock {
@@ -182,7 +182,7 @@ export function createFleetBrief(db: Db) {
           `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
              ${not('NOT EXISTS (SELECT 1 FROM site_domain l LEFT JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id AND (l.domain IS NULL OR o.expiry_date IS NOT NULL))')} AS domains,
              ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors,
-             ${not(`s.id IN (${UNJUDGED_SITES})`)} AS vulnerabilities`,
+             ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
           ...hidden.args,
           ...hidden.args,
           ...hidden.args,

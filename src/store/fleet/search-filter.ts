@@ -5,7 +5,7 @@ import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
 import { heldOn } from '../safety/quarantine.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
-import { UNJUDGED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
+import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 export type MonitorState = 'up' | 'down' | 'pending' | 'paused' | 'unknown';
 type VersionColumn = 'wp_version' | 'php_version' | 'child_version';
@@ -77,7 +77,7 @@ export function offerCondition({ types, levels }: OfferFilter): Fragment {
 }
 
 const VULNERABLE = '(e.package_id, e.version) IN (SELECT package_id, version FROM vulnerable_version)';
-const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT package_id, version FROM version_to_judge)`;
+const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT package_id, version FROM unclassified_version)`;
 const HELD_BACK = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
   WHERE k.id = e.package_id AND q.version = e.update_version AND ${heldOn('q', 'e.site_id')})`;
 
@@ -108,15 +108,15 @@ export function itemRows({ kind, packages, versions, active, vulnerable, quarant
 
 /** Which sites, with `s` as the site. Empty text = every site. */
 export function siteCondition(filter: FleetFilter): Fragment {
-  return join([...baseConditions(filter), ...judgedConditions(filter).map(({ fits }) => fits)], ' AND ');
+  return join([...baseConditions(filter), ...uncertainConditions(filter).map(({ fits }) => fits)], ' AND ');
 }
 
 /** Sites that match otherwise, but for which a searched value is unknown; undefined if every value is always known. */
 export function unknownCondition(filter: FleetFilter): Fragment | undefined {
-  const judged = judgedConditions(filter);
-  if (judged.length === 0) return undefined;
+  const conditions = uncertainConditions(filter);
+  if (conditions.length === 0) return undefined;
   const unknown = join(
-    judged.map(({ unknown }) => unknown),
+    conditions.map(({ unknown }) => unknown),
     ' OR ',
   );
   return join([...baseConditions(filter), join([fragment('('), unknown, fragment(')')])], ' AND ');
@@ -169,49 +169,51 @@ function monitorCondition({ state, active }: { state: MonitorState; active: numb
   return status === null ? of(`NOT ${on}`, active) : of(`m.status = ? AND ${on}`, status, active);
 }
 
-interface Judged {
+interface UncertainCondition {
   fits: Fragment;
   unknown: Fragment;
 }
 
 /** Conditions on values that may be unknown for a site. */
-function judgedConditions(filter: FleetFilter): Judged[] {
-  const judged = filter.versions.map(
-    ({ column, fitting }): Judged => ({
+function uncertainConditions(filter: FleetFilter): UncertainCondition[] {
+  const conditions = filter.versions.map(
+    ({ column, fitting }): UncertainCondition => ({
       fits: fragment(`s.id IN (SELECT site_id FROM site_detail WHERE ${column} ${IN})`, texts(fitting)),
       unknown: fragment(`s.id IN (SELECT site_id FROM site_detail WHERE ${column} = '')`),
     }),
   );
   const ending = (before: number | undefined, from: string, column: string) => {
     if (before === undefined) return;
-    judged.push({
+    conditions.push({
       fits: fragment(`s.id IN (SELECT site_id FROM ${from} WHERE ${column} < ?)`, before),
       unknown: fragment(`s.id NOT IN (SELECT site_id FROM ${from} WHERE ${column} IS NOT NULL)`),
     });
   };
-  if (filter.vulnerable !== undefined) judged.push(vulnerability(filter.vulnerable, filter.items));
+  if (filter.vulnerable !== undefined) conditions.push(vulnerability(filter.vulnerable, filter.items));
   ending(filter.certificate_before, 'site_certificate', 'valid_to');
   ending(filter.domain_before, 'site_domain d JOIN domain o ON o.name = d.domain', 'o.expiry_date');
-  return judged;
+  return conditions;
 }
 
 function vulnerability(
   { wanted, known, of_item }: NonNullable<FleetFilter['vulnerable']>,
   [item]: readonly ItemFilter[],
-): Judged {
+): UncertainCondition {
   if (!known) return { fits: fragment('0'), unknown: fragment('1') };
   if (of_item)
     return {
       fits: fragment('1'),
       unknown: fragment(
-        `s.id IN (SELECT e.site_id FROM version_to_judge j JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
+        `s.id IN (SELECT e.site_id FROM unclassified_version j JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
            WHERE j.package_id ${IN})`,
         idList(item?.packages ?? []),
       ),
     };
   const vulnerable = `(SELECT site_id FROM (${VULNERABLE_INSTALLS}))`;
   return {
-    fits: fragment(wanted ? `s.id IN ${vulnerable}` : `s.id NOT IN ${vulnerable} AND s.id NOT IN (${UNJUDGED_SITES})`),
-    unknown: fragment(`s.id IN (${UNJUDGED_SITES})${wanted ? ` AND s.id NOT IN ${vulnerable}` : ''}`),
+    fits: fragment(
+      wanted ? `s.id IN ${vulnerable}` : `s.id NOT IN ${vulnerable} AND s.id NOT IN (${UNCLASSIFIED_SITES})`,
+    ),
+    unknown: fragment(`s.id IN (${UNCLASSIFIED_SITES})${wanted ? ` AND s.id NOT IN ${vulnerable}` : ''}`),
   };
 }

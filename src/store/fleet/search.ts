@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { fragment, join, offset } from '../driver/sql-fragments.js';
-import { UNJUDGED_SITES } from '../vulnerabilities/list.js';
+import { UNCLASSIFIED_SITES } from '../vulnerabilities/list.js';
 import {
   type FleetFilter,
   type ItemFilter,
@@ -55,7 +55,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   monitor_active: '(SELECT m.active FROM monitor m WHERE m.site_id = s.id)',
   certificate: '(SELECT c.valid_to FROM site_certificate c WHERE c.site_id = s.id)',
   domain: '(SELECT o.expiry_date FROM site_domain l JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id)',
-  vulnerabilities: `CASE WHEN EXISTS (${FEED_READ}) AND s.id NOT IN (${UNJUDGED_SITES}) THEN
+  vulnerabilities: `CASE WHEN EXISTS (${FEED_READ}) AND s.id NOT IN (${UNCLASSIFIED_SITES}) THEN
     (SELECT count(*) FROM site_extension i JOIN vulnerable_version w ON w.package_id = i.package_id AND w.version = i.version WHERE i.site_id = s.id)
     + (SELECT count(*) FROM vulnerable_version w WHERE w.package_id = 0 AND w.version = d.wp_version) END`,
   slug: 'p.slug',
@@ -68,7 +68,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
 /** Columns that describe the item, if one is searched for. */
 const ITEM_COLUMNS: Readonly<Record<string, string>> = {
   vulnerabilities: `CASE WHEN EXISTS (${FEED_READ})
-    AND NOT EXISTS (SELECT 1 FROM version_to_judge j WHERE j.package_id = e.package_id AND j.version = e.version)
+    AND NOT EXISTS (SELECT 1 FROM unclassified_version j WHERE j.package_id = e.package_id AND j.version = e.version)
     THEN (SELECT count(*) FROM vulnerable_version w WHERE w.package_id = e.package_id AND w.version = e.version) END`,
 };
 export type SearchColumn = keyof typeof COLUMNS;

@@ -71,7 +71,7 @@ export function createMonitorClaims(db: Db, vault: Vault) {
           ...args,
         ),
         sql(
-          `UPDATE monitor SET next_check_at = NULL, status = 99, settled = 1, told = 1, failures = 0, down_count = 0, flapping_until = NULL,
+          `UPDATE monitor SET next_check_at = NULL, status = 99, confirmed = 1, told = 1, failures = 0, down_count = 0, flapping_until = NULL,
              seq = seq + 1 WHERE ${where}`,
           ...args,
         ),

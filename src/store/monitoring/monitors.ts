@@ -29,7 +29,7 @@ export interface MonitorRow extends Row, MonitorOwnSettings {
   suspended: number;
   ssl_verify: number;
   status: number;
-  settled: number;
+  confirmed: number;
   reported: number;
   failures: number;
   down_count: number;
@@ -59,7 +59,7 @@ export interface MonitorFilter extends ListedSites<MonitorStatus> {
 /** The columns of `MonitorRow` that come from the monitor itself; the others come from its site. */
 export const OWN_COLUMNS = [
   ...['active', 'interval_min', 'timeout_s', 'maxretries', 'type', 'method', 'expected_status', 'keyword'],
-  ...['status', 'settled', 'told AS reported', 'failures', 'down_count', 'flapping_until'],
+  ...['status', 'confirmed', 'told AS reported', 'failures', 'down_count', 'flapping_until'],
   ...['last_check_at', 'last_http_code', 'last_ping_ms', 'last_msg', 'next_check_at', 'seq', 'phase'],
 ];
 const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, ${OWN_COLUMNS.map((name) => `m.${name}`).join(', ')}`;

@@ -30,7 +30,7 @@ export interface CheckRecord<A extends NewAlert = NewAlert> {
     down_count: number;
     msg: string;
   };
-  state: { settled: number; reported: number; failures: number; flapping_until: number | null };
+  state: { confirmed: number; reported: number; failures: number; flapping_until: number | null };
   next_check_at: number | null;
   hours: readonly HourShare[];
   incident: 'open' | 'continue' | 'close' | null;
@@ -57,14 +57,14 @@ export function beatValues({ at, beat }: CheckRecord): Value[] {
 }
 
 /** Sets what a check leaves in its monitor, besides `seq`. */
-export const SET_STATE = `UPDATE monitor SET status = ?, settled = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?,
+export const SET_STATE = `UPDATE monitor SET status = ?, confirmed = ?, told = ?, failures = ?, down_count = ?, flapping_until = ?,
   last_check_at = ?, last_http_code = ?, last_ping_ms = ?, last_msg = ?, next_check_at = ?`;
 
 /** The arguments of `SET_STATE`. */
 export function stateValues({ at, beat, state, next_check_at }: CheckRecord): Value[] {
   return [
     beat.status,
-    state.settled,
+    state.confirmed,
     state.reported,
     state.failures,
     beat.down_count,

@@ -20,7 +20,7 @@ CREATE TABLE monitor (
   -- Of the last beat: 0 down, 1 up, 2 pending, 99 none yet.
   status INTEGER NOT NULL DEFAULT 99,
   -- Last certain state: 1 up, 0 down. A monitor that was never checked counts as up.
-  settled INTEGER NOT NULL DEFAULT 1,
+  confirmed INTEGER NOT NULL DEFAULT 1,
   -- What people were last told: 1 up, 0 down, 2 that it keeps changing.
   told INTEGER NOT NULL DEFAULT 1,
   failures INTEGER NOT NULL DEFAULT 0,

@@ -79,7 +79,7 @@ CREATE TABLE vulnerable_version (
 CREATE INDEX vulnerable_version_by_vulnerability ON vulnerable_version (vulnerability_id);
 
 -- Versions that wait to be compared. The round grows when one is noted again: a result of what was known before is dropped.
-CREATE TABLE version_to_judge (
+CREATE TABLE unclassified_version (
   package_id INTEGER NOT NULL,
   version TEXT NOT NULL,
   round INTEGER NOT NULL DEFAULT 0,
@@ -93,18 +93,18 @@ CREATE TABLE vulnerability_told (
   PRIMARY KEY (vulnerability_id, package_id)
 ) WITHOUT ROWID;
 
-CREATE TRIGGER version_to_judge_insert AFTER INSERT ON site_extension WHEN ${newToFleet} BEGIN
-  INSERT INTO version_to_judge (package_id, version) VALUES (new.package_id, new.version) ON CONFLICT DO UPDATE SET round = round + 1;
+CREATE TRIGGER unclassified_version_insert AFTER INSERT ON site_extension WHEN ${newToFleet} BEGIN
+  INSERT INTO unclassified_version (package_id, version) VALUES (new.package_id, new.version) ON CONFLICT DO UPDATE SET round = round + 1;
 END;
-CREATE TRIGGER version_to_judge_update AFTER UPDATE OF version ON site_extension
+CREATE TRIGGER unclassified_version_update AFTER UPDATE OF version ON site_extension
   WHEN old.version <> new.version AND ${newToFleet} BEGIN
-  INSERT INTO version_to_judge (package_id, version) VALUES (new.package_id, new.version) ON CONFLICT DO UPDATE SET round = round + 1;
+  INSERT INTO unclassified_version (package_id, version) VALUES (new.package_id, new.version) ON CONFLICT DO UPDATE SET round = round + 1;
 END;
-CREATE TRIGGER core_to_judge_insert AFTER INSERT ON site_detail WHEN ${coreNewToFleet} BEGIN
-  INSERT INTO version_to_judge (package_id, version) VALUES (0, new.wp_version) ON CONFLICT DO UPDATE SET round = round + 1;
+CREATE TRIGGER unclassified_core_insert AFTER INSERT ON site_detail WHEN ${coreNewToFleet} BEGIN
+  INSERT INTO unclassified_version (package_id, version) VALUES (0, new.wp_version) ON CONFLICT DO UPDATE SET round = round + 1;
 END;
-CREATE TRIGGER core_to_judge_update AFTER UPDATE OF wp_version ON site_detail
+CREATE TRIGGER unclassified_core_update AFTER UPDATE OF wp_version ON site_detail
   WHEN old.wp_version <> new.wp_version AND ${coreNewToFleet} BEGIN
-  INSERT INTO version_to_judge (package_id, version) VALUES (0, new.wp_version) ON CONFLICT DO UPDATE SET round = round + 1;
+  INSERT INTO unclassified_version (package_id, version) VALUES (0, new.wp_version) ON CONFLICT DO UPDATE SET round = round + 1;
 END;
 `;

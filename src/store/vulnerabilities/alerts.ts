@@ -25,7 +25,7 @@ export interface SiteVulnerability {
 }
 
 export interface NewVulnerabilities {
-  /** Pairs of vulnerability and package, as JSON: settled once they are reported. */
+  /** Pairs of vulnerability and package, as JSON: recorded once they are reported. */
   fresh: string;
   /** Counts of everything new: vulnerabilities, connected sites, and pairs of a site and an installed item. */
   vulnerabilities: number;
@@ -85,7 +85,7 @@ export function createVulnerabilityAlerts(db: Db) {
     },
 
     /** Stores the alerts, and records the news as reported. Returns the alerts that are new. */
-    async settle<A extends NewAlert>(fresh: string, alerts: readonly A[]): Promise<A[]> {
+    async record<A extends NewAlert>(fresh: string, alerts: readonly A[]): Promise<A[]> {
       const results = await db.batch([
         ...alerts.map(alertStatement),
         sql(

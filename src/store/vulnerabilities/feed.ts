@@ -36,18 +36,18 @@ const CHUNK = 500;
 const STAGED = 'SELECT x.id FROM vulnerability_staged s CROSS JOIN vulnerability x ON x.uid = s.uid WHERE s.uid <= ?';
 
 /** Marks versions in the fleet that the staged entries may concern as pending. */
-function judgeAgain(uid: string): Statement[] {
+function classifyAgain(uid: string): Statement[] {
   const noted = 'ON CONFLICT DO UPDATE SET round = round + 1';
   const software = `(${STAGED}) t CROSS JOIN vulnerable_software v ON v.vulnerability_id = t.id`;
   return [
     sql(
-      `INSERT INTO version_to_judge (package_id, version) SELECT DISTINCT e.package_id, e.version FROM ${software}
+      `INSERT INTO unclassified_version (package_id, version) SELECT DISTINCT e.package_id, e.version FROM ${software}
        CROSS JOIN package p ON p.kind = v.kind AND p.feed_slug = v.slug
        CROSS JOIN site_extension e ON e.package_id = p.id WHERE true ${noted}`,
       uid,
     ),
     sql(
-      `INSERT INTO version_to_judge (package_id, version) SELECT DISTINCT 0, d.wp_version FROM site_detail d
+      `INSERT INTO unclassified_version (package_id, version) SELECT DISTINCT 0, d.wp_version FROM site_detail d
        WHERE d.wp_version <> '' AND EXISTS (SELECT 1 FROM ${software} WHERE v.kind = 2) ${noted}`,
       uid,
     ),
@@ -146,7 +146,7 @@ export function createVulnerabilityFeeds(db: Db) {
              notice_id = excluded.notice_id`,
           uid,
         ),
-        ...judgeAgain(uid),
+        ...classifyAgain(uid),
         sql(`DELETE FROM vulnerable_software WHERE vulnerability_id IN (${STAGED})`, uid),
         sql(
           `INSERT INTO vulnerable_software (kind, slug, vulnerability_id, ranges, fixes)
@@ -154,7 +154,7 @@ export function createVulnerabilityFeeds(db: Db) {
            FROM vulnerability_staged s CROSS JOIN vulnerability x ON x.uid = s.uid CROSS JOIN json_each(s.body, '$.entry.software') j WHERE s.uid <= ?`,
           uid,
         ),
-        ...judgeAgain(uid),
+        ...classifyAgain(uid),
         sql('DELETE FROM vulnerability_staged WHERE uid <= ?', uid),
       ]);
       return true;

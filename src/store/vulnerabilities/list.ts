@@ -57,9 +57,9 @@ export const VULNERABLE_INSTALLS = `SELECT w.package_id, w.version, e.site_id
  * Sites whose state is unknown although there is a feed: never synced, or with a pending version. CROSS: few versions
  * are pending, and SQLite would otherwise scan everything installed.
  */
-export const UNJUDGED_SITES = `SELECT site_id FROM site_detail WHERE last_sync IS NULL
-  UNION ALL SELECT e.site_id FROM version_to_judge j CROSS JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
-  UNION ALL SELECT d.site_id FROM version_to_judge j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
+export const UNCLASSIFIED_SITES = `SELECT site_id FROM site_detail WHERE last_sync IS NULL
+  UNION ALL SELECT e.site_id FROM unclassified_version j CROSS JOIN site_extension e ON e.package_id = j.package_id AND e.version = j.version
+  UNION ALL SELECT d.site_id FROM unclassified_version j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
 
 /** ` AND …` condition on the site `s`. */
 function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragment {
@@ -168,9 +168,9 @@ export function createVulnerabilities(db: Db) {
       const unknown = join([
         fragment('SELECT (SELECT count(*) FROM site s WHERE 1'),
         sites,
-        fragment(`) AS all_sites, (SELECT count(*) FROM site s WHERE s.id IN (${UNJUDGED_SITES})`),
+        fragment(`) AS all_sites, (SELECT count(*) FROM site s WHERE s.id IN (${UNCLASSIFIED_SITES})`),
         sites,
-        fragment(') AS unjudged'),
+        fragment(') AS unclassified'),
       ]);
       const [lists = [], totals = [], counts = []] = await db.read(
         [found, concerned, unknown].map(({ text, args }) => sql(text, ...args)),
@@ -190,7 +190,7 @@ export function createVulnerabilities(db: Db) {
         severities: severities.map(([severity, n]) => ({ severity, n })),
         sites: Number(totals[0]?.sites ?? 0),
         /** Sites whose state is unknown: with a feed, and without one. */
-        unknown: { judged: Number(counts[0]?.unjudged ?? 0), all: Number(counts[0]?.all_sites ?? 0) },
+        unknown: { unclassified: Number(counts[0]?.unclassified ?? 0), all: Number(counts[0]?.all_sites ?? 0) },
         notices: notices.map(({ body }) => String(body)),
       };
     },

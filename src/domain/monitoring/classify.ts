@@ -1,10 +1,10 @@
-/** Judges one response of a site (REST §6.11.3, child protocol §7). Pure. */
+/** Classifies one response of a site (REST §6.11.3, child protocol §7). Pure. */
 
 import { isMaintenancePage } from '../../outbound/maintenance-page.js';
 import type { HttpAnswer } from '../../outbound/probe/probe.js';
 import type { MonitorSettings } from './settings.js';
 
-export interface Verdict {
+export interface Classification {
   /** `maintenance`: WordPress reports it itself; neither up nor down. */
   kind: 'up' | 'failing' | 'maintenance';
   http_code: number | null;
@@ -16,7 +16,7 @@ export interface Verdict {
   silent: boolean;
 }
 
-export function judge(answer: HttpAnswer, settings: MonitorSettings): Verdict {
+export function classify(answer: HttpAnswer, settings: MonitorSettings): Classification {
   const { http_status: code, failure } = answer;
   if (code === 0) {
     return {

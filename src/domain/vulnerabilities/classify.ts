@@ -1,7 +1,7 @@
 /** Matches installed versions with the ranges of the feed, by PHP's version order. */
 
 import type { VersionRange } from '../../../schemas/vulnerability.js';
-import type { Finding } from '../../store/vulnerabilities/judgements.js';
+import type { Finding } from '../../store/vulnerabilities/classifications.js';
 import type { Ctx } from '../context.js';
 import { compareVersions } from '../sites/versions.js';
 
@@ -9,16 +9,16 @@ import { compareVersions } from '../sites/versions.js';
 const CHUNK = 200;
 
 /**
- * Judges pending versions: those that are new to the fleet, and those whose feed entries changed.
+ * Classifies pending versions: those that are new to the fleet, and those whose feed entries changed.
  * @param most stops after about this many; the others wait for the next time
- * @returns how many it judged
+ * @returns how many it classified
  */
-export async function judgeVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): Promise<number> {
-  const { judgements } = ctx.store;
-  for (let judged = 0; ; ) {
+export async function classifyVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): Promise<number> {
+  const { classifications } = ctx.store;
+  for (let classified = 0; ; ) {
     ctx.signal.throwIfAborted();
-    const waiting = await judgements.waiting(CHUNK);
-    if (waiting.length === 0 || judged >= most) return judged;
+    const waiting = await classifications.waiting(CHUNK);
+    if (waiting.length === 0 || classified >= most) return classified;
     const findings = waiting.flatMap(({ package_id, version, software }) =>
       software.flatMap(([vulnerability, ranges, fixes]): Finding[] =>
         isAffected(version, ranges)
@@ -26,8 +26,8 @@ export async function judgeVersions(ctx: Ctx, most = Number.POSITIVE_INFINITY): 
           : [],
       ),
     );
-    await judgements.settle(waiting, findings);
-    judged += waiting.length;
+    await classifications.replace(waiting, findings);
+    classified += waiting.length;
   }
 }
 

@@ -30,13 +30,13 @@ export interface OfferFinding extends Row {
   ranges: string;
 }
 
-export function createJudgements(db: Db) {
+export function createClassifications(db: Db) {
   return {
     async waiting(limit: number): Promise<WaitingVersion[]> {
       const rows = await db.all(
         `SELECT j.package_id, j.version, j.round, (SELECT json_group_array(json_array(v.vulnerability_id, json(v.ranges), json(v.fixes)))
            FROM vulnerable_software v WHERE v.kind = ifnull(p.kind, 2) AND v.slug = ifnull(p.feed_slug, 'wordpress')) AS software
-         FROM (SELECT package_id, version, round FROM version_to_judge LIMIT ?) j LEFT JOIN package p ON p.id = j.package_id`,
+         FROM (SELECT package_id, version, round FROM unclassified_version LIMIT ?) j LEFT JOIN package p ON p.id = j.package_id`,
         [limit],
       );
       return rows.map((row) => ({
@@ -48,12 +48,12 @@ export function createJudgements(db: Db) {
     },
 
     /** Replaces the findings for these versions. One that was noted again in the meantime stays pending. */
-    async settle(versions: readonly WaitingVersion[], findings: readonly Finding[]): Promise<void> {
-      const judged = JSON.stringify(versions.map(({ package_id, version, round }) => [package_id, version, round]));
+    async replace(versions: readonly WaitingVersion[], findings: readonly Finding[]): Promise<void> {
+      const classified = JSON.stringify(versions.map(({ package_id, version, round }) => [package_id, version, round]));
       await db.batch([
         sql(
           'DELETE FROM vulnerable_version WHERE (package_id, version) IN (SELECT value ->> 0, value ->> 1 FROM json_each(?))',
-          judged,
+          classified,
         ),
         sql(
           `INSERT INTO vulnerable_version (package_id, version, vulnerability_id, fixed_in)
@@ -61,9 +61,9 @@ export function createJudgements(db: Db) {
           JSON.stringify(findings.map((f) => [f.package_id, f.version, f.vulnerability, f.fixed_in])),
         ),
         sql(
-          `DELETE FROM version_to_judge WHERE (package_id, version, round) IN
+          `DELETE FROM unclassified_version WHERE (package_id, version, round) IN
              (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
-          judged,
+          classified,
         ),
       ]);
     },
