@@ -36,7 +36,7 @@ export const siteStats = once(() =>
 );
 
 /** For a site that is not connected. */
-export const statusReason = once(() =>
+const statusReason = once(() =>
   z.object({
     status_reason: z.string().nullable().describe('Why it is not connected.'),
     status_since: z.string().nullable().describe('Since when; null = unknown.'),

@@ -26,7 +26,7 @@ export async function openWriter(url: string): Promise<Db> {
 }
 
 /** `file:` URL of a database with this many made-up sites; it is shared and must not be written to. */
-export async function seeded(dir: string, sites: number): Promise<string> {
+async function seeded(dir: string, sites: number): Promise<string> {
   mkdirSync(dir, { recursive: true });
   const path = join(dir, `fleet-${sites}.db`);
   if (existsSync(path)) return `file:${path}`;

@@ -3,12 +3,7 @@
 import { generateKeyPair } from 'node:crypto';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { createEngine } from '../../src/app/engine-services.js';
-import { syncHandler } from '../../src/domain/connection/handlers.js';
-import { type LoadedSite, loadSites } from '../../src/domain/sites/load.js';
-import type { Config } from '../../src/runtime/config/types.js';
 import { createInstance } from '../../src/store/settings/instance.js';
-import { benchConfig, TASK_CALLER } from './config.js';
 import { benchVault, openWriter } from './database.js';
 import { type Helper, startHelper } from './process.js';
 import { storeLiveSites } from './seed.js';
@@ -119,27 +114,5 @@ export async function startRig(options: RigOptions): Promise<Rig> {
     updatePlugins: () => fleet.ask('updatePlugins'),
     stats: () => fleet.ask('stats'),
     close: () => fleet.close(),
-  };
-}
-
-export type BenchEngine = Awaited<ReturnType<typeof createEngine>> & {
-  targets(ids?: readonly number[]): Promise<LoadedSite[]>;
-  /** Syncs as a job does: all sites at once, limited by the pacer. Throws when a site failed. */
-  sync(targets: readonly LoadedSite[]): Promise<void>;
-};
-
-/** The engine in this process: the one a service runs in its engine thread. */
-export async function startEngine(rig: Rig, change: Partial<Config> = {}): Promise<BenchEngine> {
-  const engine = await createEngine({ config: benchConfig({ db: rig.db, ...change }) });
-  const ctx = engine.ctx(TASK_CALLER);
-  return {
-    ...engine,
-    async targets(ids = rig.ids) {
-      const targets = await loadSites(ctx, ids);
-      return ids.flatMap((id) => targets.get(id) ?? []);
-    },
-    async sync(targets) {
-      await Promise.all(targets.map((target) => syncHandler.run(ctx, target, {})));
-    },
   };
 }

@@ -98,19 +98,6 @@ export function cpuMs(): number {
   return (user + system) / 1_000;
 }
 
-/**
- * Milliseconds that the main thread of a process was runnable but waited for a CPU. From /proc; null where there is
- * none.
- */
-export function cpuWaitMs(pid: number): number | null {
-  try {
-    const [, waited] = readFileSync(`/proc/${pid}/task/${pid}/schedstat`, 'utf8').split(' ');
-    return Number(waited) / 1e6;
-  } catch {
-    return null;
-  }
-}
-
 /** Resident memory of a process in MB: current and peak; from /proc. */
 export function memoryOf(pid: number): { now: number; peak: number } {
   const status = readFileSync(`/proc/${pid}/status`, 'utf8');

@@ -1,8 +1,6 @@
 /** The toolsets: groups of operations, published as categories over HTTP and switched on or off for assistants. */
 
 interface ToolsetFacts {
-  /** The folder of `tools/` that holds its operations. */
-  folder: string;
   label: string;
   description: string;
   /** Maximum cost of its tools per conversation with an assistant, in tokens (o200k); checked by a test. */
@@ -14,78 +12,66 @@ interface ToolsetFacts {
 /** In publication order. */
 const FACTS = {
   sites: {
-    folder: 'sites',
     label: 'Sites',
     description: 'Connect, read, check and change sites.',
     max_tokens: 4800,
   },
   updates: {
-    folder: 'updates',
     label: 'Updates',
     description: 'Find, apply and ignore core, plugin, theme and translation updates.',
     max_tokens: 3150,
   },
   clients: {
-    folder: 'clients',
     label: 'Clients',
     description: 'Manage the clients that sites belong to.',
     max_tokens: 2000,
   },
-  tags: { folder: 'tags', label: 'Tags', description: 'Group sites by tag.', max_tokens: 1150 },
+  tags: { label: 'Tags', description: 'Group sites by tag.', max_tokens: 1150 },
   batch: {
-    folder: 'jobs',
     label: 'Batch jobs',
     description: 'Follow work in the background.',
     max_tokens: 250,
   },
   safety: {
-    folder: 'safety',
     label: 'Safe updates',
     description: 'Update with a guard that rolls back what breaks the site, and roll back updates.',
     max_tokens: 1750,
   },
   fleet: {
-    folder: 'fleet',
     label: 'Fleet',
     description: 'More actions on several sites at once.',
     max_tokens: 450,
   },
   insight: {
-    folder: 'insight',
     label: 'Insight',
     description: 'Questions about the whole fleet, answered in one call.',
     max_tokens: 1350,
   },
   monitoring: {
-    folder: 'monitoring',
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains and alerts.',
     max_tokens: 1500,
     optional: true,
   },
   reports: {
-    folder: 'reports',
     label: 'Reports',
     description: 'Reports on sites for their clients.',
     max_tokens: 520,
     optional: true,
   },
   content: {
-    folder: 'content',
     label: 'Content',
     description: 'Posts, pages and comments on the sites.',
     max_tokens: 2350,
     optional: true,
   },
   costs: {
-    folder: 'costs',
     label: 'Costs',
     description: 'What is paid for sites, and when it renews.',
     max_tokens: 1250,
     optional: true,
   },
   time: {
-    folder: 'time',
     label: 'Time',
     description: 'Time worked for clients, timers and hour buckets.',
     max_tokens: 1800,

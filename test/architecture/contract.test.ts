@@ -20,6 +20,14 @@ function nameOf(id: string): string {
   return id.replace(/^svc\//, '');
 }
 
+/** The files of operations below `tools/`, by name. */
+const fileOf = new Map(
+  readdirSync(new URL('tools/', root), { recursive: true, encoding: 'utf8' }).map((file) => [
+    file.replace(/^\w+\/|\.ts$/g, ''),
+    file,
+  ]),
+);
+
 const cases = operations.map((operation) => ({ id: operation.id, operation, contract: contractOf(operation) }));
 
 describe('the list of operations', () => {
@@ -120,7 +128,7 @@ describe('published files', () => {
         .map(({ id, operation, contract }) =>
           [
             '',
-            `[${id}](${TOOLSET_FACTS[group].folder}/${nameOf(id)}.ts)`,
+            `[${id}](${fileOf.get(nameOf(id))})`,
             contract.title,
             contract.run.methods.join(' '),
             operation.effect,

@@ -45,13 +45,9 @@ export function visible(ctx: Ctx, filter: SiteFilter): SiteFilter {
   return ctx.actor.denied_sites.length === 0 ? filter : { ...filter, denied: ctx.actor.denied_sites };
 }
 
-export function listSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
-  return ctx.store.sites.list(visible(ctx, filter), page, perPage);
-}
-
-/** As `listSites`, with what is to be said of each site beside its status. */
+/** One page of sites, with what is to be said of each beside its status. */
 export async function listStandingSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
-  const { items, total } = await listSites(ctx, filter, page, perPage);
+  const { items, total } = await ctx.store.sites.list(visible(ctx, filter), page, perPage);
   return { items: await withStandings(ctx, items), total };
 }
 

@@ -31,7 +31,7 @@ import type { ChildFailure } from './failure.js';
 import type { MinTls, WireAnswer, WireRequest } from './wire/exchange.js';
 
 export type * from './content-types.js';
-export { ChildFailure, type FailureKind, GATEWAY_LOST } from './failure.js';
+export { ChildFailure, GATEWAY_LOST } from './failure.js';
 export type { MinTls, WireAnswer, WireRequest } from './wire/exchange.js';
 /** `summary` of a role change that makes someone an administrator: it must stand out from other edits. */
 export const PROMOTED = 'Promoted to administrator';

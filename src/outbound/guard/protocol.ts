@@ -65,7 +65,7 @@ export function signedRequest(
 }
 
 /** What Sitefleet signs when it looks at a site as a visitor does: three lines, each ended by a line feed. */
-export function lookText(site: string, time: number): string {
+function lookText(site: string, time: number): string {
   return `sitefleet-look-v1\n${site}\n${time}\n`;
 }
 

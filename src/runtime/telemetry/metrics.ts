@@ -30,15 +30,10 @@ export function createMetrics(thread: string): Metrics {
   };
 }
 
-const familyOf =
-  (type: 'gauge' | 'counter') =>
-  (name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily => {
-    const values = samples.map(({ labels = {}, value }) => ({ labels, value }));
-    return { name, help, type, aggregator: 'sum', values };
-  };
-
-export const gauge = familyOf('gauge');
-export const counter = familyOf('counter');
+export function gauge(name: string, help: string, ...samples: { labels?: Labels; value: number }[]): MetricFamily {
+  const values = samples.map(({ labels = {}, value }) => ({ labels, value }));
+  return { name, help, type: 'gauge', aggregator: 'sum', values };
+}
 
 /** The running version, as a label. */
 export function buildInfo(version: string): MetricFamily {
