@@ -474,7 +474,7 @@ describe('what an error advises to change', () => {
     site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_errors).toBe(1);
     const { advice } = (await app.rest('POST /sites/1/sync')).body.data;
-    expect(advice).toMatch(/http_user and http_pass.*update-site-v1/);
+    expect(advice).toMatch(/http_user and http_pass.*POST \/v2\/sites\/\{id_or_domain\}\/edit/);
     const changed = await app.call('update-site', { ...ONE, http_user: 'web', http_pass: 'secret', ssl_verify: false });
     expect(JSON.stringify(changed)).not.toContain('secret');
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).total_synced).toBe(1);

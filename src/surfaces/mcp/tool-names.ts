@@ -1,24 +1,15 @@
-/**
- * Turns operation names in our own texts (`list-sites-v1`, `svc/list-sites-v1`) into MCP tool names
- * (`svc-list-sites-v1`).
- */
+/** Turns operation names in our own texts into MCP tool names (`svc-list-sites-v1`). */
 
 import { toolName } from '../../operation/contract.js';
+import { type Renaming, renaming } from '../../operation/operation-names.js';
 import { errorHelp } from '../../runtime/error-codes.js';
 import { ServiceError } from '../../runtime/errors.js';
 
-const NAME = /(?<![\w/-])(?:svc\/)?[a-z]+(?:-[a-z]+)+-v\d+(?![\w-])/g;
-
 /** Replaces the names of known operations in a text with tool names. */
-export type NameTools = (text: string) => string;
+export type NameTools = Renaming;
 
 export function toolNamer(ids: readonly string[]): NameTools {
-  const known = new Set(ids);
-  return (text) =>
-    text.replace(NAME, (name) => {
-      const id = name.startsWith('svc/') ? name : `svc/${name}`;
-      return known.has(id) ? toolName(id) : name;
-    });
+  return renaming(new Map(ids.map((id) => [id, toolName(id)])));
 }
 
 /** The error with tool names in its message and advice. */

@@ -9,6 +9,7 @@ import { holdsTag, tagOfRevision, tagOfText } from './etag.js';
 import { askedFields, pickFields } from './fields.js';
 import { jsonOf } from './json-text.js';
 import type { AnswerFile, Route, RouteAnswer } from './route.js';
+import { answerInRoutes, errorInRoutes } from './route-names.js';
 
 export type RestContext = Context<HttpEnv>;
 
@@ -85,7 +86,7 @@ function fileHeaders({ type, name }: AnswerFile): HeaderFields {
 }
 
 function envelope(answer: RouteAnswer): RouteAnswer {
-  return { success: 1, ...answer, ...pagesOf(answer) };
+  return { success: 1, ...answerInRoutes(answer), ...pagesOf(answer) };
 }
 
 function pagesOf(answer: RouteAnswer): { pages?: number } {
@@ -143,7 +144,10 @@ export function failed(error: ServiceError, headers: HeaderFields): Response {
   if (typeof error.data.retry_after === 'number') headers['retry-after'] = String(error.data.retry_after);
   if (Array.isArray(error.data.allow)) headers.allow = error.data.allow.join(', ');
   headers['content-type'] = 'application/json';
-  return new Response(JSON.stringify({ success: 0, ...errorBody(error) }), { status: error.status, headers });
+  return new Response(JSON.stringify({ success: 0, ...errorInRoutes(errorBody(error)) }), {
+    status: error.status,
+    headers,
+  });
 }
 
 /** Wraps errors for requests that are refused before they reach this way in. */

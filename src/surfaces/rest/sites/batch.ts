@@ -17,6 +17,7 @@ import { pooled } from '../../../runtime/pool.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { aliasesOf, type Naming } from '../names.js';
 import type { RouteAnswer } from '../route.js';
+import { errorInRoutes } from '../route-names.js';
 import { errorDataShape } from '../schemas/records.js';
 import { parseFields } from '../validate.js';
 import { addSiteParams, connectSite } from './add.js';
@@ -157,7 +158,7 @@ async function outcome(ctx: Ctx, run: Run, item: unknown) {
   } catch (error) {
     const known = asServiceError(error);
     if (known.code === 'svc_internal_error') ctx.log.error({ err: known.cause ?? error }, 'a batch item failed');
-    return { id: idOf(item), success: 0, error: errorBody(known) };
+    return { id: idOf(item), success: 0, error: errorInRoutes(errorBody(known)) };
   }
 }
 

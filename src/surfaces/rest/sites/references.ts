@@ -8,10 +8,11 @@ import { ServiceError } from '../../../runtime/errors.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { sitePath } from '../params.js';
 import { type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
+import { standingView } from '../views/site-records.js';
 
 /** The short record in answers: `site` of per-site routes, `data` of writes (REST §4.1 "simple"). */
 export async function simpleSite(ctx: Ctx, site: SiteRow) {
-  return { ...removedSite(site), ...(await standings(ctx, [site])).get(site.id) };
+  return { ...removedSite(site), ...standingView((await standings(ctx, [site])).get(site.id) ?? {}) };
 }
 
 /** The same of a site that is gone, of which nothing else is known any more. */

@@ -10,6 +10,7 @@ import type { OfferRow } from '../../../store/sites/inventory.js';
 import type { IgnoredEntry, ShownSite, SiteTag } from '../../../store/sites/records.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { JsonText, Sections } from '../json-text.js';
+import { withRoutes } from '../route-names.js';
 import { isListed, partOf } from './record-parts.js';
 import { statusText } from './status-text.js';
 
@@ -43,7 +44,14 @@ export async function siteRecord(ctx: Ctx, row: SiteRow, withTags = true): Promi
 const TEXTS = ['plugins', 'themes', 'recent_posts', 'recent_pages', 'recent_comments', 'categories'] as const;
 
 export function listView({ id, name, url, status, client_id, ...more }: SiteRow & Standing) {
-  return { id, name, url, status, client_id, ...standingIn(more) };
+  return { id, name, url, status, client_id, ...standingView(more) };
+}
+
+/** What is to be said of a site beside its status, with routes in place of operations. */
+export function standingView(row: Standing): Standing {
+  const standing = standingIn(row);
+  const { status_reason: reason } = standing;
+  return reason === undefined ? standing : { ...standing, status_reason: withRoutes(reason) };
 }
 
 /** `tags` as `{id: name}`, the form that clients know, and complete tags in `tag_list`. */
@@ -80,7 +88,7 @@ function fullView(known: SiteKnowledge, withTags: boolean): Sections {
     http_status: statusText(visit.http_status),
     http_code: visit.http_status,
     last_check: { ...visit, checked_at: isoTime(visit.checked_at) },
-    status_reason: reason?.status_reason ?? null,
+    status_reason: reason === undefined ? null : withRoutes(reason.status_reason),
     status_since: reason?.status_since ?? null,
     health_status: healthText(site, score, known.goodHealth),
     health_score: score,
