@@ -158,6 +158,13 @@ export async function fullAndEmpty(recording: Recorder, app: RestApp) {
   await get('/time-tracker');
   const blank = await addBlank(app);
   const client = await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
+  // An alert that belongs to no site, as a summary of all.
+  const facts = JSON.stringify({ vulnerabilities: 1, sites: 2 });
+  await app.db.run(
+    "INSERT INTO alert (key, kind, site_id, at, facts) VALUES ('summary', 'vulnerability.summary', NULL, ?, ?)",
+    [THEN, facts],
+  );
+  await get('/alerts');
   await fillActivities(app, 1);
   await fillRecords(recording, 1, blank);
   await fillMeasured(app, 1, blank);

@@ -163,7 +163,7 @@ export const alertShape = once(() =>
   z.object({
     id: int(),
     kind: z.string(),
-    site_id: int(),
+    site_id: int().nullable().describe('null = it belongs to no site.'),
     time: z.string(),
     delivered: z.boolean().describe('Whether a mail or message about it was sent. Also false if it had no recipient.'),
     delivered_at: textOrNull(),
