@@ -28,6 +28,8 @@ describe('advice', () => {
     ['GET /sites', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
     ['GET /sites?full_data=1', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
     ['GET /sites/basic', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
+    ['POST /sites/disconnect', { include: [2] }, 'reconnect it with POST /v2/sites/{id_or_domain}/reconnect.'],
+    ['POST /sites/sync', { include: [1], dry_run: true }, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
     ['POST /sites/batch', { sync: [1] }, 'POST /v2/sites/{id_or_domain}/unsuspend first.'],
     ['PATCH /sites/1/edit', { client_id: 99 }, 'GET /v2/clients.'],
   ])('of %s names routes, not operations', async (call, body, advice) => {

@@ -6,12 +6,14 @@ import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import type { Selection } from '../../../domain/sites/resolve.js';
 import { withStandings } from '../../../domain/sites/sites.js';
-import { type Standing, standingIn } from '../../../domain/sites/status.js';
+import type { Standing } from '../../../domain/sites/status.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { flag } from '../params.js';
 import { ACT, type Route, type RouteAnswer, route } from '../route.js';
+import { withRoutes } from '../route-names.js';
 import { actedSite, queuedShape } from '../schemas/records.js';
+import { standingView } from '../views/site-records.js';
 import { siteChoice } from './filter.js';
 
 type Filters = { include?: readonly number[] | undefined; exclude?: readonly number[] | undefined };
@@ -107,7 +109,11 @@ async function act<P extends object, R>(
   for (const { target, result } of answer.done)
     data[target.site.id] = { ...entry(byId.get(target.site.id) ?? target.site, 'success'), ...action.extra?.(result) };
   for (const { site, error } of answer.failures)
-    data[site.id] = { ...entry(byId.get(site.id) ?? site, 'failed'), error: error.message, code: error.code };
+    data[site.id] = {
+      ...entry(byId.get(site.id) ?? site, 'failed'),
+      error: withRoutes(error.message),
+      code: error.code,
+    };
   const total = selection.sites.length;
   return {
     message:
@@ -125,5 +131,5 @@ async function act<P extends object, R>(
 }
 
 function entry({ id, name, url, status, ...more }: SiteRow & Standing, result: string) {
-  return { result, id, name, url, status, ...standingIn(more) };
+  return { result, id, name, url, status, ...standingView(more) };
 }
