@@ -8,6 +8,11 @@ import { cut, decodeEntities } from './text.js';
 
 const MAX_WORDS = 300;
 
+/*
+ * Repetitions in the patterns are bounded, or cannot cross their own beginning: a text may be one character
+ * a million times, and a pattern that looks ahead from each of them takes seconds.
+ */
+
 /** Line breaks of every kind; the text after one could be read as a new turn of a conversation. */
 const BREAK = /\r\n?|[\n\v\f\u0085\u2028\u2029]/g;
 /** Control, bidirectional, tag, zero-width and other invisible characters. */
@@ -15,7 +20,7 @@ const INVISIBLE = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Co}\p{Default_Ignorable_Code_Poin
 /** HTML, role tags such as `<system>` and `</s>`, and `<|…|>`. */
 const TAG = /<\s*[A-Za-z/!?|][^<>]{0,500}>/g;
 /** `[INST]`, `[/INST]`, `[SYSTEM_PROMPT]`. */
-const BRACKETED = /\[\s*\/?\s*(?:[A-Z_]{3,40}|inst|sys|system|user|assistant|human)\s*\]/g;
+const BRACKETED = /\[\s{0,20}\/?\s{0,20}(?:[A-Z_]{3,40}|inst|sys|system|user|assistant|human)\s{0,20}\]/g;
 const MARKDOWN_LINK = /!?\[([^[\]]*)\] ?(?:\([^()]*\)|\[[^[\]]*\])/g;
 const TURN_OF_LINE =
   /^[ \t>#*_=|-]*(?:human|assistant|user|system|developer|tool|function|model|ai|bot|instructions?|response)[ *_]*:/gim;
@@ -24,7 +29,7 @@ const TURN = /\b(?:human|assistant)[ *_]*:/gi;
 const TURN_LEFT = /\b(human|assistant)[ *_:]*:|^(\W*(?:system|user))[ *_:]*:/gi;
 /** The beginning of a role tag, also of one that is never closed. */
 const ROLE =
-  /<(?=[\s/<]*(?:system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\w+|end_of_\w+)\b)/gi;
+  /<(?=[\s/<]{0,40}(?:system|user|assistant|human|developer|tool|function|model|bos|eos|start_of_\w+|end_of_\w+)\b)/gi;
 const QUOTES = /["“”„‟«»″]/g;
 
 /** One pass over markup that may be nested or encoded: removing one tag can join the parts of another. */
@@ -69,9 +74,9 @@ function harmless(value: unknown, max: number): string {
  */
 const MARKS = new RegExp(
   [
-    /<\||\|>|<<\s*\/?\s*sys|<\s*\/?\s*s>/,
+    /<\||\|>|<<\s{0,20}\/?\s{0,20}sys|<\s{0,20}\/?\s{0,20}s>/,
     ROLE,
-    /\[\s*\/?\s*(?:inst|sys|system|user|assistant|human|system_prompt|available_tools|tool_calls|tool_results)\s*\]/,
+    /\[\s{0,20}\/?\s{0,20}(?:inst|sys|system|user|assistant|human|system_prompt|available_tools|tool_calls|tool_results)\s{0,20}\]/,
     /!\[|\]\(|\]\[|<https?:/,
     /```/,
     /\b(?:human|assistant)[ *_]*:|^\W*(?:system|user)[ *_]*:/,

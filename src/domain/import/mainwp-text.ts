@@ -8,7 +8,7 @@ import { decodeEntities } from '../../../schemas/text.js';
 export function plainNote(html: string): string {
   const text = html
     .replace(/<br\s*\/?>\s*|<\/(?:p|div|li|h[1-6]|tr)>\s*/gi, '\n')
-    .replace(/<[a-z/!][^>]{0,2000}>/gi, '');
+    .replace(/<[a-z/!][^<>]{0,2000}>/gi, '');
   return decodeEntities(text).trim();
 }
 

@@ -5,6 +5,7 @@ import { whoisDate } from './whois-answer.js';
 type Json = Record<string, unknown>;
 
 const MAX_LIST = 50;
+const MAX_DATE = 120;
 const ZONED = /\d\d:\d\d.*(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** The facts of an RDAP domain object (RFC 9083), or what is wrong with it as the rest of a sentence. */
@@ -65,7 +66,7 @@ function eventDates(events: unknown): Map<string, number> {
 
 /** Not all follow RFC 3339: without a zone, `Date.parse` would use that of this machine. */
 function eventDate(value: unknown): number | null {
-  if (typeof value !== 'string') return null;
+  if (typeof value !== 'string' || value.length > MAX_DATE) return null;
   const at = ZONED.test(value) ? Date.parse(value) : Number.NaN;
   return Number.isNaN(at) ? whoisDate(value) : at;
 }

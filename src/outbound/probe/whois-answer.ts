@@ -57,9 +57,18 @@ function read(text: string, name: string): DomainFacts | null {
 function words(value: unknown): string[] {
   if (!Array.isArray(value)) return [];
   // `clientTransferProhibited https://icann.org/epp#…`: the word without its explanation.
-  return [...new Set(value.slice(0, 50).map((one) => line(String(one).replace(/\s*\(?https?:\S*/g, ''), 253)))].filter(
-    Boolean,
-  );
+  return [
+    ...new Set(
+      value.slice(0, 50).map((one) =>
+        line(
+          String(one)
+            .slice(0, 1000)
+            .replace(/\s*\(?https?:\S*/g, ''),
+          253,
+        ),
+      ),
+    ),
+  ].filter(Boolean);
 }
 
 const MONTHS = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];

@@ -52,7 +52,7 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     cookies: page.sets_cookies,
     ms: page.ms,
     bytes: Buffer.byteLength(page.body),
-    title: collapse(/<title[^>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
+    title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     // A truncated page cannot be judged.
     whole: page.cut || /<\/html\s*>/i.test(text),
     errors: MARKS.filter(([, mark]) => mark.test(page.body)).map(([name]) => name),
@@ -76,7 +76,7 @@ function assetsOf(text: string, siteUrl: string): string[] {
   const { origin } = new URL(siteUrl);
   const found = new Set<string>();
   for (const [, address = ''] of text.matchAll(
-    /<(?:script|link)\b[^>]{0,1000}?\b(?:src|href)=["']([^"'<>]{1,500})["']/gi,
+    /<(?:script|link)\b[^<>]{0,1000}?\b(?:src|href)=["']([^"'<>]{1,500})["']/gi,
   )) {
     try {
       const url = new URL(address.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), siteUrl);
@@ -92,14 +92,16 @@ function assetsOf(text: string, siteUrl: string): string[] {
 
 function wordsOf(text: string): number[] {
   const plain = text
-    .replace(/<(script|style|noscript|template)\b[\s\S]*?<\/\1\s*>/gi, ' ')
-    .replace(/<[^>]{0,2000}>/g, ' ');
-  const words = new Set<number>();
+    // One that is never closed hides the rest, as in a browser; if each were searched to the end, a page would take minutes.
+    .replace(/<(script|style|noscript|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, ' ')
+    .replace(/<[^<>]{0,2000}>/g, ' ');
+  const words = new Set<string>();
   for (const [word] of plain.matchAll(/\p{L}{2,40}/gu)) {
-    words.add(createHash('sha256').update(word.toLowerCase()).digest().readUInt32BE(0));
+    words.add(word.toLowerCase());
     if (words.size >= MAX_WORDS) break;
   }
-  return [...words].sort((a, b) => a - b);
+  const hashes = [...words].map((word) => createHash('sha256').update(word).digest().readUInt32BE(0));
+  return [...new Set(hashes)].sort((a, b) => a - b);
 }
 
 function collapse(text: string): string {

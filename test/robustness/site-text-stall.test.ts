@@ -1,0 +1,76 @@
+/**
+ * One sign repeated a million times never blocks the event loop: in what a caller sends over MCP, in a page that is
+ * compared after an update, and in what a monitor reads.
+ */
+
+import { createServer } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
+import { restApp } from '../rest/client.js';
+import { listenLocally } from '../support/local-server.js';
+import { newKey } from '../support/logins.js';
+import { connect, mcpApp, textOf } from '../support/mcp-clients.js';
+import { cpuMs, longestStall } from './stall.js';
+
+/** Milliseconds of CPU. Each of these texts took seconds to minutes. */
+const LIMIT = 500;
+
+describe('a request over MCP with a login that may only read', () => {
+  const endless = (sign: string) => sign.repeat(1_000_000 / sign.length);
+  it.each([endless('<'), endless('< '), `[${endless(' ')}`, `<${endless(' ')}`])('of one sign, %#', async (evil) => {
+    const mcp = await mcpApp({ sites: 1, connected: 1 });
+    const { token } = await newKey(mcp.app.service.store.keys, { scope: 'read' });
+    const driver = await connect(['2026-07-28', 'http'], { ...mcp.target, authorization: `Bearer ${token}` });
+    const calls = {
+      prompt: () => driver.prompt('maintenance-check', { tag: `a${evil}` }),
+      'list of sites': async () =>
+        textOf(await driver.call('svc-list-updates-v1', { site_ids_or_domains: [`a${evil}`] })),
+    };
+    for (const [what, call] of Object.entries(calls)) {
+      let answer = '';
+      const ms = await longestStall(async () => {
+        answer = await call();
+      });
+      expect(answer).not.toBe('');
+      expect([what, Math.round(ms), ms < LIMIT]).toEqual([what, Math.round(ms), true]);
+    }
+  });
+});
+
+it('a monitor reads two megabytes that could be a maintenance page', async () => {
+  const app = await restApp({ sites: 1 });
+  const site = await app.connect(0);
+  const server = createServer((_request, response) =>
+    response.writeHead(503, { 'retry-after': '600', 'content-type': 'text/html' }).end('<body '.repeat(350_000)),
+  );
+  const { url } = await listenLocally(server);
+  await app.db.run('UPDATE site SET url = ?, url_key = ? WHERE id = ?', [`${url}/`, url.slice('http://'.length), site]);
+  const keyword = { type: 'keyword', keyword: 'shop' };
+  expect((await app.rest(`PATCH /monitors/${site}/settings`, { body: keyword })).body.success).toBe(1);
+  let answer: unknown;
+  const ms = await longestStall(async () => {
+    answer = (await app.rest(`POST /monitors/${site}/check`)).body.data;
+  });
+  expect(answer).toMatchObject({ http_code: 503 });
+  expect([Math.round(ms), ms < LIMIT]).toEqual([Math.round(ms), true]);
+});
+
+it.each(['<title', '<script ', '<', '<link a ', '<template>', '<script></script'])(
+  'a page of a megabyte of %s is described',
+  (part) => {
+    const body = part.repeat(1_000_000 / part.length);
+    const page = {
+      status: 200,
+      content_type: 'text/html',
+      location: '',
+      body,
+      cut: false,
+      ms: 1,
+      sets_cookies: false,
+      failure: null,
+    };
+    const began = cpuMs();
+    expect(factsOf(page, 'https://example.com/')).toMatchObject({ title: '', assets: [] });
+    expect([part, cpuMs() - began < LIMIT]).toEqual([part, true]);
+  },
+);
