@@ -121,6 +121,19 @@ describe('methods', () => {
     }
   });
 
+  it('never takes a literal word for a site, also with a method that only sites have there', async () => {
+    for (const [call, allow] of [
+      ['GET /sites/sync', 'POST, PUT, PATCH, OPTIONS'],
+      ['GET /sites/%73ync', 'POST, PUT, PATCH, OPTIONS'],
+      ['POST /ssl-monitor/info', 'GET, HEAD, OPTIONS'],
+    ] as const) {
+      const { status, headers } = await app.rest(call);
+      expect([call, status, headers.get('allow')]).toEqual([call, 405, allow]);
+    }
+    const undecodable = await app.rest('GET /sites/%zz');
+    expect([undecodable.status, undecodable.body.code]).toEqual([404, 'rest_no_route']);
+  });
+
   it('answers HEAD without a body', async () => {
     const { status, body, headers } = await app.rest('HEAD /sites');
     expect([status, body, headers.get('x-total')]).toEqual([200, '', '1']);
