@@ -18,6 +18,14 @@ const certificate = {
   problem: z.string(),
 };
 const domain = { domain_name: z.string(), site_ids: z.array(z.number().int()) };
+const change = {
+  slug: z.string(),
+  change_id: z.string(),
+  item: z.string().describe('Name of the plugin or theme.'),
+  old_version: z.string(),
+  new_version: z.string(),
+  findings: z.string().describe('What was seen.'),
+};
 const registration = {
   ...domain,
   expiry_date: z.string().nullable().describe('ISO 8601.'),
@@ -50,6 +58,11 @@ export const ALERT_KINDS = {
       part: z.enum(['front_page', 'child_plugin']),
       items: z.string().describe('What was installed.'),
     }),
+  },
+  'update.broke_site': { about: 'An update broke a site, and rolling back did not help.', facts: z.object(change) },
+  'update.suspect': {
+    about: 'An update was kept, although the site looks different since.',
+    facts: z.object(change),
   },
   'vulnerability.found': {
     about: 'A vulnerability became known in something a connected site has installed.',

@@ -33,6 +33,7 @@ const jobItem = once(() =>
     name: z.string().optional(),
     old_version: z.string().optional(),
     new_version: z.string().optional(),
+    findings: z.array(z.string()).optional().describe('Installed and kept, but suspect: why.'),
     code: z.string().optional(),
     message: z.string().optional(),
     reachable: z.boolean().optional().describe('Checks only, like the next two.'),

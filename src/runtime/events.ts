@@ -13,6 +13,15 @@ type ExtensionFailure = 'activate_failed' | 'deactivate_failed' | 'delete_failed
 
 type NoFacts = Record<never, never>;
 type UpdateFacts = { slug: string; old_version: string; new_version: string };
+/** An update that harmed a site, or may have; `item` is its name, quoted if it is from the site. */
+type ChangeFacts = {
+  slug: string;
+  change_id: string;
+  item: string;
+  old_version: string;
+  new_version: string;
+  findings: string;
+};
 type MonitorFacts = { url: string; name: string; http_code: number | null; msg: string };
 type IncidentFacts = { incident_id: number; title: string };
 type CertificateFacts = {
@@ -81,7 +90,9 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
 } & {
   /** A process left items of a safe update unfinished; the next process that takes them over settles them. */
   'update.interrupted': { run_id: string };
-  'update.broke_site': { slug: string; change_id: string };
+  'update.broke_site': ChangeFacts;
+  /** It was kept, although something about the site looks different since. */
+  'update.suspect': ChangeFacts;
   /** `previous_version`: the guard version before a renewal. */
   'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };
   'site.guard_removed': NoFacts;
@@ -218,6 +229,8 @@ export type AlertKind =
   | keyof DomainEvents
   | 'site.unhealthy'
   | 'site.http_check_failed'
+  | 'update.broke_site'
+  | 'update.suspect'
   | 'vulnerability.found'
   | 'vulnerability.summary'
   | 'backup.failed';

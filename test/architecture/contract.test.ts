@@ -161,7 +161,7 @@ const INTERFACE_TOKENS = 11_500;
 /** Maximum tokens added by the further toolsets that are on by default. */
 const FURTHER_TOKENS = 3_200;
 /** Bytes of JSON of the list of default tools; a tenth when compressed. Half of it are outputs. */
-const LIST_BYTES = 127_000;
+const LIST_BYTES = 128_000;
 const TOOL_TOKENS = 600;
 /** A single tool whose filters replace many calls of others. */
 const SEARCH = 'svc/search-fleet-v1';

@@ -61,6 +61,15 @@ async function troubles(): Promise<number> {
   return now;
 }
 
+it('does not take a changed monitor for an update before an outage', async () => {
+  const now = await troubles();
+  await run("UPDATE action_log SET context = 'monitor' WHERE site_id = 6");
+  expect(now).toBeGreaterThan(0);
+  const said = matters(await app.call('get-fleet-brief'));
+  expect(said).toContain('2 down');
+  expect(said.join()).not.toContain('update');
+});
+
 describe('a failed check', () => {
   it('is in what needs attention until a later one finds the site reachable', async () => {
     const id = await app.connect(0);

@@ -132,7 +132,7 @@ describe('GET /fleet/attention', () => {
       slug: SLUG,
       name: 'Shared',
       old_version: '1',
-      new_version: '2',
+      new_version: '1.10',
       protection: 'none' as const,
     };
     for (const id of ['a', 'b']) {

@@ -5,7 +5,9 @@ import type { Breakage } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { brokenAnswer } from '../../src/demo/guard/break.js';
 import type { PluginState } from '../../src/demo/state.js';
+import { fleetAttention } from '../../src/domain/fleet/attention.js';
 import { deleteExpired } from '../../src/domain/retention.js';
+import { outcomeOfUpdates } from '../../src/domain/updates/outcome.js';
 import { settleInterrupted } from '../../src/domain/updates/safe/unsettled.js';
 import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
 import { ADMIN, type Answer } from '../support/harness.js';
@@ -80,6 +82,40 @@ describe('an update that works', () => {
     ]);
     expect(plugin.version).toBe('99.0');
     await expectSettled();
+  });
+});
+
+describe('an update after which the site looks different', () => {
+  it('is said by the ordinary operations, the brief, an alert, the page and a job, until it is rolled back', async () => {
+    const { plugin, before } = await bad('suspect');
+    const answer = await app.safely('update-site-plugins', one);
+    const [suspect] = answer.suspects;
+    expect([answer.total_updated, suspect.slug]).toEqual([1, plugin.slug]);
+    const alert = () => app.cell("SELECT facts FROM alert WHERE kind = 'update.suspect'");
+    await expect.poll(alert).toBeDefined();
+    expect(JSON.parse(String(await alert()))).toMatchObject({
+      slug: plugin.slug,
+      change_id: suspect.change_id,
+      new_version: '99.0',
+      findings: suspect.findings.join(' '),
+    });
+    const brief = async () => (await app.call('get-fleet-brief')).needs_attention;
+    expect(await brief()).toEqual([
+      {
+        matter: 'looks different after an update, which was kept',
+        count: 1,
+        first: [expect.stringContaining(`${before} to 99.0`)],
+        next: `svc-roll-back-v1 {"change_id":"${suspect.change_id}"}`,
+      },
+    ]);
+    const now = async () => (await fleetAttention(app.ctx(), 5)).matters;
+    expect(await now()).toMatchObject([
+      { matter: 'suspect_update', count: 1, cases: [{ change_id: suspect.change_id, seen: suspect.findings }] },
+    ]);
+    expect(outcomeOfUpdates(answer).items).toMatchObject([{ done: true, facts: { findings: suspect.findings } }]);
+    await app.safely('roll-back', { change_id: suspect.change_id });
+    expect((await brief()).map(({ matter }: { matter: string }) => matter)).toEqual(['updates rolled back']);
+    expect((await now()).map(({ matter }) => matter)).toEqual(['update_undone']);
   });
 });
 
@@ -225,7 +261,7 @@ describe('an update that breaks the site', () => {
 
   it('calls for a person when nothing helps, and leaves the rest alone', async () => {
     const site = app.site(0);
-    const { plugin } = await bad('fatal');
+    const { plugin, before } = await bad('fatal');
     const second = app.offer(site, 1);
     const old = second.version;
     await sync(1);
@@ -237,6 +273,20 @@ describe('an update that breaks the site', () => {
     ]);
     expect(answer.errors[0].message).toContain('A person needs to look');
     expect(second.version).toBe(old);
+    await expect.poll(() => app.cell("SELECT count(*) FROM alert WHERE kind = 'update.broke_site'")).toBe(1);
+    const broken = async () => {
+      const { needs_attention } = await app.call('get-fleet-brief');
+      const { matters } = await fleetAttention(app.ctx(), 5);
+      return [
+        needs_attention.filter(({ matter }: { matter: string }) => matter === 'broken after an update').length,
+        matters.filter(({ matter }) => matter === 'broken_update').length,
+      ];
+    };
+    expect(await broken()).toEqual([1, 1]);
+    // Repaired by hand.
+    Object.assign(plugin, { version: before });
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    expect(await broken()).toEqual([0, 0]);
     // Without a proven culprit nothing is held back.
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
   });

@@ -10,6 +10,7 @@ import {
   OctagonX,
   RotateCw,
   ShieldAlert,
+  TriangleAlert,
   Undo2,
   Unplug,
 } from 'lucide';
@@ -35,6 +36,7 @@ const STYLES: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; a
   disconnected: { tone: 'bad', icon: Unplug, all: '/sites?status=disconnected' },
   unreachable: { tone: 'bad', icon: GlobeX, all: null },
   vulnerable: { tone: 'bad', icon: ShieldAlert, all: null },
+  suspect_update: { tone: 'warn', icon: TriangleAlert, all: null },
   update_undone: { tone: 'warn', icon: Undo2, all: null },
   certificate_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?certificate_days=14' },
   domain_ends: { tone: 'warn', icon: CalendarClock, all: '/sites?domain_days=30' },
@@ -98,6 +100,7 @@ function CaseLine({ matter, one }: { matter: Matter['matter']; one: Case }) {
 function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
   switch (matter) {
     case 'broken_update':
+    case 'suspect_update':
     case 'update_undone':
       return (
         <>
@@ -147,6 +150,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   const id = String(one.site_id);
   switch (matter) {
     case 'broken_update':
+    case 'suspect_update':
       return (
         <RollBack
           siteId={one.site_id}

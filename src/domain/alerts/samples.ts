@@ -6,12 +6,22 @@ import type { MailedAlert } from './mail/alerts.js';
 const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z', registrar: 'Example Registrar' };
 const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };
 
+const CHANGE = {
+  slug: 'example/example.php',
+  change_id: 'change_example',
+  item: 'Example',
+  old_version: '1.0.0',
+  new_version: '1.1.0',
+};
+
 const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
   'monitor.down': { http_code: 503, msg: 'The server answered with HTTP 503.' },
   'monitor.up': { http_code: 200 },
   'monitor.flapping': {},
   'site.unhealthy': { health_score: 64 },
   'site.http_check_failed': { http_status: 500, part: 'front_page', items: 'Akismet 5.4' },
+  'update.broke_site': { ...CHANGE, findings: 'The front page answers HTTP 500; before, it was 200.' },
+  'update.suspect': { ...CHANGE, findings: 'The front page has lost 100 % of its words.' },
   'vulnerability.found': {
     type: 'plugin',
     slug: 'example/example.php',

@@ -3,7 +3,7 @@
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
-import type { BrokenRow } from '../../store/safety/changes.js';
+import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
 import type { Evidence } from '../updates/safe/safe-run.js';
@@ -11,8 +11,6 @@ import { feedState } from '../vulnerabilities/state.js';
 import { briefData, siteCounts } from './brief.js';
 
 const DAY_MS = 86_400_000;
-/** How many days an update that broke a site is listed. */
-const BROKEN_DAYS = 7;
 
 export const ATTENTION = [
   'broken_update',
@@ -21,6 +19,7 @@ export const ATTENTION = [
   'disconnected',
   'unreachable',
   'vulnerable',
+  'suspect_update',
   'update_undone',
   'certificate_ends',
   'domain_ends',
@@ -83,8 +82,8 @@ function ofBrief({ matters }: BriefData): Found {
   };
 }
 
-function brokenCase(row: BrokenRow) {
-  const { seen } = (row.evidence === null ? { seen: [] } : JSON.parse(row.evidence)) as Pick<Evidence, 'seen'>;
+function changeCase(row: HarmfulRow, say: (evidence: Evidence) => string[]) {
+  const seen = row.evidence === null ? [] : say(JSON.parse(row.evidence) as Evidence);
   return {
     site_id: row.site_id,
     site_name: row.site_name,
@@ -102,19 +101,20 @@ function brokenCase(row: BrokenRow) {
 export async function fleetAttention(ctx: Ctx, cases: number) {
   const now = ctx.clock.now();
   const { store, actor } = ctx;
-  const broken = (outcome: 'broken' | 'rolled_back') =>
-    store.safeChanges.broken(outcome, now - BROKEN_DAYS * DAY_MS, actor.denied_sites, cases);
-  const [data, left, undone, levels, feed] = await Promise.all([
+  const [data, levels, feed] = await Promise.all([
     briefData(ctx, now, now - DAY_MS, cases),
-    broken('broken'),
-    broken('rolled_back'),
     store.fleetOffers.levels(actor.denied_sites),
     feedState(ctx),
   ]);
+  const harm = (name: Harm, say: (evidence: Evidence) => string[]) => {
+    const { count, first } = data.harm[name];
+    return { count, cases: first.map((row) => changeCase(row, say)) };
+  };
   const found: Found = {
     ...ofBrief(data),
-    broken_update: { count: left.total, cases: left.items.map(brokenCase) },
-    update_undone: { count: undone.total, cases: undone.items.map(brokenCase) },
+    broken_update: harm('broken', ({ seen }) => seen),
+    suspect_update: harm('suspect', ({ suspect }) => suspect),
+    update_undone: harm('rolled_back', ({ seen }) => seen),
   };
   const level = (number: number | null) => levels.find((row) => row.level === number)?.n ?? 0;
   return {

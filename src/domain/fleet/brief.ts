@@ -6,6 +6,7 @@ import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
+import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
@@ -17,6 +18,8 @@ const DAY_MS = 24 * HOUR_MS;
 const CERTIFICATE_DAYS = 14;
 const DOMAIN_DAYS = 30;
 const STALE_DAYS = 7;
+/** How many days an update that harmed a site is listed, unless it is over before. */
+const HARM_DAYS = 7;
 
 /** Maximum number of cases listed per matter. */
 const CASES = 4;
@@ -26,6 +29,11 @@ const CASE_TOKENS = 45;
 const MAX_TOKENS = 1300;
 /** Maximum number of kinds of work listed. */
 const DONE = 8;
+
+/** The data of a brief, with the updates that harmed a site or may have. */
+export interface FleetData extends BriefData {
+  harm: Record<Harm, { count: number; first: HarmfulRow[] }>;
+}
 
 export interface Brief {
   as_of: string;
@@ -46,9 +54,19 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
 }
 
 /** The data of a brief, with up to this many cases per matter. */
-export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<BriefData> {
+export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<FleetData> {
   const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
-  return ctx.store.fleetBrief.read(
+  const harm = async (name: Harm) => {
+    const { items, total } = await ctx.store.safeChanges.harmful(
+      name,
+      now - HARM_DAYS * DAY_MS,
+      ctx.actor.denied_sites,
+      cases,
+    );
+    return { count: total, first: items };
+  };
+  const [broken, suspect, rolled_back] = await Promise.all([harm('broken'), harm('suspect'), harm('rolled_back')]);
+  const data = await ctx.store.fleetBrief.read(
     {
       now,
       since,
@@ -61,6 +79,7 @@ export async function briefData(ctx: Ctx, now: number, since: number, cases: num
     ctx.actor.denied_sites,
     cases,
   );
+  return { ...data, harm: { broken, suspect, rolled_back } };
 }
 
 export function siteCounts(sites: BriefData['sites']) {
@@ -84,7 +103,7 @@ function startOf(since: string, now: number): number {
 }
 
 function briefOf(
-  { matters, sites, offers, done, unknown }: BriefData,
+  { matters, harm, sites, offers, done, unknown }: FleetData,
   feed: FeedState,
   now: number,
   since: number,
@@ -96,7 +115,7 @@ function briefOf(
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
     sites: siteCounts(sites),
-    needs_attention: LINES.flatMap((line) => lineOf(line, matters[line.name])),
+    needs_attention: LINES.flatMap((line) => lineOf(line, { ...matters, ...harm }[line.name])),
     updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
     done: done.slice(0, DONE).map(({ context, action, n, sites: on }) => ({
       what: `${context} ${action}`,
@@ -118,7 +137,7 @@ function known(count: number, what: string): string[] {
 }
 
 interface Line {
-  name: MatterName;
+  name: MatterName | Harm;
   matter: string;
   /** The call that shows all cases. */
   next(first: Matter['first']): string;
@@ -132,8 +151,17 @@ const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(in
 const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
   `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
+const changed = ({ name, old_version, new_version, settled_at }: Matter['first'][number]) =>
+  `${siteWord(String(name))} ${siteWord(String(old_version))} to ${siteWord(String(new_version))}, ${minute(settled_at)}`;
+
 /** In order of urgency. */
 const LINES: readonly Line[] = [
+  {
+    name: 'broken',
+    matter: 'broken after an update',
+    next: ([change]) => `svc-check-site-v1 ${JSON.stringify({ site_id_or_domain: change?.site_id })}`,
+    describe: changed,
+  },
   {
     name: 'after_update',
     matter: 'down within an hour after an update',
@@ -154,6 +182,18 @@ const LINES: readonly Line[] = [
     next: ([site]) => `svc-check-site-v1 ${JSON.stringify({ site_id_or_domain: site?.site_id })}`,
     describe: ({ checked_at, http_status }) =>
       `at ${minute(checked_at)}, ${http_status ? `HTTP ${http_status}` : 'no answer'}`,
+  },
+  {
+    name: 'suspect',
+    matter: 'looks different after an update, which was kept',
+    next: ([change]) => `svc-roll-back-v1 ${JSON.stringify({ change_id: change?.id })}`,
+    describe: changed,
+  },
+  {
+    name: 'rolled_back',
+    matter: 'updates rolled back',
+    next: () => 'svc-list-quarantined-versions-v1 {}',
+    describe: changed,
   },
   {
     name: 'certificates',

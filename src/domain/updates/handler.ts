@@ -97,5 +97,6 @@ function joined(before: ApplyResult, rest: ApplyResult, told: Earlier['items']):
     ...rest,
     updated: [...updated, ...rest.updated],
     errors: [...errors, ...rest.errors.filter((error) => !isHeldSince(error))],
+    suspects: [...(before.suspects ?? []), ...(rest.suspects ?? [])],
   };
 }

@@ -5,11 +5,16 @@ import { outcomeOfItems } from '../actions/outcomes.js';
 import { type ApplyResult, BROKE, UNSEEN } from './results.js';
 
 /** One applied update makes the site a success (operations §7.2). */
-export function outcomeOfUpdates({ updated, errors }: Pick<ApplyResult, 'updated' | 'errors'>): SiteOutcome {
+export function outcomeOfUpdates({
+  updated,
+  errors,
+  suspects = [],
+}: Pick<ApplyResult, 'updated' | 'errors' | 'suspects'>): SiteOutcome {
+  const doubts = (slug: string) => suspects.find((suspect) => suspect.slug === slug)?.findings;
   const outcome = outcomeOfItems([
     ...updated.map(({ type, slug, name, old_version, new_version }) => ({
       done: true,
-      facts: { type, slug, name, old_version, new_version },
+      facts: { type, slug, name, old_version, new_version, findings: doubts(slug) },
     })),
     ...errors.map(({ type, slug, new_version, code, message, unknown }) => ({
       done: unknown === true ? null : false,

@@ -68,7 +68,9 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   };
   const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
-  const before = (value: string) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated'
+  const before = (
+    value: string,
+  ) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated' AND h.context IN ('core', 'plugin', 'theme', 'translation')
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
   const suspect = before("h.name || ' ' || h.new_version");
   const update = before(

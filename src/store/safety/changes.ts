@@ -43,7 +43,7 @@ export interface ChangeRow extends Row {
   settled_at: number | null;
 }
 
-export interface BrokenRow extends ChangeRow {
+export interface HarmfulRow extends ChangeRow {
   site_name: string;
   site_url: string;
 }
@@ -62,6 +62,21 @@ export type ChangeFields = Partial<
     | 'new_version'
   >
 >;
+
+export type Harm = 'broken' | 'suspect' | 'rolled_back';
+
+/** Still installed, as far as is known. */
+const INSTALLED = `CASE c.type WHEN 0 THEN d.wp_version = c.new_version
+  WHEN 3 THEN 1 ELSE EXISTS (SELECT 1 FROM site_extension e JOIN package p ON p.id = e.package_id
+    WHERE e.site_id = c.site_id AND e.kind = c.type - 1 AND p.slug = c.slug AND e.version = c.new_version) END`;
+
+/** Conditions on a change `c` of a site with the detail `d`. A run looks at its site before it changes anything. */
+const HARM: Readonly<Record<Harm, string>> = {
+  broken: `c.outcome = 'broken' AND ${INSTALLED} AND NOT EXISTS (SELECT 1 FROM safe_change later
+    WHERE later.site_id = c.site_id AND later.started_at > c.settled_at AND later.outcome IN ('kept', 'rolled_back'))`,
+  suspect: `c.outcome = 'kept' AND json_array_length(c.evidence, '$.suspect') > 0 AND ${INSTALLED}`,
+  rolled_back: "c.outcome = 'rolled_back'",
+};
 
 const NEW = [
   'id',
@@ -169,23 +184,26 @@ export function createChanges(db: Db) {
       return readPage<ChangeRow>(db, rows, count, page, perPage);
     },
 
-    /** Updates with this outcome since then, newest first; at most `limit`, and their total number. */
-    broken(
-      outcome: 'rolled_back' | 'broken',
+    /**
+     * Updates since then that harmed their site, or may have, newest first; at most `limit`, and their total number.
+     * Those that are over are left out: the version is no longer installed, or a later run found the site healthy.
+     */
+    harmful(
+      harm: Harm,
       since: number,
       denied: readonly number[],
       limit: number,
-    ): Promise<{ items: BrokenRow[]; total: number }> {
+    ): Promise<{ items: HarmfulRow[]; total: number }> {
       const hidden = except('c.site_id', denied);
-      const from = `FROM safe_change c JOIN site s ON s.id = c.site_id WHERE c.outcome = ?
-        AND c.settled_at >= ?${hidden.text}`;
-      const args = [outcome, since, ...hidden.args];
+      const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id
+        WHERE ${HARM[harm]} AND c.settled_at >= ?${hidden.text}`;
+      const args = [since, ...hidden.args];
       const rows = sql(
-        `SELECT c.*, s.name AS site_name, s.url AS site_url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
+        `SELECT c.*, s.name AS site_name, s.url AS site_url, s.url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
         ...args,
         limit,
       );
-      return rowsAndTotal<BrokenRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
+      return rowsAndTotal<HarmfulRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
     /** Deletes items that were settled by then. */

@@ -34,6 +34,8 @@ const TYPES: Readonly<Record<AlertKind, MailType>> = {
   'domain.not_found': 'domain_expiry',
   'site.unhealthy': 'site_health',
   'site.http_check_failed': 'http_check',
+  'update.broke_site': 'http_check',
+  'update.suspect': 'http_check',
   'vulnerability.found': 'vulnerability',
   'vulnerability.summary': 'vulnerability',
   'backup.failed': 'backup',
@@ -56,6 +58,7 @@ const WARNINGS: ReadonlySet<AlertKind> = new Set([
   'certificate.expiring',
   'domain.expiring',
   'site.unhealthy',
+  'update.suspect',
 ]);
 
 export function toneOf(kind: AlertKind): Tone {
@@ -107,6 +110,10 @@ function sentence(alert: MailedAlert, facts: Facts): string {
       return `The health score of ${what} is ${say('health_score')} of 100.`;
     case 'site.http_check_failed':
       return afterUpdate(what, facts, say('items'));
+    case 'update.broke_site':
+      return `${what} is broken since ${say('item')} was updated to ${say('new_version')}, and nothing that could be rolled back has helped. ${say('findings')}`.trim();
+    case 'update.suspect':
+      return `${what} looks different since ${say('item')} was updated to ${say('new_version')}, which was kept. ${say('findings')}`.trim();
     case 'vulnerability.found': {
       const more = Number(facts.count) - 1;
       const rest = more < 1 ? '' : more === 1 ? ' One more is known.' : ` ${more} more are known.`;

@@ -11,7 +11,12 @@ export interface MailListener {
 }
 
 /** Events that are stored as alerts here, rather than by the verb that emits them. */
-type AlertingEvent = Event<'site.unhealthy' | 'site.http_check_failed'>;
+const ALERTING = ['site.unhealthy', 'site.http_check_failed', 'update.broke_site', 'update.suspect'] as const;
+type AlertingEvent = Event<(typeof ALERTING)[number]>;
+
+function isAlerting(event: Event): event is AlertingEvent {
+  return ALERTING.some((name) => name === event.name);
+}
 
 const MONTH_MS = 30 * 24 * 3_600_000;
 
@@ -19,7 +24,7 @@ export function createMailListener(context: () => Ctx): MailListener {
   let work: Promise<void> = Promise.resolve();
   return {
     listen(event) {
-      if (event.name !== 'site.unhealthy' && event.name !== 'site.http_check_failed') return;
+      if (!isAlerting(event)) return;
       work = work.then(async () => {
         const ctx = context();
         try {
@@ -39,6 +44,9 @@ async function alertOf(ctx: Ctx, event: AlertingEvent): Promise<Alert | null> {
   switch (event.name) {
     case 'site.http_check_failed':
       return { key: `http_check:${site_id}:${at}`, kind: event.name, site_id, at, facts: event.facts };
+    case 'update.broke_site':
+    case 'update.suspect':
+      return { key: `${event.name}:${event.facts.change_id}`, kind: event.name, site_id, at, facts: event.facts };
     case 'site.unhealthy':
       return healthAlert(ctx, event);
   }

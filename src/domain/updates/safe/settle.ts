@@ -173,11 +173,7 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
         : '';
   const sentences = [...seen, ...reasons];
   await close(run, item, 'broken', sentences);
-  run.ctx.events.emit({
-    name: 'update.broke_site',
-    site_id: run.target.site.id,
-    facts: { slug: item.slug, change_id: item.change },
-  });
+  emitHarm(run, 'update.broke_site', item, sentences);
   const message = `After the update to ${siteWord(item.new_version)} the site is unhealthy. ${tried} A person needs to look at it. ${sentences.join(' ')}`;
   return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
 }
@@ -222,8 +218,9 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
     await close(run, item, updated ? 'kept' : 'not_updated', seen, { suspect: findings });
     if (item.applied !== null) result.updated.push(item.applied);
     if (item.error !== null) result.errors.push({ ...item.error, change_id: item.change });
-    if (findings.length > 0)
-      result.suspects.push({ site_id: run.target.site.id, change_id: item.change, slug: item.slug, findings });
+    if (findings.length === 0) continue;
+    result.suspects.push({ site_id: run.target.site.id, change_id: item.change, slug: item.slug, findings });
+    emitHarm(run, 'update.suspect', item, findings);
   }
   run.open = [];
   return result;
@@ -264,6 +261,18 @@ export function emitRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, b
   const { type, slug, old_version, new_version, change } = item;
   const facts = { slug, old_version, new_version, change_id: change, by };
   ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });
+}
+
+/** For the alerts: an update has broken its site, or may have. */
+function emitHarm(
+  { ctx, target }: SafeRun,
+  name: 'update.broke_site' | 'update.suspect',
+  { slug, change: change_id, name: item, old_version, new_version }: SafeItem,
+  findings: readonly string[],
+): void {
+  const versions = { old_version: siteWord(old_version), new_version: siteWord(new_version) };
+  const facts = { slug, change_id, item: siteWord(item), ...versions, findings: findings.join(' ') };
+  ctx.events.emit({ name, site_id: target.site.id, facts });
 }
 
 /** An error entry for an item of the run. */

@@ -4,7 +4,15 @@ import { siteWord } from '../../../../schemas/site-text.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
-import { type Applied, type ApplyError, type ApplyResult, failed, siteFields, UPDATE_TYPES } from '../results.js';
+import {
+  type Applied,
+  type ApplyError,
+  type ApplyResult,
+  failed,
+  type Suspect,
+  siteFields,
+  UPDATE_TYPES,
+} from '../results.js';
 import type { Evidence } from './safe-run.js';
 
 /**
@@ -17,11 +25,18 @@ export async function settledRun(ctx: Ctx, target: LoadedSite, runId: string): P
   return {
     updated: rows.flatMap((row) => (row.outcome === 'kept' ? appliedAs(target, row) : [])),
     errors: rows.flatMap((row) => errorOf(target, row) ?? []),
+    suspects: rows.flatMap((row) => suspectOf(target, row) ?? []),
   };
 }
 
 function appliedAs({ site }: LoadedSite, { type, slug, name, old_version, new_version }: ChangeRow): Applied {
   return { ...siteFields(site), type: UPDATE_TYPES[type] ?? 'plugin', slug, name, old_version, new_version };
+}
+
+function suspectOf({ site }: LoadedSite, { id, slug, outcome, evidence }: ChangeRow): Suspect | null {
+  const { suspect = [] } = JSON.parse(evidence ?? '{}') as Partial<Evidence>;
+  if (outcome !== 'kept' || suspect.length === 0) return null;
+  return { site_id: site.id, change_id: id, slug, findings: suspect };
 }
 
 function errorOf(target: LoadedSite, row: ChangeRow): ApplyError | null {
