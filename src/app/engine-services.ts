@@ -10,7 +10,7 @@ import { runToolJobs } from '../domain/connection/tool-jobs.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
 import { createActionRecorder } from '../domain/sites/action-log.js';
-import { settleInterrupted } from '../domain/updates/safe/unsettled.js';
+import { finishInterruptedRuns } from '../domain/updates/safe/unfinished.js';
 import { classifyVersions } from '../domain/vulnerabilities/classify.js';
 import type { Callable } from '../operation/operation.js';
 import type { Auditor } from '../outbound/audit/audit.js';
@@ -283,7 +283,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     });
   };
   runOn('tool_job.queued', runToolJobs, 'a tools job failed and will be tried again');
-  runOn('update.interrupted', settleInterrupted, 'interrupted updates will be finished later');
+  runOn('update.interrupted', finishInterruptedRuns, 'interrupted updates will be finished later');
   const looks = startAbandonedChecks(events, clock, () => schedule.runNow('abandoned-refresh'));
   tasks.start = async (_payload, context) => {
     base = context.base_url;

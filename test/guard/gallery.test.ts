@@ -10,7 +10,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { settleInterrupted } from '../../src/domain/updates/safe/unsettled.js';
+import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { createProbe } from '../../src/outbound/probe/create.js';
 import { shortOrLong } from '../robustness/soak.js';
@@ -269,7 +269,7 @@ describe('the gallery of updates', needs(...WORDPRESS), () => {
     const answer = await update(place, [kind]).catch((error: unknown) => error);
     await timer;
     const caller = { actor: ADMIN, request_id: 'test', signal: new AbortController().signal };
-    await settleInterrupted(app.service.ctx(caller));
+    await finishInterruptedRuns(app.service.ctx(caller));
     const { slug, version } = { slug: slugOf(kind), version: NEW_VERSION };
     await app.call('lift-quarantine', { type: 'plugin', slug, version }).catch(() => undefined);
     expect(await isWell(place.site)).toBe(true);

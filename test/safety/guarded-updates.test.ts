@@ -8,7 +8,7 @@ import type { PluginState } from '../../src/demo/state.js';
 import { fleetAttention } from '../../src/domain/fleet/attention.js';
 import { deleteExpired } from '../../src/domain/retention.js';
 import { outcomeOfUpdates } from '../../src/domain/updates/outcome.js';
-import { settleInterrupted } from '../../src/domain/updates/safe/unsettled.js';
+import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { safeUpdateHistory } from '../../src/domain/updates/safe/update-history.js';
 import { ADMIN, type Answer } from '../support/harness.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
@@ -464,7 +464,7 @@ describe('an update that goes on after its gateway has given up', () => {
       cut.abort();
     };
     await app.running(app.call('update-site-plugins', one, { signal: cut.signal }).catch(() => undefined));
-    await app.running(settleInterrupted(app.ctx()));
+    await app.running(finishInterruptedRuns(app.ctx()));
     expect([plugin.version, site.guard?.actions.includes('restore')]).toEqual(['99.0', false]);
     expect((await app.call('list-quarantined-versions')).versions).toEqual([]);
     await expectSettled();
@@ -710,7 +710,7 @@ describe('a call that is cut off', () => {
           () => !cut.signal.aborted,
           () => false,
         );
-        await app.running(settleInterrupted(app.ctx()));
+        await app.running(finishInterruptedRuns(app.ctx()));
         await expectSettled();
         expect(['1.0', '99.0']).toContain(plugin.version);
         if (kind === 'breaks') expect(plugin.version).toBe('1.0');
@@ -741,7 +741,7 @@ it('an update is not undone because the network of this machine is down', async 
   });
   expect(await app.cell('SELECT step FROM safe_change WHERE settled_at IS NULL')).toBe('probe');
   site.faults.offline = false;
-  await app.running(settleInterrupted(app.ctx()));
+  await app.running(finishInterruptedRuns(app.ctx()));
   expect(plugin.version).toBe('99.0');
   expect(site.guard?.actions).not.toContain('restore');
   expect(await app.cell('SELECT outcome FROM safe_change')).toBe('kept');
@@ -792,7 +792,7 @@ it.each(['the job', 'the schedule'])(
     await slow.call('sync-sites', { site_ids_or_domains: [1] });
     const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
     const { job_id } = await cutOff(slow, site, call);
-    if (who === 'the schedule') await slow.running(settleInterrupted(slow.ctx()));
+    if (who === 'the schedule') await slow.running(finishInterruptedRuns(slow.ctx()));
     await slow.running(slow.drain());
     expect([bad.version, good.version]).toEqual([before, '99.0']);
     const status = await slow.call('get-batch-job-status', { job_id });
@@ -821,7 +821,7 @@ it('an update that was not sent when its call ended is not said to have been sto
   };
   await app.running(app.call('update-site-plugins', one, { signal: stop.signal }).catch(() => undefined));
   Object.assign(app.db, { batch });
-  await app.running(settleInterrupted(app.ctx()));
+  await app.running(finishInterruptedRuns(app.ctx()));
   const { items } = await safeUpdateHistory(app.ctx(), 1, 1, 10);
   expect(items).toMatchObject([
     {
@@ -875,7 +875,7 @@ it('a process that dies at any of its writes leaves what the next one settles', 
       () => false,
     );
     Object.assign(app.db, { run, batch });
-    await app.running(settleInterrupted(app.ctx()));
+    await app.running(finishInterruptedRuns(app.ctx()));
     await expectSettled();
     expect([dieAt, plugin.version]).toEqual([dieAt, '1.0']);
     // The version that broke the site is held back, whether Sitefleet or the guard restored it.

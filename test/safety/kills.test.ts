@@ -1,5 +1,5 @@
 /**
- * Sitefleet is killed repeatedly in the middle of safe updates: no site is left broken, none armed, nothing unsettled.
+ * Sitefleet is killed repeatedly in the middle of safe updates: no site is left broken, none armed, nothing unfinished.
  */
 
 import { join } from 'node:path';

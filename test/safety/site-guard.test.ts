@@ -5,10 +5,10 @@
 import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { loadSite } from '../../src/domain/sites/load.js';
-import { type Baseline, compare, type Look } from '../../src/domain/updates/safe/compare-health.js';
+import { type Baseline, compare, type SiteCheck } from '../../src/domain/updates/safe/compare-health.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
-import { lookAgain, lookBefore } from '../../src/domain/updates/safe/probe.js';
-import { judge } from '../../src/domain/updates/safe/verdict.js';
+import { checkAgain, checkBefore } from '../../src/domain/updates/safe/probe.js';
+import { verify } from '../../src/domain/updates/safe/verify.js';
 import { createProbe } from '../../src/outbound/probe/create.js';
 import type { HttpProbe, Probe } from '../../src/outbound/probe/probe.js';
 import type { ServiceError } from '../../src/runtime/errors.js';
@@ -240,7 +240,7 @@ describe('what a look tells', () => {
   const words = 'One two three four five six seven eight nine ten eleven twelve';
   const html = (text: string, title = 'Shop') =>
     `<html><head><title>${title}</title></head><body>${text}</body></html>`;
-  const look = (answer: ReturnType<typeof page>): Look => ({
+  const look = (answer: ReturnType<typeof page>): SiteCheck => ({
     at: 0,
     pages: { '': factsOf(answer, 'https://example.com/') },
     child: true,
@@ -288,13 +288,13 @@ describe('what a look tells', () => {
     const url = `${(await listenLocally(server)).url}/`;
     const ctx = app.ctx();
     const target = await siteAt(url);
-    const before = await lookBefore(ctx, target, []);
+    const before = await checkBefore(ctx, target, []);
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
-    const broken = await lookAgain(ctx, target, null, before, 'quick', []);
+    const broken = await checkAgain(ctx, target, null, before, 'quick', []);
     expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before, it was 200.']);
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
-    const gone = await lookAgain(ctx, target, null, before, 'quick', []);
+    const gone = await checkAgain(ctx, target, null, before, 'quick', []);
     expect(gone.findings.map(({ what }) => what)).toEqual([
       'The front page redirects to a different address than before.',
     ]);
@@ -326,11 +326,11 @@ describe('what a look tells', () => {
     const url = `${(await listenLocally(server)).url}/`;
     const ctx = app.ctx();
     const target = await siteAt(url);
-    const before = await app.running(lookBefore(ctx, target, []));
+    const before = await app.running(checkBefore(ctx, target, []));
     judging = true;
     const facts = { on_suspect: 'keep' as const, paths: [], before };
     const verdict = await app
-      .running(judge({ id: '', ctx, target, facts, guard: null, open: [] }, 'full'))
+      .running(verify({ id: '', ctx, target, facts, guard: null, open: [] }, 'full'))
       .catch((error: ServiceError) => error);
     expect('code' in verdict ? verdict.code : verdict.broken.length > 0 ? 'broken' : 'well').toBe(ends);
     expect(seen).toBe(looks.length);

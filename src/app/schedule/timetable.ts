@@ -15,7 +15,7 @@ import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-mon
 import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
 import { deleteExpired } from '../../domain/retention.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
-import { settleInterrupted } from '../../domain/updates/safe/unsettled.js';
+import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
 import { refreshVulnerabilities } from '../../domain/vulnerabilities/refresh.js';
 import type { Members } from '../../runtime/cluster/members.js';
 
@@ -54,7 +54,7 @@ export const timetable: readonly ScheduledTask[] = [
     name: 'safe-updates',
     about: 'Finishes safe updates left open by a stopped process.',
     pattern: '5,20,35,50 * * * * *',
-    run: settleInterrupted,
+    run: finishInterruptedRuns,
   },
   {
     name: 'daily-sync',

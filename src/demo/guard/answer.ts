@@ -5,7 +5,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, page } from '../answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
-import { BEFORE_UPDATES_WERE_KNOWN, findItem, keep, putBack, removeGuard } from './state.js';
+import { BEFORE_UPDATES_WERE_KNOWN, findItem, keep, removeGuard, rollBack } from './state.js';
 import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
 const PROTOCOL = 'sitefleet-guard-v1';
@@ -183,7 +183,7 @@ function restore(site: DemoSite, guard: GuardState, asked: Fields): Fields {
   const kept = find(guard, asked.snapshot);
   const running = guard.updating.some(({ kind, slug }) => kind === kept.kind && slug === kept.slug);
   if (running && asked.while_updating !== true) throw new Refusal('updating');
-  const replaced = putBack(site, guard, kept);
+  const replaced = rollBack(site, guard, kept);
   guard.armed = guard.armed.filter(({ snapshot: id }) => id !== kept.id);
   if (asked.end_maintenance === true && site.faults.maintenance === true) site.faults.maintenance = false;
   return {

@@ -3,7 +3,7 @@
 import { type Answer, crashPage, page } from '../answer.js';
 import type { Breakage } from '../faults.js';
 import type { DemoSite } from '../site.js';
-import { findItem, putBack } from './state.js';
+import { findItem, rollBack } from './state.js';
 import type { ItemKind, RecordedFault } from './types.js';
 
 interface Broken {
@@ -96,7 +96,7 @@ function fatal(site: DemoSite, { kind, slug }: Broken, path: string, isOurs: boo
   const trusted = isOurs || (path === '' && armed?.alive !== true && age >= (armed?.patience ?? 0));
   const acts = armed !== undefined && kept !== undefined && quiet && trusted && site.faults.watchdog !== false;
   if (acts) {
-    putBack(site, guard, kept);
+    rollBack(site, guard, kept);
     guard.armed = guard.armed.filter((one) => one !== armed);
   }
   const waited = armed === undefined || acts ? null : !quiet ? 'updating' : trusted ? 'failed' : 'visitor';

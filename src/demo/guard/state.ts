@@ -80,7 +80,7 @@ function isArmed(guard: GuardState, snapshot: string): boolean {
 }
 
 /** Puts the kept version back; null when it is there already. */
-export function putBack(site: DemoSite, guard: GuardState, kept: KeptVersion): KeptVersion | null {
+export function rollBack(site: DemoSite, guard: GuardState, kept: KeptVersion): KeptVersion | null {
   const item = findItem(site, kept.kind, kept.slug);
   if (item === undefined || item.version === kept.version) return null;
   site.touch();

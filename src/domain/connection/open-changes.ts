@@ -1,5 +1,5 @@
 /**
- * Changes whose outcome was unknown when their call or job ended: stored, and settled by the next sync that shows it.
+ * Changes whose outcome was unknown when their call or job ended: stored, and finished by the next sync that shows it.
  * Then they are reported: in the action log, and in the job that had to leave them open.
  */
 
@@ -13,7 +13,7 @@ import { type Ctx, originOf } from '../context.js';
 import { listOf } from '../sites/inventory.js';
 
 /** Ends the message about such a change. */
-export const SETTLED_LATER =
+export const FINISHED_LATER =
   'The site may still be working on it; the next sync that shows the outcome updates this entry.';
 
 /** If a site still shows no change after the longest time that a call may take, it did not happen. */
@@ -28,7 +28,7 @@ export async function keepOpen(ctx: Ctx, siteId: number, changes: readonly OpenC
 type Outcome = { done: true; version: string } | { done: false };
 
 /** Reports what a sync shows of changes that were left open. */
-export async function settleOpenChanges(ctx: Ctx, site: SiteRecord, snapshot: Snapshot): Promise<void> {
+export async function finishOpenChanges(ctx: Ctx, site: SiteRecord, snapshot: Snapshot): Promise<void> {
   if (site.open_changes !== 1) return;
   for (const row of await ctx.store.openChanges.ofSite(site.id)) {
     const version = shownVersion(row, snapshot);
@@ -106,12 +106,12 @@ async function close(ctx: Ctx, siteId: number, change: OpenChangeRow, outcome: O
     ? { ...type, slug, ...(action === 'updated' ? { name, old_version, new_version: outcome.version } : {}) }
     : { ...type, slug, code: FAILED[action], message: 'The site has not shown the change since then.' };
   for (const { job_id, position, items } of await ctx.store.jobs.openSites(siteId, jobType)) {
-    const settled = items.map((item) =>
+    const finished = items.map((item) =>
       item.done === null && item.facts.slug === slug && (action !== 'updated' || item.facts.type === context)
         ? { done: outcome.done, facts }
         : item,
     );
-    await ctx.store.jobs.correctSite(job_id, position, outcomeOfItems(settled));
+    await ctx.store.jobs.correctSite(job_id, position, outcomeOfItems(finished));
   }
   await ctx.store.openChanges.remove(siteId, change);
 }

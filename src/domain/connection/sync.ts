@@ -21,7 +21,7 @@ import {
 import { nameByTitle } from '../sites/title.js';
 import { withChildsWww } from '../sites/urls.js';
 import { compareVersions } from '../sites/versions.js';
-import { settleOpenChanges } from './open-changes.js';
+import { finishOpenChanges } from './open-changes.js';
 
 /** Parts of a snapshot that are off by default but stored here: security findings are read from the last sync. */
 export const STORED_PARTS = { securityStats: true } as const;
@@ -72,7 +72,7 @@ export async function fetchSnapshot(
     await storeFetched(ctx, target, snapshot, since);
     // The call that made the change reports the sync that follows it.
     if (patienceMs === undefined) {
-      await settleOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
+      await finishOpenChanges(ctx, site, snapshot).catch((err: unknown) =>
         ctx.log.warn({ err, site_id: site.id }, 'open changes could not be resolved; the next sync tries again'),
       );
     }

@@ -6,7 +6,7 @@ import type { ChildActionAnswer, ExtensionKind, Snapshot } from '../../outbound/
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { ExtensionRow } from '../../store/sites/inventory.js';
 import { attempt, connectionBroke, readUntil, seenAfter } from '../connection/attempt.js';
-import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
+import { closeOpen, FINISHED_LATER, keepOpen } from '../connection/open-changes.js';
 import { fetchSnapshot } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from '../sites/inventory.js';
@@ -129,7 +129,7 @@ async function reportOutcome(
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
     code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
-    `It is not known yet whether it took effect. ${message} ${SETTLED_LATER}`,
+    `It is not known yet whether it took effect. ${message} ${FINISHED_LATER}`,
     { data: { unknown: true }, cause },
   );
 }

@@ -33,7 +33,10 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     denied: ctx.actor.denied_sites,
   };
   const found = await ctx.store.fleetOffers.items(filter, page, perPage);
-  const [held, fixing] = await Promise.all([ctx.store.fleetOffers.held(found.items), fixedBy(ctx, found.items)]);
+  const [quarantined, fixing] = await Promise.all([
+    ctx.store.fleetOffers.quarantined(found.items),
+    fixedBy(ctx, found.items),
+  ]);
   const items = found.items.map(({ type, slug, name, sites, guarded, current_versions, new_versions, level }) => {
     const offered = versionsOf(new_versions);
     return {
@@ -47,7 +50,7 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
       new_versions: offered,
       ...fixing(type, slug),
       held_back: offered.filter((version) =>
-        held.some((row) => row.type === type && row.slug === slug && row.version === version),
+        quarantined.some((row) => row.type === type && row.slug === slug && row.version === version),
       ),
     };
   });
@@ -84,12 +87,12 @@ async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[
  */
 export async function offeredSites(ctx: Ctx, type: UpdateType, slug: string, page: number, perPage: number) {
   const found = await ctx.store.fleetOffers.sites(numberOf(type), slug, ctx.actor.denied_sites, page, perPage);
-  const items = found.items.map(({ guard, held, level, current_version, ...row }) => ({
+  const items = found.items.map(({ guard, quarantined, level, current_version, ...row }) => ({
     ...row,
     current_version: current_version === '' ? null : current_version,
     level: levelOf(level),
     guarded: guard === null || guard === 2 ? null : guard === 1,
-    held_back: held === 1,
+    held_back: quarantined === 1,
   }));
   return { items, total: found.total };
 }

@@ -2,7 +2,7 @@
 
 import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
-import { closeOpen, keepOpen, SETTLED_LATER } from '../connection/open-changes.js';
+import { closeOpen, FINISHED_LATER, keepOpen } from '../connection/open-changes.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import type { Classified } from './classify.js';
@@ -25,7 +25,7 @@ export interface TypeResult extends ApplyResult {
 
 /**
  * Stores what was installed and what is still unknown, and emits an event for each outcome.
- * @param guarded the caller settles what is unknown, with the site's guard
+ * @param guarded the caller finishes what is unknown, with the site's guard
  */
 export async function finish(
   ctx: Ctx,
@@ -84,7 +84,7 @@ export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: Ap
 
 /** The error for a change that may still take effect: not reported as a failure. */
 function notKnownYet({ code, message }: ServiceError): { code: ErrorCode; message: string } {
-  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${SETTLED_LATER}` };
+  return { code: code === 'svc_site_offline' ? code : 'svc_still_running', message: `${message} ${FINISHED_LATER}` };
 }
 
 function resultOf(

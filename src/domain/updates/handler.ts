@@ -16,9 +16,9 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
+import { finishedRun } from './safe/finished-run.js';
 import { safeUpdateHandler } from './safe/safe-update.js';
-import { settledRun } from './safe/settled-run.js';
-import { settleBeforeResume } from './safe/unsettled.js';
+import { finishBeforeResume } from './safe/unfinished.js';
 import { isCancelled } from './send.js';
 
 /** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
@@ -53,17 +53,17 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
   interrupted: (result) => result.interrupted === true,
   async resume(ctx, target, params, { begun, items }) {
     const work = begun === null ? null : (JSON.parse(begun) as BegunUpdates);
-    // As available when the run was interrupted: settling syncs the site, and another sync may have come first, after
+    // As available when the run was interrupted: finishing syncs the site, and another sync may have come first, after
     // which completed updates are no longer available.
     const offers = work?.offers ?? (await offersOf(ctx, target, params));
     const asked = offers.filter(({ type, slug }) => !isTold(items, UPDATE_TYPES[type], slug));
     // A site that an update has broken must be repaired before it can be synced.
-    await settleBeforeResume(ctx, target);
+    await finishBeforeResume(ctx, target);
     requireContactable(target);
-    const settled = work === null ? null : await settledRun(ctx, target, work.run_id);
-    const seen = settled === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
+    const finished = work === null ? null : await finishedRun(ctx, target, work.run_id);
+    const seen = finished === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
     if (seen?.silent === true) return seen;
-    const before = settled ?? seen;
+    const before = finished ?? seen;
     const rest = await this.run(ctx, target, params).catch((error: unknown) => {
       // Results of the previous run are still reported.
       if (before === null || before.updated.length + before.errors.length === 0 || isCancelled(error)) throw error;

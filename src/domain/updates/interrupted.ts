@@ -3,7 +3,7 @@
 import type { Snapshot } from '../../outbound/child/port.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { readUntil } from '../connection/attempt.js';
-import { SETTLED_LATER } from '../connection/open-changes.js';
+import { FINISHED_LATER } from '../connection/open-changes.js';
 import type { Ctx } from '../context.js';
 import { installedBySlug, listOf } from '../sites/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
@@ -48,7 +48,7 @@ export async function finishInterrupted(
       const word = UPDATE_TYPES[offer.type] ?? type;
       return word === type
         ? {
-            ...failed(target, word, offer.slug, codeOfSilence(silence), `${why.trim()} ${SETTLED_LATER}`),
+            ...failed(target, word, offer.slug, codeOfSilence(silence), `${why.trim()} ${FINISHED_LATER}`),
             unknown: true as const,
           }
         : notTried(target, word, offer, silence);

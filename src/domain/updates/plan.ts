@@ -38,9 +38,9 @@ export async function planUpdates(
   offers: readonly FleetOffer[],
   least?: Protection,
 ): Promise<Plan> {
-  const { passed, held, guarded } = await splitQuarantined(ctx, target.site.id, offers);
+  const { passed, quarantined, guarded } = await splitQuarantined(ctx, target.site.id, offers);
   const open = guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
-  const refused = held.map(({ offer, reason }) => refusal(target, offer, 'svc_version_quarantined', reason));
+  const refused = quarantined.map(({ offer, reason }) => refusal(target, offer, 'svc_version_quarantined', reason));
   const steps: Step[] = [];
   // What no guard protects is sent type by type, as it was offered.
   for (const offer of open === null && least === undefined ? passed : inOrder(passed)) {

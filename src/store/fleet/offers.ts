@@ -7,7 +7,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
-import { heldOn } from '../safety/quarantine.js';
+import { quarantinedOn } from '../safety/quarantine.js';
 import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {
@@ -35,7 +35,7 @@ export interface OfferedSite extends Row {
   /** State of `site_guard`; null = never checked. */
   guard: number | null;
   /** The version is quarantined. */
-  held: number;
+  quarantined: number;
 }
 
 interface OfferedFilter extends OfferFilter {
@@ -44,8 +44,8 @@ interface OfferedFilter extends OfferFilter {
   denied: readonly number[];
 }
 
-const HELD = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
-  AND ${heldOn('q', 'u.site_id')})`;
+const QUARANTINED = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
+  AND ${quarantinedOn('q', 'u.site_id')})`;
 
 function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
   const word = search.toLowerCase();
@@ -101,7 +101,7 @@ export function createFleetOffers(db: Db) {
     },
 
     /** Versions of these items that are quarantined on all sites, as `type, slug, version`. */
-    async held(
+    async quarantined(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
     ): Promise<{ type: number; slug: string; version: string }[]> {
       return db.all(
@@ -124,7 +124,7 @@ export function createFleetOffers(db: Db) {
       const args = [slug, ...condition.args];
       const rows = sql(
         `SELECT u.site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status, u.current_version, u.new_version, u.level,
-           (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${HELD} AS held
+           (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${QUARANTINED} AS quarantined
          ${from} ORDER BY s.name, s.id`,
         ...args,
       );

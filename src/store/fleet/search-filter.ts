@@ -2,7 +2,7 @@
 
 import type { Value } from '../driver/db.js';
 import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
-import { heldOn } from '../safety/quarantine.js';
+import { quarantinedOn } from '../safety/quarantine.js';
 import { idList, sitePredicate } from '../sites/filter.js';
 import type { SiteStatus } from '../sites/rows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
@@ -78,8 +78,8 @@ export function offerCondition({ types, levels }: OfferFilter): Fragment {
 
 const VULNERABLE = '(e.package_id, e.version) IN (SELECT package_id, version FROM vulnerable_version)';
 const HARMLESS = `NOT ${VULNERABLE} AND (e.package_id, e.version) NOT IN (SELECT package_id, version FROM unclassified_version)`;
-const HELD_BACK = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
-  WHERE k.id = e.package_id AND q.version = e.update_version AND ${heldOn('q', 'e.site_id')})`;
+const QUARANTINED = `EXISTS (SELECT 1 FROM package k JOIN quarantined_version q ON q.type = k.kind + 1 AND q.slug = k.slug
+  WHERE k.id = e.package_id AND q.version = e.update_version AND ${quarantinedOn('q', 'e.site_id')})`;
 
 /** `SELECT site_id, package_id` of matching installed items; from covering indexes. */
 export function itemRows({ kind, packages, versions, active, vulnerable, quarantined, offer }: ItemFilter): Fragment {
@@ -88,7 +88,7 @@ export function itemRows({ kind, packages, versions, active, vulnerable, quarant
     ...(versions === undefined ? [] : [fragment(` AND e.version ${IN}`, texts(versions))]),
     ...(active === undefined ? [] : [fragment(' AND e.active = ?', active)]),
     ...(vulnerable === undefined ? [] : [fragment(` AND ${vulnerable ? VULNERABLE : HARMLESS}`)]),
-    ...(quarantined === undefined ? [] : [fragment(` AND ${quarantined ? '' : 'NOT '}${HELD_BACK}`)]),
+    ...(quarantined === undefined ? [] : [fragment(` AND ${quarantined ? '' : 'NOT '}${QUARANTINED}`)]),
   ]);
   if (offer === undefined) return join([fragment('SELECT e.site_id, e.package_id FROM site_extension e WHERE '), own]);
   const offered = offerCondition({ types: [], levels: offer });
@@ -141,7 +141,7 @@ function baseConditions(filter: FleetFilter): Fragment[] {
     conditions.push(
       fragment(
         `s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT u.site_id FROM quarantined_version q
-           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE ${heldOn('q', 'u.site_id')} AND u.ignored = 0)`,
+           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE ${quarantinedOn('q', 'u.site_id')} AND u.ignored = 0)`,
       ),
     );
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));

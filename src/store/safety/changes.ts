@@ -97,7 +97,7 @@ export type NewChange = Pick<ChangeRow, (typeof NEW)[number]>;
 
 export function createChanges(db: Db) {
   return {
-    /** The facts needed to settle a run; null = none of its items is open. */
+    /** The facts needed to finish a run; null = none of its items is open. */
     async runFacts(runId: string): Promise<string | null> {
       const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
       return row === undefined ? null : String(row.facts);
@@ -111,7 +111,7 @@ export function createChanges(db: Db) {
       );
     },
 
-    /** Adds an item; `facts` (JSON) is what another process needs to settle its run. */
+    /** Adds an item; `facts` (JSON) is what another process needs to finish its run. */
     async add(change: NewChange, facts: string): Promise<void> {
       await db.batch([
         sql(
@@ -154,7 +154,7 @@ export function createChanges(db: Db) {
       );
     },
 
-    /** Unsettled items of a site, run by run. */
+    /** Unfinished items of a site, run by run. */
     open(siteId: number): Promise<ChangeRow[]> {
       return db.all<ChangeRow>(
         'SELECT * FROM safe_change WHERE site_id = ? AND settled_at IS NULL ORDER BY started_at, run_id, position',
@@ -206,7 +206,7 @@ export function createChanges(db: Db) {
       return rowsAndTotal<HarmfulRow>(db, rows, sql(`SELECT count(*) AS n ${from}`, ...args));
     },
 
-    /** Deletes items that were settled by then. */
+    /** Deletes items that were finished by then. */
     async expire(before: number): Promise<number> {
       const { changes } = await db.run('DELETE FROM safe_change WHERE settled_at <= ?', [before]);
       return changes;

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { heldAmong, type QuarantineRow, type VersionKey } from './quarantine.js';
+import { type QuarantineRow, quarantinedAmong, type VersionKey } from './quarantine.js';
 
 export interface GuardRow extends Row {
   site_id: number;
@@ -47,12 +47,12 @@ export function createGuards(db: Db) {
       siteId: number,
       pluginFile: string,
       versions: readonly VersionKey[],
-    ): Promise<{ expected: boolean; held: QuarantineRow[] }> {
-      const [expected = [], held = []] = await db.read([
+    ): Promise<{ expected: boolean; quarantined: QuarantineRow[] }> {
+      const [expected = [], quarantined = []] = await db.read([
         expectedStatement(siteId, pluginFile),
-        heldAmong(siteId, versions),
+        quarantinedAmong(siteId, versions),
       ]);
-      return { expected: expected[0]?.present === 1, held: held as QuarantineRow[] };
+      return { expected: expected[0]?.present === 1, quarantined: quarantined as QuarantineRow[] };
     },
 
     /** Records that it answered. */

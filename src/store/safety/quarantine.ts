@@ -48,7 +48,7 @@ const COLUMNS = `${NEW.join(', ')}, lifted_at, lifted_by, scope, scope_by, scope
 const KEY = 'type = ? AND slug = ? AND version = ?';
 
 /** Condition: the entry with this alias holds its version back on a site, given as SQL. */
-export function heldOn(alias: string, site: string): string {
+export function quarantinedOn(alias: string, site: string): string {
   return `${alias}.lifted_at IS NULL AND (${alias}.scope = 'fleet' OR EXISTS (SELECT 1 FROM quarantine_site h
     WHERE h.type = ${alias}.type AND h.slug = ${alias}.slug AND h.version = ${alias}.version AND h.site_id = ${site}))`;
 }
@@ -56,9 +56,9 @@ export function heldOn(alias: string, site: string): string {
 export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
 /** Which of the given versions are quarantined on a site. */
-export function heldAmong(siteId: number, versions: readonly VersionKey[]): Statement {
+export function quarantinedAmong(siteId: number, versions: readonly VersionKey[]): Statement {
   return sql(
-    `SELECT ${COLUMNS} FROM quarantined_version WHERE ${heldOn('quarantined_version', '?')} AND (type, slug, version) IN
+    `SELECT ${COLUMNS} FROM quarantined_version WHERE ${quarantinedOn('quarantined_version', '?')} AND (type, slug, version) IN
        (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
     siteId,
     JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version])),

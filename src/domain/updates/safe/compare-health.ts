@@ -3,7 +3,7 @@
 import type { PageFacts } from './page-facts.js';
 
 /** One check of a site. */
-export interface Look {
+export interface SiteCheck {
   /** Milliseconds. */
   at: number;
   /** By path below the site's address, '' = the front page. */
@@ -16,8 +16,8 @@ export interface Look {
  * A site before an update: two checks, so that differences between them are recognized as the site's normal variation.
  */
 export interface Baseline {
-  first: Look;
-  second: Look;
+  first: SiteCheck;
+  second: SiteCheck;
 }
 
 export type Severity = 'broken' | 'suspect';
@@ -36,9 +36,9 @@ const LOGIN = 'wp-login.php';
 const LOST = 0.5;
 
 /** Findings that speak against changing the site at all. */
-export function problemsOf(look: Look): Finding[] {
-  const findings: Finding[] = Object.entries(look.pages).flatMap(([path, page]) => ailmentsOfPage(path, page));
-  if (look.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
+export function problemsOf(check: SiteCheck): Finding[] {
+  const findings: Finding[] = Object.entries(check.pages).flatMap(([path, page]) => ailmentsOfPage(path, page));
+  if (check.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
   return findings;
 }
 
@@ -48,8 +48,8 @@ function ailmentsOfPage(path: string, page: PageFacts): Finding[] {
   return page.errors.map((mark) => broken(path, `${nameOf(path)} says "${mark}".`));
 }
 
-/** What is worse than before. A fact that differed between the two earlier checks is not judged. */
-export function compare(before: Baseline, now: Look): Finding[] {
+/** What is worse than before. A fact that differed between the two earlier checks is not compared. */
+export function compare(before: Baseline, now: SiteCheck): Finding[] {
   const findings = Object.entries(now.pages).flatMap(([path, page]) => {
     const first = before.first.pages[path];
     const second = before.second.pages[path];
@@ -98,9 +98,9 @@ function suspicions(path: string, first: PageFacts, second: PageFacts, now: Page
 }
 
 /** Paths of scripts and styles that a page includes now and did not before. */
-export function newAssets(before: Baseline, now: Look): string[] {
+export function newAssets(before: Baseline, now: SiteCheck): string[] {
   const known = new Set(
-    [before.first, before.second].flatMap((look) => Object.values(look.pages).flatMap(({ assets }) => assets)),
+    [before.first, before.second].flatMap((check) => Object.values(check.pages).flatMap(({ assets }) => assets)),
   );
   const named = new Set(Object.values(now.pages).flatMap(({ assets }) => assets));
   return [...named].filter((path) => !known.has(path));

@@ -53,7 +53,7 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     ms: page.ms,
     bytes: Buffer.byteLength(page.body),
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
-    // A truncated page cannot be judged.
+    // A truncated page cannot be compared.
     whole: page.cut || /<\/html\s*>/i.test(text),
     errors: MARKS.filter(([, mark]) => mark.test(page.body)).map(([name]) => name),
     assets: assetsOf(text, siteUrl),

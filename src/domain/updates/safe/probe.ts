@@ -6,7 +6,7 @@ import { type CallOptions, ChildFailure } from '../../../outbound/child/port.js'
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
-import { type Baseline, compare, type Finding, type Look, newAssets, problemsOf } from './compare-health.js';
+import { type Baseline, compare, type Finding, newAssets, problemsOf, type SiteCheck } from './compare-health.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 
 /** Always checked. */
@@ -31,32 +31,32 @@ const MAX_ASSETS = 20;
 
 export type Depth = 'quick' | 'full';
 
-type LookOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
-const PATIENT: LookOptions = { timeoutMs: PAGE_TIMEOUT_MS };
+type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+const PATIENT: VisitOptions = { timeoutMs: PAGE_TIMEOUT_MS };
 
 /** Two checks, some seconds apart. */
-export async function lookBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
-  const first = await look(ctx, target, 'full', paths, PATIENT);
+export async function checkBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
+  const first = await checkSite(ctx, target, 'full', paths, PATIENT);
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return { first, second: await look(ctx, target, 'full', paths, PATIENT) };
+  return { first, second: await checkSite(ctx, target, 'full', paths, PATIENT) };
 }
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
-  const found = problemsOf(await look(ctx, target, 'full', [], PATIENT));
+  const found = problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
   if (found.length === 0) return [];
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return problemsOf(await look(ctx, target, 'full', [], PATIENT));
+  return problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
 }
 
 /** One check. `paths` are further pages of a full one. */
-async function look(
+async function checkSite(
   ctx: Ctx,
   target: LoadedSite,
   depth: Depth,
   paths: readonly string[],
-  options: LookOptions,
-): Promise<Look> {
+  options: VisitOptions,
+): Promise<SiteCheck> {
   const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
   const [pages, child] = await Promise.all([
     Promise.all(
@@ -79,7 +79,7 @@ export interface Comparison {
  * Compares a check with the one before the update; with full depth also checks newly included scripts and styles. The
  * guard recognizes the requests as ours.
  */
-export async function lookAgain(
+export async function checkAgain(
   ctx: Ctx,
   target: LoadedSite,
   guard: SiteGuard | null,
@@ -89,7 +89,7 @@ export async function lookAgain(
 ): Promise<Comparison> {
   const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
   const timeoutMs = Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS);
-  const now = await look(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
+  const now = await checkSite(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
   const findings = compare(before, now);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
@@ -117,7 +117,7 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
 }
 
 /** A page as a visitor reaches it: redirects within the site are followed. */
-async function visit(ctx: Ctx, target: LoadedSite, path: string, options: LookOptions): Promise<PageFacts> {
+async function visit(ctx: Ctx, target: LoadedSite, path: string, options: VisitOptions): Promise<PageFacts> {
   let address = new URL(fresh(path), target.site.url);
   let redirected = '';
   for (let hop = 0; ; hop++) {
@@ -150,7 +150,7 @@ function fresh(path: string): string {
 }
 
 /** Unsigned, so it is cheap and changes nothing: WordPress loads every plugin to respond. */
-async function childAnswers(ctx: Ctx, target: LoadedSite, options: LookOptions): Promise<boolean> {
+async function childAnswers(ctx: Ctx, target: LoadedSite, options: VisitOptions): Promise<boolean> {
   const connection = requireConnection(target);
   try {
     await ctx.child.connectionState(connection, connection.user, { signal: ctx.signal, ...options });

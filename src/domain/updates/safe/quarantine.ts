@@ -16,7 +16,7 @@ import type { SafeItem, SafeRun } from './safe-run.js';
 /** How long one site suffices to hold a version back on all, if a request of ours ended in the version's own file. */
 const ONE_SITE_MS = 24 * 3_600_000;
 
-export interface HeldBack {
+export interface QuarantinedOffer {
   offer: FleetOffer;
   reason: string;
 }
@@ -29,8 +29,8 @@ export async function splitQuarantined(
   ctx: Ctx,
   siteId: number,
   offers: readonly FleetOffer[],
-): Promise<{ passed: FleetOffer[]; held: HeldBack[]; guarded: boolean }> {
-  const { expected: guarded, held: rows } = await ctx.store.guards.beforeUpdate(
+): Promise<{ passed: FleetOffer[]; quarantined: QuarantinedOffer[]; guarded: boolean }> {
+  const { expected: guarded, quarantined: rows } = await ctx.store.guards.beforeUpdate(
     siteId,
     GUARD_FILE,
     offers.map(({ type, slug, new_version }) => ({ type, slug, version: new_version })),
@@ -38,13 +38,13 @@ export async function splitQuarantined(
   const find = (offer: FleetOffer) =>
     rows.find(({ type, slug, version }) => type === offer.type && slug === offer.slug && version === offer.new_version);
   const passed: FleetOffer[] = [];
-  const held: HeldBack[] = [];
+  const quarantined: QuarantinedOffer[] = [];
   for (const offer of offers) {
     const row = find(offer);
     if (row === undefined) passed.push(offer);
-    else held.push({ offer, reason: reasonOf(row) });
+    else quarantined.push({ offer, reason: reasonOf(row) });
   }
-  return { passed, held, guarded };
+  return { passed, quarantined, guarded };
 }
 
 /**
@@ -115,7 +115,7 @@ function view(ctx: Ctx, row: QuarantineRow) {
   };
 }
 
-/** Held-back versions, newest first. */
+/** Quarantined versions, newest first. */
 export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: number, perPage: number) {
   const { items, total } = await ctx.store.quarantine.page(lifted, page, perPage);
   return { versions: items.map((row) => view(ctx, row)), page, per_page: perPage, total };
@@ -133,7 +133,7 @@ export async function setQuarantineScope(
 ) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.setScope(key, scope, ctx.actor.name, reason);
-  if (row === undefined) throw notHeld(type, slug, version);
+  if (row === undefined) throw notQuarantined(type, slug, version);
   const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
   ctx.events.emit({ name: 'version.scope_changed', facts });
   return view(ctx, row);
@@ -143,12 +143,12 @@ export async function setQuarantineScope(
 export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, version: string) {
   const key = { type: UPDATE_TYPES.indexOf(type), slug, version };
   const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
-  if (row === undefined) throw notHeld(type, slug, version);
+  if (row === undefined) throw notQuarantined(type, slug, version);
   ctx.events.emit({ name: 'version.released', facts: { type, slug, version, by: ctx.actor.name } });
   return view(ctx, row);
 }
 
-function notHeld(type: UpdateType, slug: string, version: string): ServiceError {
+function notQuarantined(type: UpdateType, slug: string, version: string): ServiceError {
   return new ServiceError(
     'svc_quarantine_not_found',
     `Version ${siteWord(version)} of the ${type} ${siteWord(slug)} is not quarantined.`,

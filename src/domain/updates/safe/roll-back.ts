@@ -13,13 +13,13 @@ import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sit
 import { getSite, type SiteRef } from '../../sites/resolve.js';
 import { UPDATE_TYPES } from '../results.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
+import { emitRolledBack } from './finish-items.js';
 import { ailments } from './probe.js';
 import { archiveProtection } from './protection.js';
+import { rollBackItem } from './roll-back-items.js';
 import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
-import { emitRolledBack } from './settle.js';
-import { syncAfterRestore } from './sync-after-restore.js';
-import { putBack } from './undo.js';
-import { settleOpen } from './unsettled.js';
+import { syncAfterRollBack } from './sync-after-roll-back.js';
+import { finishOpen } from './unfinished.js';
 
 export interface RollBackInput {
   change_id?: string | undefined;
@@ -37,7 +37,7 @@ interface Goal {
   slug: string;
   version: string | null;
   snapshot: string | null;
-  /** Id of the update that is undone; '' = unknown. */
+  /** Id of the update that is rolled back; '' = unknown. */
   change: string;
 }
 
@@ -46,7 +46,7 @@ export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBa
   const goal = await goalOf(ctx, input);
   requireWritable(goal.target);
   return ctx.locks.exclusive(goal.target.site.id, ctx.signal, (held) =>
-    restoreGoal({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
+    rollBackTo({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
   );
 }
 
@@ -94,10 +94,10 @@ function noChange(): ServiceError {
   });
 }
 
-async function restoreGoal(ctx: Ctx, goal: Goal): Promise<RolledBack> {
+async function rollBackTo(ctx: Ctx, goal: Goal): Promise<RolledBack> {
   const { target, type, slug } = goal;
   const open = await openGuard(ctx, target);
-  await settleOpen(ctx, target, open?.guard ?? null);
+  await finishOpen(ctx, target, open?.guard ?? null);
   const installed = (await installedExtensions(ctx, target.site.id, type)).find((row) => row.slug === slug);
   if (installed === undefined)
     throw new ServiceError('svc_snapshot_not_found', `No ${type} with this slug is installed on the site.`, {
@@ -140,9 +140,9 @@ function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean 
 async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
   const { target, type, slug } = goal;
   const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
-  const result = await putBack({ id: '', ctx, target, facts, guard, open: [] }, item);
+  const result = await rollBackItem({ id: '', ctx, target, facts, guard, open: [] }, item);
   const message = typeof result === 'object' ? result.failed : null;
-  const inventory = await syncAfterRestore(ctx, target);
+  const inventory = await syncAfterRollBack(ctx, target);
   const now =
     listOf(inventory, type)?.find((one) => one.slug === slug)?.version ??
     (message === null ? item.old_version : item.new_version);

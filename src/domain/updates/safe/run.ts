@@ -1,6 +1,6 @@
 /**
- * Safe updates of one site: look at it, then for each item keep the old version, arm, send, look again, read back and
- * classify; at the end look once more and settle what is open.
+ * Safe updates of one site: check it, then for each item keep the old version, arm, send, verify, read back and
+ * classify; at the end verify once more and finish what is open.
  */
 
 import { randomUUID } from 'node:crypto';
@@ -17,24 +17,24 @@ import { readBack, UNREAD } from '../read-back.js';
 import { type ApplyError, type ApplyResult, isUnseen, type Suspect } from '../results.js';
 import { send } from '../send.js';
 import { problemsOf } from './compare-health.js';
-import { lookBefore } from './probe.js';
-import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import {
   close,
+  type Finished,
   failure,
+  finishAll,
+  finishBroken,
+  finishFailed,
   joined,
-  lookAtOnce,
   NOTHING,
-  type Settled,
-  settleAll,
-  settleBroken,
-  settleFailed,
   switchedOff,
-} from './settle.js';
+  verifyQuickly,
+} from './finish-items.js';
+import { checkBefore } from './probe.js';
+import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
-import { settleOpen } from './unsettled.js';
-import { isBad, type Verdict } from './verdict.js';
+import { finishOpen } from './unfinished.js';
+import { isBad, type Verification } from './verify.js';
 
 export interface SafeSettings {
   run_id: string;
@@ -64,8 +64,8 @@ export async function runSafely(
   { run_id: id, on_suspect, paths }: SafeSettings,
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
-  const wanted = (await settleOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
-  const before = await lookBefore(ctx, target, paths);
+  const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
+  const before = await checkBefore(ctx, target, paths);
   const ill = [before.first, before.second].map(problemsOf);
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
@@ -78,7 +78,7 @@ export async function runSafely(
     for (let round = wanted, again = false; round.length > 0; again = true) {
       const part = await runRound(run, round);
       result = joined(result, part);
-      round = again || !part.well ? [] : innocentSteps(wanted, part.innocent);
+      round = again || !part.healthy ? [] : innocentSteps(wanted, part.innocent);
     }
   } catch (error) {
     return interrupted(run, result, error);
@@ -88,7 +88,7 @@ export async function runSafely(
   return { updated, errors, suspects };
 }
 
-/** Those whose offers still exist after an earlier run was settled. */
+/** Those whose offers still exist after an earlier run was finished. */
 async function stillOffered(ctx: Ctx, target: LoadedSite, steps: readonly Step[]): Promise<Step[]> {
   const { offers: now } = await ctx.store.inventory.read(target.site.id);
   return steps.filter(({ offer }) =>
@@ -98,23 +98,23 @@ async function stillOffered(ctx: Ctx, target: LoadedSite, steps: readonly Step[]
   );
 }
 
-async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Settled> {
+async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Finished> {
   let result = NOTHING;
   for (const [index, step] of steps.entries()) {
     const part = await updateOne(run, step);
     if (part === null) continue;
     result = joined(result, part);
-    if (part.well) continue;
+    if (part.healthy) continue;
     const message = 'It was not tried: the site is unhealthy after the previous update.';
     for (const { offer } of steps.slice(index + 1))
       result.errors.push(refusal(run.target, offer, 'svc_site_unhealthy', message));
     break;
   }
-  return joined(result, await settleAll(run));
+  return joined(result, await finishAll(run));
 }
 
 /** Null if the item stays open until the final check. */
-async function updateOne(run: SafeRun, step: Step): Promise<Settled | null> {
+async function updateOne(run: SafeRun, step: Step): Promise<Finished | null> {
   const item = await beginItem(run, step);
   const refused = item.protection === 'guard' ? await protectedOrNot(run, item) : null;
   if (refused !== null) return { ...NOTHING, errors: [refused] };
@@ -131,10 +131,10 @@ async function updateOne(run: SafeRun, step: Step): Promise<Settled | null> {
     await note(run, item, { new_version: item.new_version });
   }
   if (item.error !== null && (!isUnseen(item.error.code) || (await isUnfinished(run)))) {
-    const settled = await settleFailed(run, item);
-    if (settled !== null) return settled;
+    const finished = await finishFailed(run, item);
+    if (finished !== null) return finished;
   }
-  return settleBroken(run, item, switchedOff(item) ?? early ?? (await lookAtOnce(run, item)));
+  return finishBroken(run, item, switchedOff(item) ?? early ?? (await verifyQuickly(run, item)));
 }
 
 /** @returns `early`: what the site looked like once it had answered; null if it did not, or has no guard */
@@ -142,7 +142,7 @@ async function installOne(
   run: SafeRun,
   { offer, type }: Step,
   item: SafeItem,
-): Promise<{ result: TypeResult; early: Verdict | null }> {
+): Promise<{ result: TypeResult; early: Verification | null }> {
   const { ctx, target } = run;
   const guarded = item.protection === 'guard';
   emitStarted(ctx, target, type, [offer]);
@@ -151,7 +151,7 @@ async function installOne(
   );
   if ('outcomes' in sent) return { result: await finish(ctx, target, type, sent, guarded), early: null };
   // Before the inventory is read: a broken site would not return it for a minute.
-  const early = guarded && sent.call.failure === null ? await lookAtOnce(run, item) : null;
+  const early = guarded && sent.call.failure === null ? await verifyQuickly(run, item) : null;
   const patience = guarded ? { waitMs: GUARDED_WAIT_MS, progress: () => progressOf(run, item) } : {};
   const read = early !== null && isBad(early) ? Promise.resolve(UNREAD) : readBack(ctx, target, sent, patience);
   const classified = await read
@@ -193,8 +193,8 @@ async function protectedOrNot(run: SafeRun, item: SafeItem): Promise<ApplyError 
   }
 }
 
-/** Settled items are reported; open ones are settled by the job that continues, or by the schedule. */
-function interrupted(run: SafeRun, result: Settled, error: unknown): SafeResult {
+/** Finished items are reported; open ones are finished by the job that continues, or by the schedule. */
+function interrupted(run: SafeRun, result: Finished, error: unknown): SafeResult {
   const { ctx, target } = run;
   ctx.events.emit({ name: 'update.interrupted', site_id: target.site.id, facts: { run_id: run.id } });
   const cancelled = ctx.signal.aborted || (error instanceof ServiceError && error.code === 'svc_cancelled');

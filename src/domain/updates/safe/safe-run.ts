@@ -1,4 +1,4 @@
-/** A safe run: items of one site that are updated one by one, with everything needed to undo each. */
+/** A safe run: items of one site that are updated one by one, with everything needed to roll each back. */
 
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { ChangeFields, ChangeRow, Protection } from '../../../store/safety/changes.js';
@@ -8,7 +8,7 @@ import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Baseline } from './compare-health.js';
 
-/** What another process needs to settle the run; stored as JSON. */
+/** What another process needs to finish the run; stored as JSON. */
 export interface RunFacts {
   on_suspect: SuspectPolicy;
   /** Further pages of the site to check. */
@@ -57,7 +57,7 @@ export interface SafeRun {
   target: LoadedSite;
   facts: RunFacts;
   guard: SiteGuard | null;
-  /** Items that may have been updated and are not settled, in update order. */
+  /** Items that may have been updated and are not finished, in update order. */
   open: SafeItem[];
 }
 

@@ -13,7 +13,7 @@ import { type LoadedSite, loadNamed, loadWritable, requireConnection, siteCallEr
 import type { SiteRef } from '../../sites/resolve.js';
 import { askGuard, guardError, type OpenGuard, requireAskable } from './find-guard.js';
 import { installCode, printedWord, removeCode, withSettings } from './guard-code.js';
-import { syncAfterRestore } from './sync-after-restore.js';
+import { syncAfterRollBack } from './sync-after-roll-back.js';
 
 /** What a site reports about its guard; null members: unknown. */
 type GuardView = z.output<ReturnType<typeof guardSchema>>;
@@ -209,7 +209,7 @@ export async function removeGuard(ctx: Ctx, ref: SiteRef) {
     });
   await ctx.store.guards.silent(site.id, ctx.clock.now(), true);
   // The inventory lists the guard as a plugin, too.
-  await syncAfterRestore(ctx, target);
+  await syncAfterRollBack(ctx, target);
   ctx.events.emit({ name: 'site.guard_removed', site_id: site.id, facts: {} });
   return { site_id: site.id, removed: true };
 }

@@ -1,4 +1,4 @@
-/** What became of the items of a guarded run that was interrupted, and settled afterwards. */
+/** What became of the items of a guarded run that was interrupted, and finished afterwards. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
@@ -19,7 +19,7 @@ import type { Evidence } from './safe-run.js';
  * Null if the run had begun no item. Items that are still offered, because they were not sent or were rolled back
  * without being at fault, are in neither list.
  */
-export async function settledRun(ctx: Ctx, target: LoadedSite, runId: string): Promise<ApplyResult | null> {
+export async function finishedRun(ctx: Ctx, target: LoadedSite, runId: string): Promise<ApplyResult | null> {
   const rows = await ctx.store.safeChanges.ofRun(runId);
   if (rows.length === 0) return null;
   return {

@@ -1,4 +1,4 @@
-/** Settles items of a safe run: keeps what works, rolls back what broke the site, and records how each ended. */
+/** Finishes items of a safe run: keeps what works, rolls back what broke the site, and records how each ended. */
 
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import type { Snapshot } from '../../../outbound/child/port.js';
@@ -11,58 +11,58 @@ import { type Applied, type ApplyError, failed, isUnseen, type Suspect } from '.
 import type { Finding } from './compare-health.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
+import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { disarm } from './snapshot.js';
-import { syncAfterRestore } from './sync-after-restore.js';
-import { putBack, type Undone, undo } from './undo.js';
-import { isBad, judge, type Rumour, type Verdict, verdictOf } from './verdict.js';
+import { syncAfterRollBack } from './sync-after-roll-back.js';
+import { isBad, type Rumour, type Verification, verificationOf, verify } from './verify.js';
 
-export interface Settled {
+export interface Finished {
   updated: Applied[];
   errors: ApplyError[];
   suspects: Suspect[];
   /** Items that were rolled back without being at fault: they may be updated again. */
   innocent: SafeItem[];
   /** False = the site does not work, whatever was tried: nothing more should be changed on it. */
-  well: boolean;
+  healthy: boolean;
 }
 
-/** Nothing was settled, and nothing speaks against the site. */
-export const NOTHING: Settled = { updated: [], errors: [], suspects: [], innocent: [], well: true };
+/** Nothing was finished, and nothing speaks against the site. */
+export const NOTHING: Finished = { updated: [], errors: [], suspects: [], innocent: [], healthy: true };
 
 /** The quick check after one item. */
-export async function lookAtOnce(run: SafeRun, item: SafeItem): Promise<Verdict> {
+export async function verifyQuickly(run: SafeRun, item: SafeItem): Promise<Verification> {
   await note(run, item, { step: 'probe' });
-  return judge(run, 'quick');
+  return verify(run, 'quick');
 }
 
 /**
  * A plugin that its update deactivated is broken, however well the pages look; null if it is active. One whose main
  * file was renamed is still there, and a user can activate it: that is reported, not rolled back.
  */
-export function switchedOff({ protection, slug, error }: SafeItem): Verdict | null {
+export function switchedOff({ protection, slug, error }: SafeItem): Verification | null {
   if (protection !== 'guard' || error?.code !== 'svc_activation_failed') return null;
   const folder = (of: string) => of.slice(0, of.indexOf('/') + 1);
   if (error.slug !== slug && (folder(slug) === '' || folder(error.slug) === folder(slug))) return null;
-  return verdictOf([{ severity: 'broken', path: null, what: error.message }]);
+  return verificationOf([{ severity: 'broken', path: null, what: error.message }]);
 }
 
 /** After one item: null if the site works so far, and the item stays open for the final check. */
-export async function settleBroken(run: SafeRun, item: SafeItem, verdict: Verdict): Promise<Settled | null> {
-  return isBad(verdict) ? putRight(run, item, verdict, 'quick') : null;
+export async function finishBroken(run: SafeRun, item: SafeItem, verification: Verification): Promise<Finished | null> {
+  return isBad(verification) ? rollBackBroken(run, item, verification, 'quick') : null;
 }
 
 /**
  * A failed update may have left nothing, or half of a version: anything but the old version is replaced by it. Null if
  * the site has the old version, and the item stays open; otherwise how it ended.
  */
-export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settled | null> {
+export async function finishFailed(run: SafeRun, item: SafeItem): Promise<Finished | null> {
   const { guard, open } = run;
   if (guard === null || item.snapshot === null || item.applied !== null || item.error === null) return null;
-  const result = await putBack(run, item);
+  const result = await rollBackItem(run, item);
   if (result === 'already') return null;
   run.open = open.filter((one) => one !== item);
-  await syncAfterRestore(run.ctx, run.target);
+  await syncAfterRollBack(run.ctx, run.target);
   const { error } = item;
   const old = siteWord(item.old_version);
   if (result === 'done') {
@@ -77,61 +77,61 @@ export async function settleFailed(run: SafeRun, item: SafeItem): Promise<Settle
 }
 
 /** The final check of a site: everything still open is kept or rolled back. */
-export async function settleAll(run: SafeRun): Promise<Settled> {
+export async function finishAll(run: SafeRun): Promise<Finished> {
   const newest = run.open.at(-1);
   if (newest === undefined) return NOTHING;
-  const verdict = await judge(run, 'full');
-  if (verdict.broken.length + verdict.restored.length > 0) {
-    const part = await putRight(run, newest, verdict, 'full');
-    return joined(part, await keepAll(run, part.well ? [] : verdict.broken, verdict.rumours));
+  const verification = await verify(run, 'full');
+  if (verification.broken.length + verification.restored.length > 0) {
+    const part = await rollBackBroken(run, newest, verification, 'full');
+    return joined(part, await keepAll(run, part.healthy ? [] : verification.broken, verification.rumours));
   }
-  if (verdict.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
-    const part = await putRight(run, newest, { ...verdict, broken: verdict.suspect }, 'full', true);
-    return joined(part, await keepAll(run, [], verdict.rumours));
+  if (verification.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
+    const part = await rollBackBroken(run, newest, { ...verification, broken: verification.suspect }, 'full', true);
+    return joined(part, await keepAll(run, [], verification.rumours));
   }
-  return keepAll(run, verdict.suspect, verdict.rumours);
+  return keepAll(run, verification.suspect, verification.rumours);
 }
 
-export function joined(a: Settled, b: Settled): Settled {
+export function joined(a: Finished, b: Finished): Finished {
   return {
     updated: [...a.updated, ...b.updated],
     errors: [...a.errors, ...b.errors],
     suspects: [...a.suspects, ...b.suspects],
     innocent: [...a.innocent, ...b.innocent],
-    well: a.well && b.well,
+    healthy: a.healthy && b.healthy,
   };
 }
 
 /** @param item the one after which the site was seen to be broken */
-async function putRight(
+async function rollBackBroken(
   run: SafeRun,
   item: SafeItem,
-  verdict: Verdict,
+  verification: Verification,
   depth: Depth,
   suspect = false,
-): Promise<Settled> {
+): Promise<Finished> {
   // If this item cannot be rolled back, rolling back others does not help.
   const candidates = depth === 'quick' && item.protection === 'none' ? [] : run.open.toReversed();
-  const undone = await undo(run, candidates, verdict.restored, depth, suspect);
+  const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, depth, suspect);
   // The updates are available again with the old versions. The site reports which ones.
-  const inventory = await syncAfterRestore(run.ctx, run.target);
-  const seen = [...new Set(verdict.broken.map(({ what }) => what))].slice(0, 10);
-  const result: Settled = { ...NOTHING, updated: [], errors: [], innocent: [], well: undone.guilty !== null };
-  const at = undone.guilty ?? item;
-  for (const one of undone.items) {
+  const inventory = await syncAfterRollBack(run.ctx, run.target);
+  const seen = [...new Set(verification.broken.map(({ what }) => what))].slice(0, 10);
+  const result: Finished = { ...NOTHING, updated: [], errors: [], innocent: [], healthy: rollbacks.guilty !== null };
+  const at = rollbacks.guilty ?? item;
+  for (const one of rollbacks.items) {
     if (one === at) continue;
-    if (undone.guilty === null) result.errors.push(await rolledBack(run, one, undone, seen));
+    if (rollbacks.guilty === null) result.errors.push(await rolledBack(run, one, rollbacks, seen));
     else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet', without_fault: true });
-    result.innocent.push(...(undone.guilty === null ? [] : [one]));
+    result.innocent.push(...(rollbacks.guilty === null ? [] : [one]));
   }
-  if (undone.guilty === null) result.errors.push(await brokeSite(run, at, undone, seen));
+  if (rollbacks.guilty === null) result.errors.push(await brokeSite(run, at, rollbacks, seen));
   else {
-    // Before settling: a process that dies in between must not leave the version released.
-    const proof = { seen: verdict.seen, in_its_file: verdict.seen && verdict.blamed.includes(at) };
+    // Before finishing: a process that dies in between must not leave the version released.
+    const proof = { seen: verification.seen, in_its_file: verification.seen && verification.blamed.includes(at) };
     if (!suspect) await quarantine(run, at, seen.length > 0 ? seen : [GUARD_ACTED], proof);
-    result.errors.push(await rolledBack(run, at, undone, seen, inventory));
+    result.errors.push(await rolledBack(run, at, rollbacks, seen, inventory));
   }
-  run.open = run.open.filter((one) => one !== at && !undone.items.includes(one));
+  run.open = run.open.filter((one) => one !== at && !rollbacks.items.includes(one));
   return result;
 }
 
@@ -143,31 +143,39 @@ const GUARD_ACTED = "The site's guard recorded a fatal error in it.";
 async function rolledBack(
   run: SafeRun,
   item: SafeItem,
-  undone: Undone,
+  rollbacks: Rollbacks,
   seen: readonly string[],
   inventory: Snapshot | null = null,
 ): Promise<ApplyError> {
-  const by = undone.by_guard.includes(item) ? 'guard' : 'sitefleet';
-  const well = undone.guilty === item ? run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now()) : null;
+  const by = rollbacks.by_guard.includes(item) ? 'guard' : 'sitefleet';
+  const healthyAfter =
+    rollbacks.guilty === item ? run.ctx.clock.now() - (item.updated_at ?? run.ctx.clock.now()) : null;
   const reported = item.protection === 'reinstall' ? versionIn(inventory, item) : item.old_version;
   const back =
     reported === item.old_version
       ? `${by === 'guard' ? "The site's guard rolled back to" : 'Sitefleet rolled back to'} ${siteWord(item.old_version)}`
       : `Sitefleet had ${siteWord(item.old_version)} reinstalled, but the site reports ${siteWord(reported ?? 'none')}`;
   const state =
-    well === null ? 'the site is still unhealthy.' : `the site was healthy again ${seconds(well)} after the update.`;
-  await close(run, item, 'rolled_back', seen, { by, well_after_ms: well });
+    healthyAfter === null
+      ? 'the site is still unhealthy.'
+      : `the site was healthy again ${seconds(healthyAfter)} after the update.`;
+  await close(run, item, 'rolled_back', seen, { by, well_after_ms: healthyAfter });
   const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
 }
 
-async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: readonly string[]): Promise<ApplyError> {
-  const reasons = undone.failures.map(
+async function brokeSite(
+  run: SafeRun,
+  item: SafeItem,
+  rollbacks: Rollbacks,
+  seen: readonly string[],
+): Promise<ApplyError> {
+  const reasons = rollbacks.failures.map(
     ({ item: one, message }) => `${siteWord(one.slug)} could not be rolled back. ${siteSays(message)}`,
   );
   const tried =
-    undone.items.length > 0
-      ? `Rolling back ${undone.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
+    rollbacks.items.length > 0
+      ? `Rolling back ${rollbacks.items.map(({ slug }) => siteWord(slug)).join(', ')} did not help.`
       : item.protection === 'none'
         ? 'There is nothing to roll back to.'
         : '';
@@ -179,10 +187,10 @@ async function brokeSite(run: SafeRun, item: SafeItem, undone: Undone, seen: rea
 }
 
 /** Keeps everything that is open. */
-async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: readonly Rumour[]): Promise<Settled> {
-  const result: Settled = { ...NOTHING, updated: [], errors: [], suspects: [] };
+async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: readonly Rumour[]): Promise<Finished> {
+  const result: Finished = { ...NOTHING, updated: [], errors: [], suspects: [] };
   const unknown = run.open.some(isUnclear);
-  const inventory = unknown ? await syncAfterRestore(run.ctx, run.target) : null;
+  const inventory = unknown ? await syncAfterRollBack(run.ctx, run.target) : null;
   const restoring = run.open.filter((item) => item.restoring);
   // One request for a site with many.
   const together = run.open.length > 1 && run.open.every(({ applied }) => applied !== null);
@@ -200,7 +208,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
     // Unclear until now: the site reports by now that the new version is not installed.
     if (isUnclear(item) && inventory !== null && [null, item.old_version].includes(versionIn(inventory, item))) {
       item.error ??= failure(run, item, 'svc_update_failed', STOPPED_BEFORE, []);
-      const part = await settleFailed(run, item);
+      const part = await finishFailed(run, item);
       result.errors.push(...(part?.errors ?? []));
       if (part !== null) continue;
       if (isUnseen(item.error.code) && run.guard !== null && item.snapshot !== null)

@@ -1,7 +1,7 @@
 /**
- * Judges a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
+ * Verifies a site after an update: at once, and again after 5 and 15 seconds. A finding counts if two of three checks
  * show it, or if one check and a fatal error that the guard recorded in our own requests agree. What only visitors'
- * requests have met is reported and undoes nothing: a visitor may provoke it in any version. Checks while our own
+ * requests have met is reported and rolls nothing back: a visitor may provoke it in any version. Checks while our own
  * network is down do not count.
  */
 
@@ -11,10 +11,10 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Finding } from './compare-health.js';
-import { type Comparison, type Depth, lookAgain, runTasks } from './probe.js';
+import { type Comparison, checkAgain, type Depth, runTasks } from './probe.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
-export interface Verdict {
+export interface Verification {
   broken: Finding[];
   suspect: Finding[];
   /** Items that the guard restored on its own. */
@@ -34,13 +34,13 @@ export interface Rumour {
 }
 
 /** Nothing but these findings. */
-export function verdictOf(broken: Finding[]): Verdict {
+export function verificationOf(broken: Finding[]): Verification {
   return { broken, suspect: [], restored: [], seen: true, blamed: [], rumours: [] };
 }
 
 const PAUSES_MS = [0, 5_000, 10_000] as const;
 /** Maximum number of checks, including those that do not count because our own network was down. */
-const MOST_LOOKS = 6;
+const MOST_CHECKS = 6;
 /**
  * Replaces the first pause while a fatal error is undecided: the guard waits this long after the last change of a file.
  */
@@ -53,8 +53,8 @@ const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
  */
 const EXCUSED: readonly (string | null)[] = ['known', 'resources', 'updating', 'visitor'];
 
-/** A quick judgement ends with the first check that finds nothing: the full one at the end of the run checks again. */
-export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
+/** A quick verification ends with the first check that finds nothing: the full one at the end of the run checks again. */
+export async function verify(run: SafeRun, depth: Depth): Promise<Verification> {
   let broken: Finding[] = [];
   let suspect: Finding[] | null = null;
   let bad = 0;
@@ -63,10 +63,10 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   let undecided = false;
   let tasksRun = false;
   let faults: GuardFault[] = [];
-  for (let look = 0; look < MOST_LOOKS && bad + fine < PAUSES_MS.length; look++) {
-    const pause = PAUSES_MS[Math.min(look, PAUSES_MS.length - 1)] ?? 0;
+  for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
+    const pause = PAUSES_MS[Math.min(check, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    const { findings: found, silent } = await lookOnce(run, depth);
+    const { findings: found, silent } = await checkOnce(run, depth);
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
@@ -95,22 +95,22 @@ export async function judge(run: SafeRun, depth: Depth): Promise<Verdict> {
   }
   // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
-  return { ...verdictOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
+  return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
 
-function lookOnce({ ctx, target, guard, facts }: SafeRun, depth: Depth): Promise<Comparison> {
-  return lookAgain(ctx, target, guard, facts.before, depth, facts.paths);
+function checkOnce({ ctx, target, guard, facts }: SafeRun, depth: Depth): Promise<Comparison> {
+  return checkAgain(ctx, target, guard, facts.before, depth, facts.paths);
 }
 
-export function isBad({ broken, restored }: Verdict): boolean {
+export function isBad({ broken, restored }: Verification): boolean {
   return broken.length + restored.length > 0;
 }
 
 /** Whether the site is as it was before the run. `suspect`: suspicious findings count, too. */
-export async function isWell(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
+export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): Promise<boolean> {
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
-    const { findings } = await lookOnce(run, depth);
+    const { findings } = await checkOnce(run, depth);
     if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
   }
   return false;
@@ -133,7 +133,7 @@ function agreed(before: Finding[] | null, now: readonly Finding[]): Finding[] {
   return before === null ? [...now] : now.filter(({ path }) => before.some((finding) => finding.path === path));
 }
 
-/** Errors of our own requests, those that the guard has acted on, and those that it could not judge. */
+/** Errors of our own requests, those that the guard has acted on, and those that it could not decide on. */
 function counts({ restored, waited, ours }: GuardFault): boolean {
   return restored !== null || (ours !== null && !EXCUSED.includes(waited));
 }

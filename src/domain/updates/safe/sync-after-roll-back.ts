@@ -9,6 +9,6 @@ import type { LoadedSite } from '../../sites/load.js';
  * The new inventory of a site, stored; null if the site did not respond. With the digest of the record loaded before
  * the update, the old inventory would seem to be stored still.
  */
-export function syncAfterRestore(ctx: Ctx, { site, connection }: LoadedSite): Promise<Snapshot | null> {
+export function syncAfterRollBack(ctx: Ctx, { site, connection }: LoadedSite): Promise<Snapshot | null> {
   return storeSnapshot(ctx, { site: { ...site, content_hash: '' }, connection }, null);
 }

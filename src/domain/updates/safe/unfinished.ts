@@ -1,4 +1,4 @@
-/** Settles what a process left open: it died, or its caller gave up, during a safe update. */
+/** Finishes what a process left open: it died, or its caller gave up, during a safe update. */
 
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
@@ -6,8 +6,8 @@ import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadSite } from '../../sites/load.js';
 import { openGuard } from './find-guard.js';
+import { close, finishAll } from './finish-items.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
-import { close, settleAll } from './settle.js';
 import { disarm } from './snapshot.js';
 import { updateEnded } from './unanswered-update.js';
 
@@ -15,16 +15,16 @@ import { updateEnded } from './unanswered-update.js';
 const SITES = 200;
 /** A site that is being worked on is left alone. */
 const WAIT_MS = 1_000;
-/** A site whose guard has not responded for this long is settled without it. */
+/** A site whose guard has not responded for this long is finished without it. */
 const GIVE_UP_MS = 24 * 3_600_000;
 /** Steps before the update was sent: nothing was changed. */
 const UNSENT: readonly string[] = ['snapshot', 'arm'];
 
-/** Settles every open item of a site. The caller holds the lock of the site. */
-export async function settleOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<number> {
+/** Finishes every open item of a site. The caller holds the lock of the site. */
+export async function finishOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard | null): Promise<number> {
   const rows = await ctx.store.safeChanges.open(target.site.id);
   for (const runId of new Set(rows.map(({ run_id }) => run_id)))
-    await settleRun(
+    await finishRun(
       ctx,
       target,
       guard,
@@ -35,7 +35,7 @@ export async function settleOpen(ctx: Ctx, target: LoadedSite, guard: SiteGuard 
   return rows.length;
 }
 
-async function settleRun(
+async function finishRun(
   ctx: Ctx,
   target: LoadedSite,
   guard: SiteGuard | null,
@@ -52,20 +52,20 @@ async function settleRun(
     await close(run, item, 'not_updated', ['The update was not sent: the work on it was interrupted before that.']);
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
-  const { errors } = await settleAll(run);
+  const { errors } = await finishAll(run);
   ctx.log.info(
-    { site_id: target.site.id, run: id, items: rows.length, undone: errors.length },
+    { site_id: target.site.id, run: id, items: rows.length, rolled_back: errors.length },
     'an interrupted safe update was finished',
   );
 }
 
-/** Settles what is open on a site before its work is resumed. */
-export async function settleBeforeResume(ctx: Ctx, target: LoadedSite): Promise<void> {
+/** Finishes what is open on a site before its work is resumed. */
+export async function finishBeforeResume(ctx: Ctx, target: LoadedSite): Promise<void> {
   if ((await ctx.store.safeChanges.open(target.site.id)).length > 0)
-    await ctx.locks.exclusive(target.site.id, ctx.signal, (held) => settleHeld(ctx, target, held));
+    await ctx.locks.exclusive(target.site.id, ctx.signal, (held) => finishLocked(ctx, target, held));
 }
 
-async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
+async function finishLocked(ctx: Ctx, target: LoadedSite, held: AbortSignal): Promise<number> {
   const own: Ctx = { ...ctx, signal: AbortSignal.any([ctx.signal, held]) };
   // Such sites are not contacted. What was armed there expires.
   if (target.site.suspended === 1 || target.site.disconnected === 1) return 0;
@@ -77,24 +77,24 @@ async function settleHeld(ctx: Ctx, target: LoadedSite, held: AbortSignal): Prom
     if (!givenUp || !(error instanceof ServiceError)) throw error;
     return null;
   });
-  return settleOpen(own, target, open?.guard ?? null);
+  return finishOpen(own, target, open?.guard ?? null);
 }
 
 /**
- * Settles what is open on any site, except those being worked on. Run by the schedule, and when a call is interrupted.
+ * Finishes what is open on any site, except those being worked on. Run by the schedule, and when a call is interrupted.
  */
-export async function settleInterrupted(ctx: Ctx): Promise<string> {
+export async function finishInterruptedRuns(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.safeChanges.openSites(SITES);
-  const ends = await Promise.all(sites.map((id) => settleSite(ctx, id)));
+  const ends = await Promise.all(sites.map((id) => finishSite(ctx, id)));
   return `${ends.filter((done) => done).length} of ${sites.length} finished`;
 }
 
-async function settleSite(ctx: Ctx, siteId: number): Promise<boolean> {
+async function finishSite(ctx: Ctx, siteId: number): Promise<boolean> {
   const busy = ctx.clock.deadline(WAIT_MS);
   try {
     return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
       busy.clear();
-      return (await settleHeld(ctx, await loadSite(ctx, siteId), held)) > 0;
+      return (await finishLocked(ctx, await loadSite(ctx, siteId), held)) > 0;
     });
   } catch (error) {
     ctx.signal.throwIfAborted();

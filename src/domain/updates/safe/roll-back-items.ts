@@ -10,9 +10,9 @@ import { requireConnection } from '../../sites/load.js';
 import type { Depth } from './probe.js';
 import { packageAddress } from './protection.js';
 import { note, type SafeItem, type SafeRun } from './safe-run.js';
-import { isWell } from './verdict.js';
+import { isHealthy } from './verify.js';
 
-export interface Undone {
+export interface Rollbacks {
   /** Items whose old version was restored, in that order. */
   items: SafeItem[];
   /** Items that the guard had restored on its own. */
@@ -37,46 +37,46 @@ const REFUSED_SECONDS = 1_800;
  * @param restored items that the guard has restored already
  * @param suspect suspicious findings count against the site, too
  */
-export async function undo(
+export async function rollBackUntilHealthy(
   run: SafeRun,
   candidates: readonly SafeItem[],
   restored: readonly SafeItem[],
   depth: Depth,
   suspect = false,
-): Promise<Undone> {
-  const undone: Undone = { items: [...restored], by_guard: [...restored], guilty: null, failures: [] };
+): Promise<Rollbacks> {
+  const rollbacks: Rollbacks = { items: [...restored], by_guard: [...restored], guilty: null, failures: [] };
   const last = restored.at(-1);
-  if (last !== undefined && (await isWell(run, depth, suspect))) return { ...undone, guilty: last };
+  if (last !== undefined && (await isHealthy(run, depth, suspect))) return { ...rollbacks, guilty: last };
   for (const item of candidates) {
     if (restored.includes(item) || item.protection === 'none') continue;
     await note(run, item, { step: 'restore' });
-    const result = await putBack(run, item);
+    const result = await rollBackItem(run, item);
     if (typeof result === 'object') {
-      undone.failures.push({ item, message: result.failed });
+      rollbacks.failures.push({ item, message: result.failed });
       continue;
     }
-    undone.items.push(item);
-    if (await isWell(run, depth, suspect)) return { ...undone, guilty: item };
+    rollbacks.items.push(item);
+    if (await isHealthy(run, depth, suspect)) return { ...rollbacks, guilty: item };
   }
-  return undone;
+  return rollbacks;
 }
 
 /** `already` = the old version was present, byte for byte. */
-export type PutBack = 'done' | 'already' | { failed: string };
+export type ItemRollback = 'done' | 'already' | { failed: string };
 
-export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
+export async function rollBackItem(run: SafeRun, item: SafeItem): Promise<ItemRollback> {
   const { ctx, guard } = run;
   for (let attempt = 1; ; attempt++) {
     try {
-      if (item.protection === 'reinstall') await reinstall(run, item);
+      if (item.protection === 'reinstall') await rollBackByPackage(run, item);
       else if (guard === null || item.snapshot === null)
         return { failed: "The site's guard is gone, and the copy with it." };
       // A killed update leaves WordPress' maintenance page behind.
       else {
-        const { active, already } = await restore(run, item, guard, item.snapshot);
+        const { active, already } = await rollBackByGuard(run, item, guard, item.snapshot);
         if (!active) await switchOn(run, item);
         if (already) return 'already';
-        if (item.unanswered) await restoreAgain(run, item, guard, item.snapshot);
+        if (item.unanswered) await rollBackAgain(run, item, guard, item.snapshot);
       }
       return 'done';
     } catch (error) {
@@ -89,7 +89,12 @@ export async function putBack(run: SafeRun, item: SafeItem): Promise<PutBack> {
 }
 
 /** Waits for a running update, up to a limit: a restore in the middle of it would mix two versions. */
-async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<GuardRestored> {
+async function rollBackByGuard(
+  { ctx }: SafeRun,
+  item: SafeItem,
+  guard: SiteGuard,
+  snapshot: string,
+): Promise<GuardRestored> {
   const began = ctx.clock.elapsed();
   const settings = { end_maintenance: true, ...(item.unanswered ? { refuse_updates: REFUSED_SECONDS } : {}) };
   for (;;) {
@@ -106,10 +111,10 @@ async function restore({ ctx }: SafeRun, item: SafeItem, guard: SiteGuard, snaps
 }
 
 /** Replaces what a late process wrote over the restored version. */
-async function restoreAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<void> {
+async function rollBackAgain(run: SafeRun, item: SafeItem, guard: SiteGuard, snapshot: string): Promise<void> {
   for (let again = 0; again < ATTEMPTS; again++) {
     await run.ctx.clock.sleep(LATE_MS, run.ctx.signal);
-    if ((await restore(run, item, guard, snapshot)).already) return;
+    if ((await rollBackByGuard(run, item, guard, snapshot)).already) return;
     run.ctx.log.warn({ site_id: run.target.site.id, change: item.change }, 'a late update was rolled back once more');
   }
 }
@@ -127,7 +132,7 @@ async function switchOn({ ctx, target, facts }: SafeRun, { type, slug, change }:
 }
 
 /** Has the child install the old package again; the version that the site reports shows whether it worked. */
-async function reinstall(run: SafeRun, item: SafeItem): Promise<void> {
+async function rollBackByPackage(run: SafeRun, item: SafeItem): Promise<void> {
   const { ctx, target } = run;
   if (item.type !== 'plugin' && item.type !== 'theme') return;
   const installed = await installedExtensions(ctx, target.site.id, item.type);
