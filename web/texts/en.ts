@@ -452,6 +452,7 @@ export const en = {
     sent: 'sent',
     notSent: 'not sent to anyone',
     alerts: 'Alerts',
+    allSites: 'All sites',
     noAlerts: 'No alerts were raised',
   },
   alertKind: {

@@ -141,9 +141,13 @@ function Alerts() {
               {data.map((alert) => (
                 <li key={alert.id}>
                   <span class="what">
-                    <a href={`/sites/${alert.site_id}?tab=uptime`}>
-                      {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
-                    </a>
+                    {alert.site_id === null ? (
+                      t.monitors.allSites
+                    ) : (
+                      <a href={`/sites/${alert.site_id}?tab=uptime`}>
+                        {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
+                      </a>
+                    )}
                     : {t.alertKind[alert.kind] ?? alert.kind}
                   </span>
                   <span class="muted">
