@@ -61,6 +61,7 @@ describe('sitefleet demo', () => {
     expect(matters).toEqual([
       'down within an hour after an update',
       'down',
+      'updates rolled back',
       'certificate expires within 14 days, or has expired',
       'domain expires within 30 days, or has expired',
       'known vulnerabilities (sites)',
@@ -91,7 +92,7 @@ describe('sitefleet demo', () => {
     expect((await rest('/alerts/deliveries?status=dead')).total).toBe(0);
   });
 
-  it('names an update that breaks its site: it is put back, and held back from another one', async () => {
+  it('names an update that breaks its site: it is rolled back, and quarantined for another one', async () => {
     const { site_id = 0, slug = '' } = said.broken_update ?? {};
     const answer = await operation('safe-update-site-v1', { site_id_or_domain: site_id, specific_items: [slug] });
     expect(answer).toMatchObject({ updated: [], errors: [{ slug, code: 'svc_update_rolled_back' }] });
