@@ -163,7 +163,7 @@ describe('a site that never answers', () => {
     [
       'themes/activate over REST',
       (app) => app.rest('/sites/1/themes/activate', { slug: otherTheme(app) }),
-      { ...running, data: { status: 504, advice: expect.stringContaining('get-batch-job-status') } },
+      { ...running, data: { status: 504, advice: expect.stringContaining('GET /v2/jobs/{job_id}') } },
     ],
     [
       'plugins/deactivate over REST',
@@ -174,7 +174,7 @@ describe('a site that never answers', () => {
           status: 504,
           job_id: expect.stringMatching(/^extension_/),
           status_url: expect.stringContaining('/v2/jobs/extension_'),
-          advice: expect.stringContaining('get-batch-job-status'),
+          advice: expect.stringContaining('GET /v2/jobs/{job_id}'),
         },
       },
     ],

@@ -38,6 +38,13 @@ function pick(from: Answer, names: readonly string[]): Answer {
 }
 const sorted = (list: readonly string[]) => [...list].sort();
 
+/** A site as REST has it: its reason advises a route instead of an operation. */
+function inRest<T extends { status_reason?: string | null }>(site: T): T {
+  const { status_reason: reason } = site;
+  if (typeof reason !== 'string') return site;
+  return { ...site, status_reason: reason.replace('unsuspend-site-v1', 'POST /v2/sites/{id_or_domain}/unsuspend') };
+}
+
 describe('reads', () => {
   let app: RestApp;
   beforeAll(async () => {
@@ -50,8 +57,9 @@ describe('reads', () => {
       const listed = await rest(app, `GET /sites?${query}&full_data=false&with_tags=0`);
       const basic = await rest(app, `GET /sites/basic?${query}`);
       const known = await app.call('list-sites', { page: 1, per_page: 2, status });
-      expect([listed.data, listed.total]).toEqual([known.items, known.total]);
-      expect([basic.data, basic.total]).toEqual([known.items, known.total]);
+      const items = known.items.map(inRest);
+      expect([listed.data, listed.total]).toEqual([items, known.total]);
+      expect([basic.data, basic.total]).toEqual([items, known.total]);
       const { count } = await rest(app, `GET /sites/count?status=${status}`);
       expect(count).toBe((await app.call('count-sites', { status })).total);
     }
@@ -64,7 +72,7 @@ describe('reads', () => {
     for (const id of [1, 2, 3]) {
       const { tags, ...known } = await app.call('get-site', { site_id_or_domain: id, include_stats: true });
       const { data } = await rest(app, `GET /sites/${id}`);
-      expect(pick(data, Object.keys(known))).toEqual(known);
+      expect(pick(data, Object.keys(known))).toEqual(inRest(known));
       // The routes document has them by their id.
       expect(data.tags).toEqual(Object.fromEntries(tags.map((tag: Answer) => [tag.id, tag.name])));
     }
