@@ -65,20 +65,24 @@ export async function briefData(ctx: Ctx, now: number, since: number, cases: num
     );
     return { count: total, first: items };
   };
-  const [broken, suspect, rolled_back] = await Promise.all([harm('broken'), harm('suspect'), harm('rolled_back')]);
-  const data = await ctx.store.fleetBrief.read(
-    {
-      now,
-      since,
-      certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
-      domain_before: now + DOMAIN_DAYS * DAY_MS,
-      stale_before: now - STALE_DAYS * DAY_MS,
-      suspect_ms: HOUR_MS,
-    },
-    active,
-    ctx.actor.denied_sites,
-    cases,
-  );
+  const [data, broken, suspect, rolled_back] = await Promise.all([
+    ctx.store.fleetBrief.read(
+      {
+        now,
+        since,
+        certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
+        domain_before: now + DOMAIN_DAYS * DAY_MS,
+        stale_before: now - STALE_DAYS * DAY_MS,
+        suspect_ms: HOUR_MS,
+      },
+      active,
+      ctx.actor.denied_sites,
+      cases,
+    ),
+    harm('broken'),
+    harm('suspect'),
+    harm('rolled_back'),
+  ]);
   return { ...data, harm: { broken, suspect, rolled_back } };
 }
 

@@ -8,6 +8,7 @@ import {
   type Applied,
   type ApplyError,
   type ApplyResult,
+  BROKE,
   failed,
   type Suspect,
   siteFields,
@@ -51,7 +52,7 @@ function errorOf(target: LoadedSite, row: ChangeRow): ApplyError | null {
     target,
     UPDATE_TYPES[row.type] ?? 'plugin',
     row.slug,
-    broken ? 'svc_update_broke_site' : 'svc_update_rolled_back',
+    broken ? BROKE : 'svc_update_rolled_back',
     [what, ...seen].join(' '),
   );
   return { ...entry, change_id: row.id, evidence: seen };
