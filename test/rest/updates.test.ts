@@ -387,6 +387,19 @@ describe('updating', () => {
     await expect.poll(() => offered()).toEqual([]);
   });
 
+  it('runs nothing on a site that is disconnected or does not answer, and says so with a status', async () => {
+    const all = slugs();
+    app.fleet.site(0).faults.offline = true;
+    const offline = await app.rest('POST /updates/1/update');
+    expect([offline.status, offline.body.code]).toEqual([503, 'svc_site_offline']);
+    expect(offline.body.data.errors.map(({ slug }: { slug: string }) => slug)).toEqual(expect.arrayContaining(all));
+    app.fleet.site(0).faults = {};
+    await app.call('disconnect-site', { site_id_or_domain: 1 });
+    const off = await app.rest('POST /updates/1/update');
+    expect([off.status, off.body.code]).toEqual([409, 'svc_site_disconnected']);
+    expect(slugs()).toEqual(all);
+  });
+
   it('refuses a suspended site, and finds a run that is on', async () => {
     await app.rest('POST /sites/1/suspend');
     const refused = await app.rest('POST /updates/1/update');

@@ -3,7 +3,7 @@
 import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import { limitsOf } from '../../../domain/extensions/offer-filters.js';
-import type { Selection } from '../../../domain/sites/resolve.js';
+import { type Selection, selectionOf } from '../../../domain/sites/resolve.js';
 import { updateHandler } from '../../../domain/updates/handler.js';
 import type { UpdateParams } from '../../../domain/updates/params.js';
 import { suspectsMember } from '../../../domain/updates/updates.js';
@@ -61,6 +61,18 @@ export async function runOn(
     ...answer.continued,
     last_time_start_batch_updates: began,
   };
+}
+
+/** Runs every matching update of one site. Throws `svc_site_offline` if that is why none was applied (REST §2.3). */
+export async function runOnOneSite(ctx: Ctx, site: SiteRow, narrowing?: Narrowing): Promise<RouteAnswer> {
+  const answer = await runOn(ctx, selectionOf([site]), [], narrowing);
+  const { data, errors = [] } = answer;
+  const [first] = errors as ItemError[];
+  if (first?.code !== 'svc_site_offline' || (data as unknown[]).length > 0) return answer;
+  throw new ServiceError(first.code, first.message, {
+    advice: 'data.errors has the reason for each update.',
+    data: { site_id: site.id, errors },
+  });
 }
 
 /** A running update job that still has to update one of these sites; undefined sites = any update job. */

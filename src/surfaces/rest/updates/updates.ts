@@ -3,9 +3,9 @@
 import { LEVELS } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import { z } from '../../../../schemas/zod.js';
+import { loadLiveSite } from '../../../domain/connection/actions.js';
 import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
-import { selectionOf } from '../../../domain/sites/resolve.js';
 import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js';
@@ -21,7 +21,7 @@ import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { siteRoute } from '../sites/references.js';
 import { ignoredByType, ignoredTypes, typesOf, updatesBySite, updatesRevision } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
-import { alreadyRunning, runningUpdates, runOn, suspended } from './run.js';
+import { alreadyRunning, runningUpdates, runOn, runOnOneSite, suspended } from './run.js';
 
 /** Accepts `core`, the name of `wp` in the operations. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
@@ -176,8 +176,9 @@ export const updates: readonly Route[] = [
     async answer(ctx, site, filters) {
       const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
+      await loadLiveSite(ctx, site);
       const running = await runningUpdates(ctx, [site]);
-      return running === undefined ? runOn(ctx, selectionOf([site]), [], narrowing) : alreadyRunning(ctx, running);
+      return running === undefined ? runOnOneSite(ctx, site, narrowing) : alreadyRunning(ctx, running);
     },
   }),
   siteRoute({
