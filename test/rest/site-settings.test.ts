@@ -138,3 +138,48 @@ it('addresses, fields and headers of any form are refused or taken', async () =>
     }
   }
 });
+
+it('null restores the standard of a setting, in every edit', async () => {
+  const chosen = {
+    ssl_verify: false,
+    sslversion: 7,
+    force_use_ipv4: 1,
+    automatic_update: 1,
+    backup_before_upgrade: 1,
+    ignore_core_updates: 1,
+    ignore_plugin_updates: 1,
+    ignore_theme_updates: 1,
+    disablehealthchecking: 1,
+    healththreshold: 100,
+  };
+  const shown = async () => {
+    const { data } = (await app.rest(`GET /sites/${site}`)).body;
+    const { verify_certificate, ssl_version, force_use_ipv4, automatic_update, backup_before_upgrade } = data;
+    const { is_ignoreCoreUpdates, is_ignorePluginUpdates, is_ignoreThemeUpdates } = data;
+    return [
+      [verify_certificate, ssl_version, force_use_ipv4, automatic_update, backup_before_upgrade],
+      [is_ignoreCoreUpdates, is_ignorePluginUpdates, is_ignoreThemeUpdates],
+      [data.disable_health_checking, data.health_threshold],
+    ];
+  };
+  const set = [
+    [0, 7, 1, 1, 1],
+    [1, 1, 1],
+    [1, 100],
+  ];
+  const standard = [
+    [1, 0, 2, 0, 2],
+    [0, 0, 0],
+    [2, 0],
+  ];
+  for (const none of [null, '']) {
+    expect((await edit(chosen)).status).toBe(200);
+    expect(await shown()).toEqual(set);
+    for (const name of Object.keys(chosen)) expect([name, (await edit({ [name]: none })).status]).toEqual([name, 200]);
+    expect(await shown()).toEqual(standard);
+  }
+  await edit(chosen);
+  const cleared = Object.fromEntries(Object.keys(chosen).map((name) => [name, null]));
+  await app.rest('POST /sites/batch', { body: { update: [{ id: site, ...cleared }] } });
+  expect(await shown()).toEqual(standard);
+});

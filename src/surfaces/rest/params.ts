@@ -95,6 +95,9 @@ export const cleared = {
   text: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? '' : value), schema),
   list: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === null ? [] : value), schema),
   value: <T extends z.ZodTypeAny>(schema: T) => z.preprocess((value) => (value === '' ? null : value), schema),
+  /** For a setting: null or '' restores its standard. */
+  setting: <T extends z.ZodTypeAny>(schema: T, standard: z.output<T>) =>
+    cleared.value(schema.nullable()).transform((value): z.output<T> => value ?? standard),
 };
 
 /** A day `YYYY-MM-DD` that exists. */

@@ -10,15 +10,17 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
-import { csv, flag, ids, int, int01, text } from '../params.js';
+import { cleared, csv, flag, ids, int, int01, text } from '../params.js';
 import { changedMessage } from '../settings/stored-only.js';
 import { linkInRestWords } from './add.js';
 
-const threeWay = (what: string) => int(0, 2).optional().describe(`${what}: 0 no, 1 yes, 2 = the global setting.`);
+const threeWay = (what: string) =>
+  cleared.setting(int(0, 2), 2).optional().describe(`${what}: 0 no, 1 yes, 2 = the global setting.`);
+const off = () => cleared.setting(int01(), 0).optional();
 const clearable = (max: number, what: string) =>
   text(max).nullable().optional().describe(`${what} null or "" clears it. Never shown.`);
 
-/** All optional; absent fields keep their values. */
+/** All optional; absent fields keep their values, null restores the standard of a setting. */
 export const editSiteFields = once(() => ({
   name: siteName().pipe(z.string().min(1, 'must contain at least one visible character')).optional(),
   protocol: z.enum(['http', 'https']).optional().describe('Scheme of the stored URL.'),
@@ -31,19 +33,23 @@ export const editSiteFields = once(() => ({
   http_user: clearable(255, 'User name of the HTTP login in front of the site.'),
   http_pass: clearable(1024, 'Password of that login.'),
   uniqueid: text(255).nullable().optional().describe('Unique security id of the child plugin. Never shown.'),
-  ssl_verify: flag().optional().describe("Verify the site's certificate."),
-  sslversion: int(0, 7)
+  ssl_verify: cleared.setting(flag(), true).optional().describe("Verify the site's certificate."),
+  sslversion: cleared
+    .setting(int(0, 7), 0)
     .optional()
     .describe('Lowest TLS version of calls and checks: 0 automatic, 6 TLS 1.2, 7 TLS 1.3.'),
   force_use_ipv4: threeWay('Calls and checks over IPv4 only'),
   suspended: int01().optional().describe('0 lifts a suspension and reconnects the site if needed.'),
-  automatic_update: int01().optional().describe('Apply trusted updates to this site. Stored only, no effect.'),
+  automatic_update: off().describe('Apply trusted updates to this site. Stored only, no effect.'),
   backup_before_upgrade: threeWay('Refuse updates without a recent backup (stored only, no effect)'),
-  ignore_core_updates: int01().optional(),
-  ignore_plugin_updates: int01().optional(),
-  ignore_theme_updates: int01().optional(),
+  ignore_core_updates: off(),
+  ignore_plugin_updates: off(),
+  ignore_theme_updates: off(),
   disablehealthchecking: threeWay('Do not report poor health of this site'),
-  healththreshold: int(0, 100).optional().describe('Lowest good score: 80, 100, or 0 = the global setting.'),
+  healththreshold: cleared
+    .setting(int(0, 100), 0)
+    .optional()
+    .describe('Lowest good score: 80, 100, or 0 = the global setting.'),
   monitoring_emails: csv(email(191, 'must be e-mail addresses, comma-separated'), 20)
     .nullable()
     .optional()
