@@ -52,9 +52,15 @@ describe('adding a site', () => {
     expect(tags.body.data.params.groupids).toBe('names tags that do not exist: 5, 6');
     const password = await added(1, { adminpassword: 'wrong' });
     expect([password.status, password.body.code]).toEqual([422, 'svc_invalid_credentials']);
+    expect(password.body.data.field).toBe('adminpassword');
+    expect(password.body.data.advice).toMatch(/\badminpassword\b/);
+    expect(JSON.stringify(password.body)).not.toContain('admin_password');
     app.fleet.site(2).uniqueId = 'secret-id';
     const unique = await added(2, { uniqueid: undefined });
     expect([unique.status, unique.body.code]).toEqual([409, 'svc_rest_unique_id_required']);
+    const wrong = await added(2, { uniqueid: 'other-id' });
+    expect([wrong.status, wrong.body.data.field]).toEqual([422, 'uniqueid']);
+    expect(JSON.stringify(wrong.body)).not.toContain('unique_id');
     expect((await app.rest('GET /sites/count')).body).toMatchObject({ success: 1, total: 1, count: 1 });
   });
 });

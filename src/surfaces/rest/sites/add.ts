@@ -8,6 +8,7 @@ import type { Ctx } from '../../../domain/context.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
+import { ownMember } from '../../../runtime/own-member.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { invalidParam } from '../errors.js';
 import { flag, ids, int, text } from '../params.js';
@@ -61,7 +62,7 @@ function inRestWords(error: unknown, params: AddSiteParams): unknown {
         data: { found_id: error.data.site_id },
       });
     case 'svc_invalid_credentials':
-      return error.field === 'unique_id' && params.uniqueid === undefined ? uniqueIdNeeded(error) : error;
+      return error.field === 'unique_id' && params.uniqueid === undefined ? uniqueIdNeeded(error) : loginRefused(error);
     default:
       return linkInRestWords(error);
   }
@@ -81,6 +82,17 @@ export function linkInRestWords(error: unknown): unknown {
   if (error.code !== 'svc_tag_not_found') return error;
   const unknown = Array.isArray(error.data.tag_ids) ? error.data.tag_ids.join(', ') : '';
   return invalidParam('groupids', `names tags that do not exist: ${unknown}`);
+}
+
+const LOGIN_NAMES: Readonly<Record<string, string>> = { admin_password: 'adminpassword', unique_id: 'uniqueid' };
+
+/** The parameter to correct has a name of its own in this interface. */
+function loginRefused(error: ServiceError): ServiceError {
+  const { code, message, field = '', advice, data } = error;
+  const name = ownMember(LOGIN_NAMES, field);
+  if (name === undefined) return error;
+  const more = advice === undefined ? {} : { advice: advice.replaceAll(field, name) };
+  return new ServiceError(code, message, { field: name, ...more, data, cause: error });
 }
 
 function uniqueIdNeeded(error: ServiceError): ServiceError {
