@@ -3,10 +3,10 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
 
-/** The status of a job with items before it has done anything. */
+/** The status of a job with items before it has done anything; one site was unknown. */
 const NO_ITEMS = { items: [], items_total: 0, page: 1, per_page: 50 };
 const NOTHING_DONE: Record<string, object> = {
-  update: { summary: { total_updated: 0, total_errors: 0, sites_updated: 0 }, ...NO_ITEMS },
+  update: { summary: { total_updated: 0, total_errors: 1, sites_updated: 0 }, ...NO_ITEMS },
   check: NO_ITEMS,
 };
 

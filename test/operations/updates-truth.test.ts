@@ -262,6 +262,21 @@ describe('the reason of a failed update', () => {
 });
 
 describe('an update job', () => {
+  it('counts the same errors as the call it stands for: of items, of sites as a whole, of unknown sites', async () => {
+    const [a = ''] = slugs;
+    await app.call('suspend-site', { site_id_or_domain: 2 });
+    for (const each of app.fleet.sites) each.faults.failUpdates = [a];
+    const input = { site_ids_or_domains: [1, 2, 99], types: ['plugins'] };
+    Object.assign(app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.call('run-updates', input);
+    await app.drain();
+    const { summary, errors, items } = await app.call('get-batch-job-status', { job_id, per_page: 50 });
+    const failed = items.filter((item: { code?: string }) => item.code !== undefined);
+    expect(errors).toHaveLength(3);
+    expect(failed).toMatchObject([{ site_id: 1, slug: a, code: 'svc_update_failed' }]);
+    expect(summary).toEqual({ total_updated: items.length - 1, total_errors: 3, sites_updated: 1 });
+  });
+
   it('has succeeded on a site with one applied item, keeps the errors, and tells each item by page', async () => {
     const [a = ''] = slugs;
     for (const each of app.fleet.sites) each.faults.failUpdates = [a];

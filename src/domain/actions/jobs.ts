@@ -164,9 +164,10 @@ function itemsView(
   perPage: number,
 ) {
   if (!ITEMIZED.has(type)) return {};
-  const { done, failed, sites } = counts;
+  const { done, failed, sites, whole } = counts;
+  const summary = { total_updated: done, total_errors: failed + whole, sites_updated: sites };
   return {
-    ...(type === 'update' ? { summary: { total_updated: done, total_errors: failed, sites_updated: sites } } : {}),
+    ...(type === 'update' ? { summary } : {}),
     items: items.map(({ site_id, facts }) => ({ site_id, ...(JSON.parse(facts) as object) })),
     items_total: done + failed,
     page,

@@ -72,6 +72,8 @@ export interface ItemCounts {
   failed: number;
   /** Sites on which at least one was done. */
   sites: number;
+  /** Errors of sites as a whole: no item of theirs has failed. */
+  whole: number;
 }
 
 const PROGRESS = `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
@@ -177,7 +179,12 @@ export function createJobs(db: Db) {
         ),
         sql(
           `SELECT count(*) FILTER (WHERE done = 1) AS done, count(*) FILTER (WHERE done <> 1) AS failed,
-             count(DISTINCT CASE done WHEN 1 THEN site_id END) AS sites FROM job_item WHERE job_id = ?`,
+             count(DISTINCT CASE done WHEN 1 THEN site_id END) AS sites,
+             (SELECT count(*) FROM job_site s WHERE s.job_id = ? AND s.state IN (${FAILED}, ${REFUSED}) AND s.code <> ''
+               AND NOT EXISTS (SELECT 1 FROM job_item i
+                 WHERE i.job_id = s.job_id AND i.position = s.position AND i.done <> 1)) AS whole
+           FROM job_item WHERE job_id = ?`,
+          id,
           id,
         ),
       ]);
