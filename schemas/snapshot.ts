@@ -23,6 +23,13 @@ export interface SnapshotOffer {
   new_version: string;
 }
 
+/** The languages of a translation update. */
+export interface SnapshotTranslation {
+  /** What is translated. */
+  type: 'core' | 'plugin' | 'theme';
+  languages: { language: string; version: string }[];
+}
+
 export interface SnapshotAbandoned {
   slug: string;
   name: string;
@@ -87,6 +94,8 @@ export interface Snapshot {
   plugin_updates?: SnapshotOffer[];
   theme_updates?: SnapshotOffer[];
   translation_updates?: SnapshotOffer[];
+  /** The languages of `translation_updates`, by slug. */
+  translations?: Record<string, SnapshotTranslation>;
   health?: { good: number; recommended: number; critical: number };
   /** Check key → the child's value (`Y`, `N`, `Y_UNABLE`, …). */
   security?: Record<string, string>;

@@ -270,6 +270,38 @@ describe('a slug or type that names nothing', () => {
 });
 
 describe('translations', () => {
+  it('are listed with what they translate and every language with its version', async () => {
+    const of = (type: 'core' | 'plugin' | 'theme', slug: string, language: string, version: string) => ({
+      type,
+      slug,
+      name: slug,
+      language,
+      version,
+    });
+    app.fleet.site(0).state.translations = [
+      of('plugin', 'akismet', 'de_DE', '5.3'),
+      of('core', 'default', 'fr_FR', '6.8.7'),
+      of('plugin', 'akismet', 'it_IT', '5.10'),
+      of('theme', 'neve', 'de_DE', '4.1'),
+    ];
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    const { translations } = (await bySite()).data[1];
+    expect(translations).toMatchObject({
+      akismet: {
+        type: 'plugin',
+        slug: 'akismet',
+        new_version: '5.10',
+        languages: [
+          { language: 'de_DE', version: '5.3' },
+          { language: 'it_IT', version: '5.10' },
+        ],
+      },
+      default: { type: 'core', languages: [{ language: 'fr_FR', version: '6.8.7' }] },
+      neve: { type: 'theme', languages: [{ language: 'de_DE', version: '4.1' }] },
+    });
+    expect((await ofSite('type=translations')).translations).toEqual(translations);
+  });
+
   it('are left out of both lists while show_language_updates is 0', async () => {
     app.fleet.site(0).state.translations = [
       { type: 'plugin', slug: 'akismet', name: 'Akismet', version: '5.3', language: 'de_DE' },

@@ -11,6 +11,7 @@ import type {
   SnapshotChange,
   SnapshotExtension,
   SnapshotOffer,
+  SnapshotTranslation,
 } from '../../../schemas/snapshot.js';
 import type {
   ChildComment,
@@ -36,7 +37,15 @@ export type { MinTls, WireAnswer, WireRequest } from './wire/exchange.js';
 /** `summary` of a role change that makes someone an administrator: it must stand out from other edits. */
 export const PROMOTED = 'Promoted to administrator';
 
-export type { ExtensionKind, Snapshot, SnapshotAbandoned, SnapshotChange, SnapshotExtension, SnapshotOffer };
+export type {
+  ExtensionKind,
+  Snapshot,
+  SnapshotAbandoned,
+  SnapshotChange,
+  SnapshotExtension,
+  SnapshotOffer,
+  SnapshotTranslation,
+};
 
 /** The address of a child site and how to connect to it. */
 export interface ChildAddress {

@@ -86,7 +86,7 @@ export function abandonedStatements(
 }
 
 export function documentStatements(siteId: number, snapshot: Snapshot): Statement[] {
-  return DOCUMENTS.flatMap((kind) => {
+  return [...DOCUMENTS, 'translations' as const].flatMap((kind) => {
     const body = snapshot[kind];
     if (body === undefined) return [];
     return [

@@ -17,6 +17,8 @@ export interface SiteOffer
   site_status: SiteRow['status'];
   /** 1 = active on the site; 0 for items without such a state. */
   active: number;
+  /** Of a translation: JSON of what is translated and its languages. Null if the site has not said. */
+  translation: string | null;
 }
 
 interface SiteOfferFilter {
@@ -89,7 +91,18 @@ function filtered(filter: Chosen): SitesWithOffers {
   };
 }
 
-const OFFER = ['site_id', 'site_status', 'type', 'slug', 'name', 'current_version', 'new_version', 'active'];
+const TRANSLATION = 3;
+const OFFER = [
+  'site_id',
+  'site_status',
+  'type',
+  'slug',
+  'name',
+  'current_version',
+  'new_version',
+  'active',
+  'translation',
+];
 const offerRows = jsonRows<SiteOffer>(OFFER);
 
 /** All matching updates, by site, type and position. */
@@ -97,7 +110,9 @@ function offersStatement({ text, args }: Fragment): Statement {
   return sql(
     `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
        ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
-         WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active
+         WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active,
+       iif(u.type = ${TRANSLATION}, (SELECT t.value FROM site_document d JOIN json_each(d.body) t ON t.key = u.slug
+         WHERE d.site_id = u.site_id AND d.kind = 'translations'), NULL) AS translation
      FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
     ...args,
   );

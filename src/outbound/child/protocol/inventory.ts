@@ -1,4 +1,10 @@
-import type { ExtensionKind, SnapshotAbandoned, SnapshotExtension, SnapshotOffer } from '../port.js';
+import type {
+  ExtensionKind,
+  SnapshotAbandoned,
+  SnapshotExtension,
+  SnapshotOffer,
+  SnapshotTranslation,
+} from '../port.js';
 import { exactText, plainText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf } from './values.js';
 
@@ -106,6 +112,25 @@ export function translationsOf(value: unknown): SnapshotOffer[] | null {
     current_version: '',
     new_version: version,
   }));
+}
+
+const TRANSLATED = ['core', 'plugin', 'theme'] as const;
+
+/** The languages of each slug in `translation_updates`; null if it is not a list. */
+export function languagesOf(value: unknown): Record<string, SnapshotTranslation> | null {
+  const list = listOf(value, MAX_ENTRIES);
+  if (list === null) return null;
+  const bySlug = new Map<string, SnapshotTranslation>();
+  for (const item of list) {
+    const slug = slugOf(get(item, 'slug'));
+    const type = TRANSLATED.find((each) => each === get(item, 'type'));
+    const language = plainText(get(item, 'language'), 20);
+    if (slug === null || type === undefined || language === '') continue;
+    const known = bySlug.get(slug) ?? { type, languages: [] };
+    bySlug.set(slug, known);
+    known.languages.push({ language, version: versionOf(get(item, 'version')) });
+  }
+  return Object.fromEntries(bySlug);
 }
 
 /** `plugins_outdate_info` or `themes_outdate_info` (child protocol §6.6); null when missing. */

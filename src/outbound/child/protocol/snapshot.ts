@@ -1,6 +1,6 @@
 import type { Snapshot } from '../port.js';
 import { changesOf } from './changes.js';
-import { abandonedOf, extensionsOf, offersOf, translationsOf, versionOf } from './inventory.js';
+import { abandonedOf, extensionsOf, languagesOf, offersOf, translationsOf, versionOf } from './inventory.js';
 import { decodeEntities, plainText, richText } from './text.js';
 import { asMap, countOf, entriesOf, flagOf, get, listOf, numberOf } from './values.js';
 
@@ -78,6 +78,7 @@ function inventoryOf(answer: unknown): Snapshot {
     plugin_updates: offersOf(get(answer, 'plugin_updates'), premium, 'plugin', plugins),
     theme_updates: offersOf(get(answer, 'theme_updates'), premium, 'theme', themes),
     translation_updates: translationsOf(get(answer, 'translation_updates')),
+    translations: languagesOf(get(answer, 'translation_updates')),
     abandoned_plugins: abandonedOf(get(answer, 'plugins_outdate_info')),
     abandoned_themes: abandonedOf(get(answer, 'themes_outdate_info')),
   });

@@ -24,6 +24,17 @@ const installedOffer = once(() =>
   }),
 );
 
+const translationOffer = once(() =>
+  z.object({
+    Name: z.string(),
+    slug: z.string(),
+    Version: z.string(),
+    ...versions(),
+    type: z.enum(['core', 'plugin', 'theme']).nullable().describe('What is translated. null: not known.'),
+    languages: z.array(z.object({ language: z.string(), version: z.string() })),
+  }),
+);
+
 /** Types without an offer are absent. */
 export const offersOfSite = once(() =>
   z.object({
@@ -32,10 +43,7 @@ export const offersOfSite = once(() =>
       .optional(),
     plugins: z.record(installedOffer()).optional().describe('By slug.'),
     themes: z.record(installedOffer()).optional().describe('By slug.'),
-    translations: z
-      .record(z.object({ Name: z.string(), slug: z.string(), Version: z.string(), ...versions() }))
-      .optional()
-      .describe('By slug.'),
+    translations: z.record(translationOffer()).optional().describe('By slug.'),
   }),
 );
 

@@ -1,6 +1,7 @@
 /** Updates on offer and ignored updates as REST shows them: by site, by type, by slug (REST §6.13). */
 
 import { fold, needle } from '../../../../schemas/fold.js';
+import type { SnapshotTranslation } from '../../../../schemas/snapshot.js';
 import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
 import { settingOf } from '../../../domain/settings/effects.js';
@@ -83,8 +84,13 @@ function offerView(offer: SiteOffer, type: RestType): object {
   const { slug, name, current_version, new_version, active, site_status } = offer;
   const versions = { current_version, new_version, site_status };
   if (type === 'wp') return { Name: name, current: current_version, new: new_version, ...versions };
-  if (type === 'translations') return { Name: name, slug, Version: current_version, ...versions };
+  if (type === 'translations')
+    return { Name: name, slug, Version: current_version, ...versions, ...translationOf(offer.translation) };
   return { Name: name, Version: current_version, active, ...versions, update: { slug, new_version } };
+}
+
+function translationOf(known: string | null): SnapshotTranslation | { type: null; languages: [] } {
+  return known === null ? { type: null, languages: [] } : (JSON.parse(known) as SnapshotTranslation);
 }
 
 /** `{wp, plugins, themes}`, each `{slug: {Name, ignored_versions}}`; for the whole fleet, or as applied to one site. */
