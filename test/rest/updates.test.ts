@@ -370,6 +370,23 @@ describe('updating', () => {
     }
   });
 
+  it('says which status the front page had afterwards, while it is visited after updates', async () => {
+    const visiting = (on: number) => app.rest('PUT /settings/general/edit', { body: { check_http_response: on } });
+    const [a = '', b = '', c = ''] = slugs();
+    const update = async (slug: string) => (await app.rest('PUT /updates/1/update/plugins', { body: { slug } })).body;
+    expect(await update(a)).toMatchObject({ http_code: 200 });
+    await visiting(0);
+    app.clock.move(60_000);
+    expect(await update(b)).not.toHaveProperty('http_code');
+    await visiting(1);
+    expect(await update(c)).toMatchObject({ http_code: 200 });
+    expect((await app.rest('POST /updates/1/update/wp')).body).toMatchObject({
+      data: { version: '7.2' },
+      http_code: 200,
+    });
+    expect((await app.rest('POST /updates/1/update/wp')).body).not.toHaveProperty('http_code');
+  });
+
   it('updates the core, and says when there is nothing to do', async () => {
     const done = await app.rest('POST /updates/1/update/wp');
     expect(done.body.data).toEqual({ old_version: '6.8.7', version: '7.2' });

@@ -75,6 +75,11 @@ export const besides = once(() => ({
     .optional(),
   suspects: suspectUpdates().optional(),
   ...continuedFields(),
+  http_code: z
+    .number()
+    .int()
+    .optional()
+    .describe('Of the front page afterwards, 0 = no answer; only if it was visited.'),
 }));
 
 const int = () => z.number().int();

@@ -6,11 +6,12 @@ import { z } from '../../../../schemas/zod.js';
 import { loadLiveSite } from '../../../domain/connection/actions.js';
 import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
-import { REST_TYPES, type RestType, type TypeResult, updateOfType } from '../../../domain/updates/by-type.js';
+import { loadRecord } from '../../../domain/sites/sites.js';
+import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
-import type { SiteFilter } from '../../../store/sites/sites.js';
+import type { SiteFilter, SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
 import { ACT, type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
@@ -191,14 +192,14 @@ export const updates: readonly Route[] = [
     description: 'Even if core updates are ignored: the call is explicit.',
     returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
     async answer(ctx, site) {
-      const { results, ...more } = await updateOfType(ctx, site, 'wp', []);
+      const { results, more } = await apply(ctx, site, 'wp', []);
       const [result] = Object.values(results);
       if (result?.success !== 1) return { message: 'No core update is on offer.', data: null };
       const { old_version, version } = result;
       return {
         message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
         data: { old_version, version },
-        ...besidesOf(more),
+        ...more,
       };
     },
   }),
@@ -243,10 +244,23 @@ const EMPTY_SLUG = {
   translations: 'rest_invalid_param',
 } as const;
 
-/** Members of an answer besides its results: problems of the site since the updates, and the job that does the rest. */
-function besidesOf({ errors, suspects, job }: Omit<TypeResult, 'results'>) {
+/**
+ * Applies the updates of a type, and adds what the answer has besides its results: problems of the site since then, the
+ * job that does the rest, and the status of the front page if it was visited meanwhile.
+ */
+async function apply(ctx: Ctx, site: SiteRow, type: RestType, slug: readonly string[]) {
+  const began = ctx.clock.now();
+  const { results, errors, suspects, job } = await updateOfType(ctx, site, type, slug);
   const entries = errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
-  return { ...(entries.length === 0 ? {} : { errors: entries }), ...(suspects && { suspects }), ...job };
+  const { checked_at, http_status } = await loadRecord(ctx, site.id);
+  const visited = checked_at !== null && checked_at >= began && http_status !== null;
+  const more = {
+    ...(entries.length === 0 ? {} : { errors: entries }),
+    ...(suspects && { suspects }),
+    ...job,
+    ...(visited ? { http_code: http_status } : {}),
+  };
+  return { results, more };
 }
 
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
@@ -262,14 +276,14 @@ function typeRoute(type: Exclude<RestType, 'wp'>): Route {
     returns: () => writtenOf(z.record(slugResult()).describe('By slug.')).extend(besides()),
     async answer(ctx, site, { slug }) {
       if (slug !== undefined) requireSlugs(slug, EMPTY_SLUG[type]);
-      const { results: data, ...more } = await updateOfType(ctx, site, type, slug ?? []);
+      const { results: data, more } = await apply(ctx, site, type, slug ?? []);
       const results = Object.values(data);
       const done = results.filter(({ success }) => success === 1).length;
       const message =
         results.length === 0
           ? `No update of ${type} is on offer.`
           : `${done} of ${results.length} ${type} were updated.`;
-      return { message, data, ...besidesOf(more) };
+      return { message, data, ...more };
     },
   });
 }
