@@ -2,6 +2,7 @@
 
 import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';
+import { isCalendarDate } from './days.js';
 import { listMembers } from './lists.js';
 import { onOff } from './setting-fields.js';
 import { parseUrl } from './url.js';
@@ -104,10 +105,8 @@ const localTime = once(() =>
     .string()
     .trim()
     .regex(/^\d{4}-\d{2}-\d{2} \d{2}:\d{2}:\d{2}$/, 'must be a time as YYYY-MM-DD HH:MM:SS')
-    .refine((text) => {
-      const at = Date.parse(`${text.replace(' ', 'T')}Z`);
-      return !Number.isNaN(at) && new Date(at).toISOString().slice(0, 19) === text.replace(' ', 'T');
-    }, 'is not a real date and time'),
+    .refine((text) => isCalendarDate(text.slice(0, 10)), 'is not a real date')
+    .refine((text) => /(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d$/.test(text), 'is not a real time'),
 );
 
 const imageUrl = once(() =>

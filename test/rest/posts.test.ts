@@ -398,3 +398,31 @@ describe('states and the end of a post', () => {
     expect(reader.status).toBe(403);
   });
 });
+
+describe('dates that are none', () => {
+  it.each([
+    ['GET /posts?dtsstart=11-2026&dtsstop=2026-11-20', 'dtsstart', 'invalid_date_format'],
+    ['GET /posts?dtsstart=2026-11-01&dtsstop=2026-11-31', 'dtsstop', 'invalid_date_value'],
+    ['GET /comments?dtsstart=2026-02-30&dtsstop=2026-11-20', 'dtsstart', 'invalid_date_value'],
+    ['GET /comments/1?dtsstart=yesterday&dtsstop=2026-11-20', 'dtsstart', 'invalid_date_format'],
+  ])('%s', async (call, name, code) => {
+    const { status, body } = await app.rest(call);
+    expect([status, body.code, body.data.details[name]?.code]).toEqual([400, 'rest_invalid_param', code]);
+  });
+
+  it.each([
+    ['2026', 'invalid_datetime_format'],
+    ['2026-11-31 10:00:00', 'invalid_datetime_date'],
+    ['2026-11-30 24:00:00', 'invalid_datetime_time'],
+  ])('post_date %s', async (post_date, code) => {
+    const fresh = { post_title: 'T', post_content: 'C', post_status: 'draft', post_date };
+    for (const [call, body] of [
+      ['POST /posts/1/create', fresh],
+      ['PUT /posts/1/1/edit', { post_date_gmt: post_date }],
+    ] as const) {
+      const reply = await app.rest(call, { body });
+      const details = Object.values<{ code: string }>(reply.body.data.details);
+      expect([call, reply.status, details.map((detail) => detail.code)]).toEqual([call, 400, [code]]);
+    }
+  });
+});

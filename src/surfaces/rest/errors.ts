@@ -2,8 +2,8 @@
 
 import { ServiceError } from '../../runtime/errors.js';
 
-/** Error codes by parameter, for `details` (REST §6.10). */
-export type InnerCodes = Readonly<Record<string, string>>;
+/** Error codes by parameter, for `details` (REST §6.10); some depend on the reason. */
+export type InnerCodes = Readonly<Record<string, string | ((reason: string) => string)>>;
 
 /**
  * Invalid parameters, each with its reason: `rest_invalid_param` 400 (REST §2.3).
@@ -17,13 +17,18 @@ export function invalidParams(
   const names = Object.keys(reasons);
   const more = unreported > 0 ? ` and ${unreported} more` : '';
   // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
-  const codeOf = (name: string) => inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
+  const codeOf = (name: string, reason: string) => {
+    const code = inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
+    return typeof code === 'string' ? code : code(reason);
+  };
   return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}${more}`, {
     ...(names[0] === undefined ? {} : { field: names[0] }),
     advice: 'data.params has the reason for each. GET /v2/openapi.json describes every parameter.',
     data: {
       params: { ...reasons },
-      details: Object.fromEntries(names.map((name) => [name, { code: codeOf(name), message: reasons[name] ?? '' }])),
+      details: Object.fromEntries(
+        Object.entries(reasons).map(([name, message]) => [name, { code: codeOf(name, message), message }]),
+      ),
     },
   });
 }

@@ -10,7 +10,7 @@ import { ids, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
-import { contentChoice, dayRange } from './params.js';
+import { contentChoice, DATE_CODES, dayRange } from './params.js';
 
 const query = once(() => ({
   status: commentStatusFilter(),
@@ -43,6 +43,7 @@ export const comments: readonly Route[] = [
     summary: 'List comments of many sites',
     description:
       'Asks the sites during the call, within its time limit. Covers the union of websites, groups and clients; without any of them, all sites. A site that is suspended, disconnected or fails is listed in errors.',
+    inner: DATE_CODES,
     params: () => z.object({ ...contentChoice(), ...query() }),
     returns: list,
     async answer({ websites, groups, clients, ...asked }, ctx) {
@@ -57,6 +58,7 @@ export const comments: readonly Route[] = [
     live: true,
     module: 'comments',
     summary: 'List comments of one site',
+    inner: DATE_CODES,
     params: () => z.object({ ...sitePath(), ...query() }),
     returns: list,
     async answer({ id_or_domain, ...asked }, ctx) {

@@ -2,6 +2,7 @@
 
 import { z } from '../../../../schemas/zod.js';
 import { once } from '../../../runtime/once.js';
+import type { InnerCodes } from '../errors.js';
 import { csv, day, ids } from '../params.js';
 
 const none = <T>(): T[] => [];
@@ -20,3 +21,19 @@ export const dayRange = once(() => ({
   dtsstart: day().optional().describe("First day, YYYY-MM-DD in the dashboard's time zone; needs dtsstop."),
   dtsstop: day().optional().describe('Last day, inclusive.'),
 }));
+
+const dayCode = (reason: string) => (reason === 'is not a real date' ? 'invalid_date_value' : 'invalid_date_format');
+
+const TIME_CODES: Readonly<Record<string, string>> = {
+  'is not a real date': 'invalid_datetime_date',
+  'is not a real time': 'invalid_datetime_time',
+};
+const timeCode = (reason: string) => TIME_CODES[reason] ?? 'invalid_datetime_format';
+
+/** Codes of days and times that are none (REST §6.12). */
+export const DATE_CODES: InnerCodes = {
+  dtsstart: dayCode,
+  dtsstop: dayCode,
+  post_date: timeCode,
+  post_date_gmt: timeCode,
+};

@@ -22,7 +22,7 @@ import { csv, flag, int, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
-import { contentChoice, dayRange } from './params.js';
+import { contentChoice, DATE_CODES, dayRange } from './params.js';
 
 const where = { post_id: /^\d+$/ };
 
@@ -50,6 +50,7 @@ export const posts: readonly Route[] = [
     summary: 'List posts of many sites',
     description:
       'Asks the sites during the call, within its time limit. Covers the union of websites, groups and clients; without any of them, all sites. A site that is suspended, disconnected or fails is listed in errors.',
+    inner: DATE_CODES,
     params: () =>
       z.object({
         ...contentChoice(),
@@ -115,6 +116,7 @@ export const posts: readonly Route[] = [
     description:
       "Only the fields sent change. Refused with 409 while someone has the post open in the site's editor. The sticky flag can be set but not removed.",
     where,
+    inner: DATE_CODES,
     params: () => postChange().extend({ ...sitePath(), post_id: int(1) }),
     returns: written,
     async answer({ id_or_domain, post_id, ...change }, ctx) {
@@ -130,6 +132,7 @@ export const posts: readonly Route[] = [
     live: true,
     body: 'required',
     summary: 'Create a post',
+    inner: DATE_CODES,
     params: () => newPost().extend(sitePath()),
     returns: written,
     async answer({ id_or_domain, ...post }, ctx) {
