@@ -170,6 +170,8 @@ describe('ignoring', () => {
       slug: theme,
     });
     expect(await app.call('ignore-site-core', { ...OF, action: 'add' })).toMatchObject({ core_ignored: true });
+    const [core] = (await app.call('list-ignored-updates')).ignored;
+    expect(core).toMatchObject({ type: 'core', slug: 'platform', name: 'WordPress' });
     expect(await app.call('list-updates')).toMatchObject({
       summary: { core: 2, plugins: 5, themes: 2, translations: 3, total: 12 },
     });

@@ -7,7 +7,7 @@ import { readPage } from '../driver/lists.js';
 import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { refreshIgnored } from '../sites/ignored-updates.js';
-import { KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
+import { CORE_NAME, KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
 
 export interface FleetOffer
   extends Row,
@@ -135,8 +135,9 @@ export function createUpdates(db: Db) {
         write.push(
           sql(
             `INSERT INTO ignored_update (site_id, type, slug, version, name)
-             SELECT ?1, ?2, j.value, '*', ifnull((SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
-               WHERE e.site_id = ?1 AND e.kind = ?2 - 1 AND p.slug = j.value), j.value) FROM json_each(?3) j`,
+             SELECT ?1, ?2, j.value, '*', CASE ?2 WHEN ${TYPE.core} THEN '${CORE_NAME}' ELSE ifnull((
+               SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
+               WHERE e.site_id = ?1 AND e.kind = ?2 - 1 AND p.slug = j.value), j.value) END FROM json_each(?3) j`,
             siteId,
             type,
             list,
