@@ -6,7 +6,7 @@ import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
-import type { OfferRow } from '../sites/inventory-rows.js';
+import { type OfferRow, TYPE } from '../sites/inventory-rows.js';
 import type { IgnoredEntry } from '../sites/records.js';
 import type { SiteRow } from '../sites/sites.js';
 import { type Narrowing, narrowingCondition, TEXT, unfoldedTexts } from './filters.js';
@@ -91,7 +91,6 @@ function filtered(filter: Chosen): SitesWithOffers {
   };
 }
 
-const TRANSLATION = 3;
 const OFFER = [
   'site_id',
   'site_status',
@@ -111,7 +110,7 @@ function offersStatement({ text, args }: Fragment): Statement {
     `SELECT u.site_id, s.status AS site_status, u.type, u.slug, u.name, u.current_version, u.new_version,
        ifnull((SELECT e.active FROM package p JOIN site_extension e ON e.package_id = p.id
          WHERE p.kind = u.type - 1 AND p.slug = u.slug AND e.site_id = u.site_id AND e.kind = p.kind), 0) AS active,
-       iif(u.type = ${TRANSLATION}, (SELECT t.value FROM site_document d JOIN json_each(d.body) t ON t.key = u.slug
+       iif(u.type = ${TYPE.translation}, (SELECT t.value FROM site_document d JOIN json_each(d.body) t ON t.key = u.slug
          WHERE d.site_id = u.site_id AND d.kind = 'translations'), NULL) AS translation
      FROM site_update u JOIN site s ON s.id = u.site_id WHERE ${text} ORDER BY u.url_key, u.site_id, u.type, u.position`,
     ...args,
