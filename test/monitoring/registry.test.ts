@@ -5,7 +5,10 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { createProbe, type ProbeOptions } from '../../src/outbound/probe/create.js';
 import type { Probe } from '../../src/outbound/probe/probe.js';
 import { whoisDate } from '../../src/outbound/probe/whois-answer.js';
+import { restApp } from '../rest/client.js';
+import { bareSite } from '../support/bare-site.js';
 import { closing } from '../support/cleanup.js';
+import { START } from '../support/harness.js';
 import { httpServer, whoisServer } from './servers.js';
 
 const never = new AbortController().signal;
@@ -414,4 +417,48 @@ describe('dates of WHOIS', () => {
   ])('%s', (text, expected) => {
     expect(whoisDate(text)).toBe(expected);
   });
+});
+
+it('a check over REST asks the registry of the domain, and stores what it says', async () => {
+  const app = await restApp({ sites: 1, probe: registry() });
+  const added = async (url: string) => (await app.service.store.sites.add(bareSite(url), START, () => [])) ?? 0;
+  const shop = await added('https://shop.example.com/');
+  const maison = await added('https://www.maison.fr/');
+  const checked = await app.rest(`POST /domain-monitor/${shop}`);
+  expect([checked.status, checked.body]).toMatchObject([
+    200,
+    { success: 1, message: 'The domain is valid.', site: { id: shop } },
+  ]);
+  const day = 86_400_000;
+  expect(checked.body.data).toEqual({
+    id: shop,
+    url: 'https://shop.example.com/',
+    name: expect.any(String),
+    domain_name: 'example.com',
+    registrar: 'Registrar & Sons',
+    registrar_url: 'http://www.registrar.example/',
+    registrar_iana_id: '376',
+    creation_date: '1995-08-14T04:00:00Z',
+    updated_date: '2026-08-14T07:01:38Z',
+    expiry_date: '2027-08-13T04:00:00Z',
+    expires: Math.floor((Date.UTC(2027, 7, 13, 4) - START) / day),
+    status: 'valid',
+    status_label: 'Valid',
+    domain_status: ['client delete prohibited', 'client transfer prohibited'],
+    name_servers: ['a.iana-servers.net', 'b.iana-servers.net'],
+    last_check: new Date(START).toISOString().replace('.000Z', 'Z'),
+    source: 'rdap',
+    error: null,
+  });
+  expect(asked).toEqual(['/dns.json', '/com/domain/example.com']);
+  expect((await app.rest(`GET /domain-monitor/profiles/${shop}`)).body.data).toEqual(checked.body.data);
+  const byWhois = await app.rest(`POST /domain-monitor/${maison}`);
+  expect(byWhois.body.data).toMatchObject({
+    domain_name: 'maison.fr',
+    registrar: 'OVH',
+    source: 'whois',
+    status: 'valid',
+  });
+  const { body } = await app.rest('GET /domain-monitor/profiles?status=valid');
+  expect([body.total, body.data[shop]]).toEqual([2, checked.body.data]);
 });
