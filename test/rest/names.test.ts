@@ -85,6 +85,8 @@ describe('a name that a row does not have', () => {
     expect(await reason('POST /sites/add', { uri: 'https://x.example', admin: 'a' })).toEqual(['uri', meant('url')]);
     expect(await reason('GET /sites?perpage=5')).toEqual(['perpage', meant('per_page')]);
     expect(await reason('GET /sites?limit=5')).toEqual(['limit', meant('per_page')]);
+    expect(await reason('GET /sites?items_per_page=5')).toEqual(['items_per_page', meant('per_page')]);
+    expect(await reason('GET /sites?paged=2')).toEqual(['paged', meant('page')]);
     expect(await reason('POST /sites/1/sync?confirm=true')).toEqual([
       'confirm',
       'is not a parameter of this route, which takes id_or_domain',
