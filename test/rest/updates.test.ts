@@ -446,6 +446,9 @@ describe('updating', () => {
     await app.call('disconnect-site', { site_id_or_domain: 1 });
     const off = await app.rest('POST /updates/1/update');
     expect([off.status, off.body.code]).toEqual([409, 'svc_site_disconnected']);
+    await app.db.run('UPDATE site_detail SET on_trial = 1 WHERE site_id = 2');
+    const trial = await app.rest('POST /updates/2/update');
+    expect([trial.status, trial.body.code]).toEqual([409, 'svc_site_on_trial']);
     expect(slugs()).toEqual(all);
   });
 

@@ -6,6 +6,7 @@ import { z } from '../../../../schemas/zod.js';
 import { loadLiveSite } from '../../../domain/connection/actions.js';
 import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
+import { requireWritable } from '../../../domain/sites/load.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
@@ -177,7 +178,7 @@ export const updates: readonly Route[] = [
     async answer(ctx, site, filters) {
       const narrowing = await narrowingOf(ctx, filters);
       if (site.status === 'suspended') throw suspended(site);
-      await loadLiveSite(ctx, site);
+      requireWritable(await loadLiveSite(ctx, site));
       const running = await runningUpdates(ctx, [site]);
       return running === undefined ? runOnOneSite(ctx, site, narrowing) : alreadyRunning(ctx, running);
     },
