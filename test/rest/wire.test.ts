@@ -222,6 +222,8 @@ describe('bodies', () => {
     const polluted = await send('{"__proto__":{"notes":"x"},"constructor":1}');
     expect(polluted).toEqual([400, 'rest_invalid_param']);
     expect(({} as { notes?: string }).notes).toBeUndefined();
+    const inherited = await app.rest('PATCH /sites/1/edit', { body: { constructor: 1 } });
+    expect(inherited.body.data.details.constructor).toMatchObject({ code: 'rest_invalid_param' });
   });
 
   it('bounds numbers and pages', async () => {

@@ -1,6 +1,7 @@
 /** Validation errors that rows share. */
 
 import { ServiceError } from '../../runtime/errors.js';
+import { ownMember } from '../../runtime/own-member.js';
 
 /** Error codes by parameter, for `details` (REST §6.10); some depend on the reason. */
 export type InnerCodes = Readonly<Record<string, string | ((reason: string) => string)>>;
@@ -18,7 +19,7 @@ export function invalidParams(
   const more = unreported > 0 ? ` and ${unreported} more` : '';
   // A member has the code of its parameter: `sync_data.themes`, `expected_status[0]`.
   const codeOf = (name: string, reason: string) => {
-    const code = inner[name.replace(/[.[].*$/s, '')] ?? 'rest_invalid_param';
+    const code = ownMember(inner, name.replace(/[.[].*$/s, '')) ?? 'rest_invalid_param';
     return typeof code === 'string' ? code : code(reason);
   };
   return new ServiceError('rest_invalid_param', `Invalid parameter(s): ${names.join(', ')}${more}`, {
