@@ -243,6 +243,8 @@ describe('tasks', () => {
     expect(
       (await ok(`PUT /time-tracker/tasks/${id}/edit`, { payment_status: 'paid', hourly_price: '20' })).data,
     ).toMatchObject({ payment_status: 'paid', total_price: 3.67 });
+    const cleared = await ok(`PUT /time-tracker/tasks/${id}/edit`, { payment_status: null });
+    expect(cleared.data).toMatchObject({ payment_status: 'unbilled', total_price: 3.67 });
     expect(await refused(`PUT /time-tracker/tasks/${id}/edit`)).toMatchObject({ code: 'empty_body' });
     await ok(`DELETE /time-tracker/tasks/${id}/delete`);
     expect(await refused(`GET /time-tracker/tasks/${id}`)).toMatchObject({ status: 404 });

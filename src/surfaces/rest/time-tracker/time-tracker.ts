@@ -13,7 +13,7 @@ import { stepTimer, type TimerStep } from '../../../domain/time-tracker/timer.js
 import { taskView } from '../../../domain/time-tracker/views.js';
 import { once } from '../../../runtime/once.js';
 import { clientOf } from '../clients/path.js';
-import { csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
+import { cleared, csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import {
@@ -143,7 +143,12 @@ export const time: readonly Route[] = [
     description:
       'A running task keeps its timer_mode and bucket_id; on a completed one, only title, description, payment_status and hourly_price can change.',
     where: { task_id: DIGITS.task_id },
-    params: () => z.object({ ...z.object(taskFields()).partial().shape, ...taskPath() }),
+    params: () =>
+      z.object({
+        ...z.object(taskFields()).partial().shape,
+        payment_status: cleared.setting(taskFields().payment_status, 'unbilled').optional(),
+        ...taskPath(),
+      }),
     returns: () => writtenOf(taskShape()),
     answer: async ({ task_id, ...change }, ctx) => {
       const task = await changeTask(ctx, task_id, change);
