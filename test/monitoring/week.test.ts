@@ -15,7 +15,7 @@ import { answers, type MonitoringApp, maintenancePage, monitoringApp, silence } 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
-const SITES = shortOrLong(60, 500);
+const SITES = shortOrLong(30, 500);
 
 /** The behaviour of one site at a moment; undefined = its normal answer. */
 type Behaviour = (at: number, tries: number) => HttpAnswer | undefined;
