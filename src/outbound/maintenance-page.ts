@@ -13,8 +13,8 @@ export interface PageAnswer {
 const SENTENCE = /briefly unavailable for scheduled maintenance/i;
 /** What `wp_maintenance()` sends. An overloaded server sends other values. */
 const RETRY_AFTER = '600';
-/** The body of every page made by `wp_die()`. */
-const WP_DIE = /<body\b[^<>]*\bid=["']error-page["']/i;
+/** The body of every page made by `wp_die()`. No visitor can write it: WordPress lets comments contain few tags. */
+export const WP_DIE = /<body\b[^<>]*\bid=["']error-page["']/i;
 const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
 /**
  * WordPress' own page has 3,000 characters. A longer page that contains the sentence and is not a 503 is an article

@@ -85,6 +85,47 @@ describe('an update that works', () => {
   });
 });
 
+describe('what a visitor writes on a page', () => {
+  // WordPress lets comments contain <b>, and makes <br /> of their line breaks.
+  const QUOTES = [
+    'There has been a critical error on this website.',
+    'Error establishing a database connection',
+    'Look:<br />\n<b>Fatal error</b>:  Uncaught Error: x in <b>/srv/a.php</b> on line <b>3</b>',
+    'Look:\nParse error: syntax error in /srv/a.php on line 3',
+  ];
+  const comment = (text: string) => {
+    const [post] = app.site(0).inner.posts.filter(({ type, status }) => type === 'post' && status === 'publish');
+    if (post === undefined) throw new Error('the site shows no post');
+    post.content += `<div class="comment"><p>${text}</p></div>`;
+  };
+
+  it.each(QUOTES)('does not keep an update from the site: %s', async (text) => {
+    const plugin = app.offer(app.site(0));
+    comment(text);
+    await sync(1);
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+  });
+
+  it.each(QUOTES)('undoes no update: %s', async (text) => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    await sync(1);
+    let written = false;
+    site.faults.latencyMs = (called) => {
+      if (called === 'upgradeplugintheme' && !written) {
+        written = true;
+        comment(text);
+      }
+      return 0;
+    };
+    const answer = await app.safely('update-site-plugins', one);
+    expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+    expect([plugin.version, written]).toEqual(['99.0', true]);
+    await expectSettled();
+  });
+});
+
 describe('an update after which the site looks different', () => {
   it('is said by the ordinary operations, the brief, an alert, the page and a job, until it is rolled back', async () => {
     const { plugin, before } = await bad('suspect');

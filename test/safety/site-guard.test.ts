@@ -240,6 +240,10 @@ describe('what a look tells', () => {
   const words = 'One two three four five six seven eight nine ten eleven twelve';
   const html = (text: string, title = 'Shop') =>
     `<html><head><title>${title}</title></head><body>${text}</body></html>`;
+  const died = (text: string) => `<html><head></head><body id="error-page">${text}</body></html>`;
+  /** As PHP shows an uncaught exception. */
+  const SHOWN =
+    '<br />\n<b>Fatal error</b>:  Uncaught Error: x in /a.php:3\n#0 {main}\n  thrown in <b>/a.php</b> on line <b>3</b><br />';
   const look = (answer: ReturnType<typeof page>): SiteCheck => ({
     at: 0,
     pages: { '': factsOf(answer, 'https://example.com/') },
@@ -251,9 +255,17 @@ describe('what a look tells', () => {
 
   it.each([
     ['a server error', page('', { status: 503 }), 'broken', /HTTP 503/],
-    ['an error of PHP in the page', page(html(`${words}<b>Fatal error</b>: Uncaught`)), 'broken', /Fatal error/],
-    ['WordPress gave up', page(html('There has been a critical error on this website.')), 'broken', /critical error/],
-    ['no database', page(html('Error establishing a database connection')), 'broken', /database/],
+    ['an error of PHP in the page', page(`<html>${words}${SHOWN}\n`), 'broken', /Fatal error/],
+    ['the same as text', page(`<html>${words}\nPHP Parse error:  x in /a.php on line 3`), 'broken', /Parse error/],
+    [
+      'the same, and WordPress in another language',
+      page(`${SHOWN}${died('Kritischer Fehler')}`),
+      'broken',
+      /Fatal error/,
+    ],
+    ['WordPress gave up', page(died('There has been a critical error on this website.')), 'broken', /critical error/],
+    ['no database', page(died('<h1>Error establishing a database connection</h1>')), 'broken', /database/],
+    ['no database, said by the host', page(html('', 'Error establishing a database connection')), 'broken', /database/],
     ['an empty page', page(''), 'broken', /<\/html>/],
     ['a page that was cut', page(`<html><title>Shop</title>${words}`), 'broken', /<\/html>/],
     ['a page that is gone', page(html(words), { status: 404 }), 'broken', /gone/],

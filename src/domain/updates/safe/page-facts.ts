@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto';
 import type { Page } from '../../../outbound/child/port.js';
+import { WP_DIE } from '../../../outbound/maintenance-page.js';
 
 export interface PageFacts {
   /** 0 = no response. */
@@ -28,15 +29,18 @@ export interface PageFacts {
 }
 
 /**
- * Signs of a failed page, as PHP and WordPress write them. WordPress' texts are its English ones; other languages are
- * detected by a 5xx.
+ * Texts of WordPress' own failures, where no visitor can write them: comments hold any sentence, `<b>` and `<br />`.
+ * These are the English ones; other languages are detected by a 5xx.
  */
-const MARKS: readonly (readonly [string, RegExp])[] = [
-  ['Fatal error', /<b>Fatal error<\/b>:|^(?:PHP )?Fatal error: /m],
-  ['Parse error', /<b>Parse error<\/b>:|^(?:PHP )?Parse error: /m],
+const FAILURES: readonly (readonly [string, RegExp])[] = [
   ['There has been a critical error', /There has been a critical error on this website/],
   ['Error establishing a database connection', /Error establishing a database connection/],
 ];
+/** Pages of hosts have it in place of the content. */
+const NO_DATABASE = /<(?:title|h1)\b[^<>]{0,200}>\s{0,50}Error establishing a database connection/;
+/** With these words PHP ends a page. */
+const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
+const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
 const MAX_ASSETS = 100;
 const MAX_WORDS = 1_000;
 
@@ -55,10 +59,24 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     // A truncated page cannot be compared.
     whole: page.cut || /<\/html\s*>/i.test(text),
-    errors: MARKS.filter(([, mark]) => mark.test(page.body)).map(([name]) => name),
+    errors: errorsOf(page.body),
     assets: assetsOf(text, siteUrl),
     words: wordsOf(text),
   };
+}
+
+/** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
+function errorsOf(body: string): string[] {
+  // Perhaps behind the beginning of the page that failed.
+  const at = body.search(WP_DIE);
+  const errorPage = at < 0 ? '' : body.slice(at);
+  const byPhp = PHP_FAILURES.filter((name) => {
+    const said = Math.max(body.lastIndexOf(`${name}: `), body.lastIndexOf(`<b>${name}</b>:`));
+    return said >= 0 && (said < at || END_OF_PHP.test(body.slice(said).trimEnd().slice(-100)));
+  });
+  const byWordPress = FAILURES.filter(([, text]) => text.test(errorPage)).map(([name]) => name);
+  const noDatabase = NO_DATABASE.test(body) ? ['Error establishing a database connection'] : [];
+  return [...new Set([...byPhp, ...byWordPress, ...noDatabase])];
 }
 
 function locationOf(location: string, siteUrl: string): string {
