@@ -80,6 +80,35 @@ describe('API keys', () => {
     expect(raised.status).toBe(403);
   });
 
+  it.each(['read', 'read,write'])(
+    'lets a key that may only write neither change nor delete one with %s',
+    async (permissions) => {
+      const { body: made } = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions } });
+      for (const [call, body] of [
+        ['PATCH', { active: false }],
+        ['PATCH', { description: 'mine' }],
+        ['PUT', { permissions: 'write' }],
+        ['DELETE', undefined],
+      ] as const) {
+        const path = call === 'DELETE' ? 'delete-key' : 'edit-key';
+        const answer = await app.rest(`${call} /rest-api/${path}/${made.id}`, { token: app.tokens.write, body });
+        expect([call, answer.status, answer.body.data]).toMatchObject([
+          call,
+          403,
+          { needed: 'read', field: 'key_identifier' },
+        ]);
+      }
+      const { body: list } = await app.rest('GET /rest-api/keys', { token: made.token });
+      expect(list.data.find(({ id }: { id: number }) => id === made.id)).toMatchObject({
+        active: true,
+        description: '',
+      });
+      const { body: own } = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions: 'write' } });
+      const gone = await app.rest(`DELETE /rest-api/delete-key/${own.id}`, { token: app.tokens.write });
+      expect(gone.status).toBe(200);
+    },
+  );
+
   it('names what is wrong', async () => {
     const empty = await app.rest('POST /rest-api/add-key');
     expect(empty.body).toMatchObject({ success: 0, code: 'empty_body', data: { status: 400 } });

@@ -63,7 +63,8 @@ export async function addKey(ctx: Ctx, input: { active: boolean; scope: KeyScope
 
 /** Throws `api_key_not_found`, `svc_rest_insufficient_permission`, `svc_rest_conflict` (last key that can read and write). */
 export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
-  requireGrant(ctx, change.scope === undefined ? [] : RIGHTS[change.scope], 'permissions');
+  await known(ctx, ref);
+  if (change.scope !== undefined) requireGrant(ctx, RIGHTS[change.scope], 'permissions');
   const outcome = await withStorageError('update_key_failed', 'The key was not changed.', () =>
     ctx.store.keys.change(ref, change, true),
   );
@@ -77,14 +78,21 @@ export async function changeKey(ctx: Ctx, ref: KeyRef, change: KeyChange) {
 
 /** Returns the removed key. Throws as `changeKey`. */
 export async function removeKey(ctx: Ctx, ref: KeyRef) {
-  const key = await ctx.store.keys.find(ref);
-  if (key === undefined) throw notFound(ref);
+  const key = await known(ctx, ref);
   const outcome = await withStorageError('delete_key_failed', 'The key was not deleted.', () =>
     ctx.store.keys.remove(ref, true),
   );
   requireDone(outcome, ref);
   ctx.events.emit({ name: 'key.deleted', facts: { key_id: key.id, by: ctx.actor.name } });
   return keyView(key);
+}
+
+/** A key that the caller may change or remove: one with no more rights than the caller. */
+async function known(ctx: Ctx, ref: KeyRef): Promise<KeyRow> {
+  const key = await ctx.store.keys.find(ref);
+  if (key === undefined) throw notFound(ref);
+  requireGrant(ctx, RIGHTS[key.scope], 'key_identifier');
+  return key;
 }
 
 function requireDone(outcome: KeyOutcome, ref: KeyRef): void {
