@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.3.0
+ * Version: 1.3.1
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -35,7 +35,7 @@ class Sitefleet_Refusal extends Exception {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.3.0';
+	const VERSION       = '1.3.1';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
@@ -51,6 +51,8 @@ class Sitefleet_Guard {
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
 	const CHUNK         = 262144;
+	// A text that is not UTF-8, or is cut within a letter, stays a text.
+	const JSON          = JSON_INVALID_UTF8_SUBSTITUTE | JSON_PARTIAL_OUTPUT_ON_ERROR;
 	const RESOURCES     = '/^(Allowed memory size|Out of memory|Maximum execution time)/';
 	const FATAL         = E_ERROR | E_PARSE | E_CORE_ERROR | E_COMPILE_ERROR | E_USER_ERROR | E_RECOVERABLE_ERROR;
 
@@ -140,7 +142,7 @@ class Sitefleet_Guard {
 			header( 'X-Robots-Tag: noindex' );
 		}
 		// Framed, because output may have been sent before. Without "<" and ">" in the JSON the frame is unambiguous.
-		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | JSON_PARTIAL_OUTPUT_ON_ERROR ), '</sitefleet-guard>';
+		echo '<sitefleet-guard>', wp_json_encode( $answer, JSON_HEX_TAG | JSON_UNESCAPED_UNICODE | self::JSON ), '</sitefleet-guard>';
 		exit;
 	}
 
@@ -950,8 +952,13 @@ class Sitefleet_Guard {
 		$this->watched = true;
 		@ini_set( 'memory_limit', '-1' );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
-		// Busy: another process handles it.
-		$this->quietly( fn() => $this->locked( fn() => $this->judge( $error, $this->is_look( $_SERVER, self::key(), self::sites(), time() ) ), 0.0 ) );
+		$this->quietly(
+			function () use ( $error ) {
+				$ours = $this->is_look( $_SERVER, self::key(), self::sites(), time() );
+				// Busy: another process handles one. Visitors who keep it busy must not hide what a request of Sitefleet has met.
+				$this->locked( fn() => $this->judge( $error, $ours ), $ours ? 5.0 : 0.0 );
+			}
+		);
 	}
 
 	private function judge( array $error, bool $ours ): void {
@@ -1130,7 +1137,7 @@ class Sitefleet_Guard {
 			Sitefleet_Refusal::when( ! @unlink( $path ) && self::there( $path ), 'not_writable', 'The guard cannot write into its folder.' );
 			return;
 		}
-		$text = self::seal( "$name.json", (string) wp_json_encode( $data, JSON_PARTIAL_OUTPUT_ON_ERROR ) );
+		$text = self::seal( "$name.json", (string) wp_json_encode( $data, self::JSON ) );
 		$this->replace( $path, fn( $out ) => self::write( $out, $text ) );
 	}
 

@@ -1,6 +1,8 @@
 /** The guard inside real WordPress, over real HTTP: signatures, snapshots, restores, the watchdog, logins. */
 
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import {
   chmodSync,
   existsSync,
@@ -18,6 +20,7 @@ import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import type { GuardClient } from '../../src/outbound/guard/client.js';
 import { lookHeaders } from '../../src/outbound/guard/protocol.js';
 import { needs } from '../support/needs.js';
+import { PHP } from '../support/php.js';
 import {
   clientOf,
   closeTransport,
@@ -43,6 +46,9 @@ const UNCACHED = [
   ['cdn-cache-control', 'no-store'],
   ['surrogate-control', 'no-store'],
 ] as const;
+
+/** Holds a lock until its input ends. */
+const HOLD = '$lock = fopen($argv[1], "c"); flock($lock, LOCK_EX); echo "held"; stream_get_contents(STDIN);';
 
 describe('the guard in real WordPress', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
@@ -490,6 +496,33 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect(faults.at(-1)).toMatchObject({ item: 'alpha', armed: false, blames: null, ours: null, restored: null });
       site.write('plugins/alpha/alpha.php', plugin('1.0'));
       await guard.disarm(null);
+    });
+
+    it.each([
+      ['bytes that are no text', '%ff'],
+      ['letters that are cut in the middle', encodeURIComponent('ä'.repeat(400))],
+      ['letters that are cut in the middle, one byte later', encodeURIComponent(`x${'ä'.repeat(400)}`)],
+    ])('hides no other record by %s', async (_what, day) => {
+      const code = "if (isset($_GET['day'])) { throw new RuntimeException($_GET['day']); }";
+      const id = await armed(code);
+      const since = Math.floor(Date.now() / 1000);
+      expect(await status(`${site.url}?day=${day}`)).toBe(500);
+      const [fault] = await guard.faults(since);
+      expect(fault).toMatchObject({ item: 'beta', blames: id, waited: 'visitor' });
+      expect(fault?.message).toMatch(/^Uncaught RuntimeException: ./);
+      await guard.disarm(null);
+    });
+
+    it('hides nothing that a look of Sitefleet meets by keeping the guard busy', async () => {
+      const id = await armed("if (isset($_GET['rare'])) { touch(WP_CONTENT_DIR . '/met'); nix(); }");
+      const busy = spawn(PHP, ['-r', HOLD, join(site.content, store() ?? '', 'lock')]);
+      await once(busy.stdout, 'data');
+      const look = visit(`${site.url}?rare=1`, guard.look());
+      await expect.poll(() => existsSync(join(site.content, 'met'))).toBe(true);
+      await pause(300);
+      busy.stdin.end();
+      expect((await look).status).toBe(500);
+      expect([isHere(), (await newest())?.restored]).toEqual([false, id]);
     });
 
     it('undoes nothing by being the first after an update, while Sitefleet is about to look', async () => {

@@ -188,8 +188,9 @@ export function faultsOf(value: Fields): GuardFault[] {
       time: number(from, 'time'),
       first: number(from, 'first'),
       count: number(from, 'count'),
-      message: text(from, 'message', 2_000),
-      file: text(from, 'file', 4_096),
+      // Null where it is not UTF-8: guards before 1.3.1. A visitor may have chosen it, and must not hide the other records.
+      message: from.message === null ? '' : text(from, 'message', 2_000),
+      file: from.file === null ? '' : text(from, 'file', 4_096),
       line: number(from, 'line'),
       kind: from.kind === null ? null : oneOf(from, 'kind', ['plugin', 'theme', 'mu-plugin'] as const),
       item: from.item === null ? null : text(from, 'item', 400),
