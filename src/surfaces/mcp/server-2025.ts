@@ -80,7 +80,7 @@ export function createMcpServer(core: McpCore, actor: () => Actor): Server {
     return { tools: showsApps(server.getClientCapabilities()) ? core.apps.attach(tools) : tools };
   });
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, extra): Promise<CallToolResult> => {
-    const caller = participant(core, actor(), extra, server);
+    const caller = participant(core, actor, extra, server);
     const elicitation = elicitationOf(server, extra, core.elicitationTimeoutMs);
     const outcome = await core.registry.callTool(params.name, params.arguments, caller, elicitation);
     // The elicitation is of the kind `now`, so a question is never returned; if it were, the call is refused.
@@ -126,7 +126,7 @@ function serveResources(core: McpCore, server: SessionServer, actor: () => Actor
   server.setRequestHandler(ReadResourceRequestSchema, async ({ params: { uri } }, extra) => {
     try {
       const app = core.apps.read(uri);
-      return { contents: app ?? (await core.resources.read(uri, participant(core, actor(), extra, server))) };
+      return { contents: app ?? (await core.resources.read(uri, participant(core, actor, extra, server))) };
     } catch (error) {
       throw asRpcError(core, error);
     }
@@ -173,7 +173,7 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
   });
   server.setRequestHandler(CompleteRequestSchema, async ({ params }, extra) => {
     try {
-      return await core.completions.complete(params, participant(core, actor(), extra, server));
+      return await core.completions.complete(params, participant(core, actor, extra, server));
     } catch (error) {
       throw asRpcError(core, error);
     }
@@ -184,14 +184,17 @@ function servePrompts(core: McpCore, server: SessionServer, actor: () => Actor):
  * The caller of a request. A closed connection is not a cancelled call (2025-11-25, "Sending Messages to the Server"),
  * and neither is a client's own timeout: both only mean that the client stopped waiting.
  */
-function participant(core: McpCore, actor: Actor, extra: Extra, server: SessionServer): Participant {
+function participant(core: McpCore, actor: () => Actor, extra: Extra, server: SessionServer): Participant {
   const cancellation = new Cancellation({
     aborted: () => extra.signal,
     isClosing: () => server.closing,
     hangUp: () => hangUpSignalOf(extra),
   });
   return {
-    actor,
+    // Read anew: while a user was asked, the login may have lost the right.
+    get actor() {
+      return actor();
+    },
     request_id: core.newRequestId(),
     get signal() {
       return cancellation.signal;
