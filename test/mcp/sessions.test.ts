@@ -3,7 +3,7 @@
  * many.
  */
 
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { newKey } from '../support/logins.js';
 import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
@@ -123,6 +123,71 @@ describe('MCP sessions', () => {
     const late = await bearer();
     expect(await alive(late, [await open(late)])).toBe(1);
     expect(surfaces.mcp.sessions.size).toBe(MAX);
+  });
+});
+
+describe('a stream that only listens', () => {
+  beforeEach(async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] });
+    surfaces = await startSurfaces();
+  });
+  afterEach(() => {
+    vi.useRealTimers();
+  });
+
+  const LISTEN = {
+    jsonrpc: '2.0',
+    id: 1,
+    method: 'subscriptions/listen',
+    params: {
+      notifications: { resourceSubscriptions: ['svc://jobs/job_1'] },
+      _meta: {
+        'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+        'io.modelcontextprotocol/clientInfo': { name: 'raw', version: '1' },
+        'io.modelcontextprotocol/clientCapabilities': {},
+      },
+    },
+  };
+
+  /** Opens one, and tells whether it has ended when time has passed. */
+  async function stream(era: string, authorization: string): Promise<() => Promise<boolean>> {
+    const response =
+      era === '2025-11-25'
+        ? await ask(authorization, await open(authorization), undefined, 'GET')
+        : await surfaces.http.request('http://127.0.0.1/mcp', {
+            method: 'POST',
+            headers: {
+              ...ACCEPT,
+              authorization,
+              'mcp-protocol-version': '2026-07-28',
+              'mcp-method': 'subscriptions/listen',
+            },
+            body: JSON.stringify(LISTEN),
+          });
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
+    const reader = response.body?.getReader();
+    let over = false;
+    const read = async (): Promise<void> => {
+      over = (await reader?.read())?.done !== false;
+      if (!over) await read();
+    };
+    void read();
+    return async () => {
+      surfaces.clock.time += 5_000;
+      await vi.advanceTimersByTimeAsync(5_000);
+      await new Promise((resolve) => setImmediate(resolve));
+      return over;
+    };
+  }
+
+  it.each(['2025-11-25', '2026-07-28'])('ends with its key, and with what the key may do (%s)', async (era) => {
+    const keys = await Promise.all(['kept', 'narrowed', 'gone'].map(() => newKey(surfaces.keys)));
+    const [kept, narrowed, gone] = await Promise.all(keys.map(({ token }) => stream(era, `Bearer ${token}`)));
+    expect([await kept?.(), await narrowed?.(), await gone?.()]).toEqual([false, false, false]);
+    await surfaces.keys.change(keys[1]?.key.id ?? 0, { scope: 'read' });
+    await surfaces.keys.remove(keys[2]?.key.id ?? 0);
+    expect([await kept?.(), await narrowed?.(), await gone?.()]).toEqual([false, true, true]);
+    expect(surfaces.mcp.sessions.size).toBe(era === '2025-11-25' ? 1 : 0);
   });
 });
 

@@ -17,6 +17,7 @@ import type { HttpEnv } from '../http/request-info.js';
 import { utf8 } from '../http/utf8.js';
 import { type MetadataRules, metadataOf, WELL_KNOWN } from './challenge.js';
 import type { McpCore } from './core.js';
+import { EndlessStreams } from './endless-streams.js';
 import { errorResponse, METHODS, methodNotAllowed, rpcError } from './http-errors.js';
 import { KeptLists } from './kept-lists.js';
 import { holdsLongLists, LISTS_TOO_LONG } from './long-lists.js';
@@ -62,6 +63,12 @@ interface PostParts {
   modern: McpHttpHandler;
   lists: KeptLists;
   core: McpCore;
+  listening: Listening;
+}
+
+interface Listening {
+  streams: EndlessStreams;
+  admitted(c: McpContext): Promise<Actor>;
 }
 
 export function createMcpHttp(parts: McpHttpParts): McpHttp {
@@ -84,7 +91,10 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
     maxSubscriptions: MAX_LISTENERS,
     onerror: (error) => log.debug({ err: error }, 'mcp request'),
   });
-  const postParts = { sessions, modern, lists: new KeptLists(), core, writeScope: parts.metadata.write_scope };
+  const streams = new EndlessStreams();
+  const listening = { streams, admitted: (c: McpContext) => auth.either(c.env.info, 'mcp') };
+  const lists = new KeptLists();
+  const postParts = { sessions, modern, lists, core, listening, writeScope: parts.metadata.write_scope };
   const app = new Hono<HttpEnv>();
   for (const path of WELL_KNOWN) {
     app.get(path, (c) => {
@@ -102,13 +112,14 @@ export function createMcpHttp(parts: McpHttpParts): McpHttp {
       if (c.env.info.foreign) throw foreignPage();
       if (!METHODS.includes(c.req.method)) throw methodNotAllowed(c.req.method);
       const actor = withToolChoice(await auth.either(c.env.info, 'mcp'), choiceOf(c));
-      if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor);
+      if (c.req.method !== 'POST') return await getOrDelete(c, sessions, actor, listening);
       return await compressed(c, await post(c, postParts, actor));
     } catch (error) {
       return errorResponse(c, error, parts);
     }
   });
   const close = () => {
+    streams.close();
     sessions.close();
     core.close();
     modern.close().catch((error: unknown) => log.debug({ err: error }, 'mcp close'));
@@ -155,20 +166,17 @@ function requireScope(body: unknown, actor: Actor, { core, writeScope }: PostPar
 /** Handles a request of 2026-07-28. A listen request is subscribed to the jobs it names while it is open. */
 async function postStateless(
   c: McpContext,
-  { modern, core }: PostParts,
+  { modern, core, listening: { streams, admitted } }: PostParts,
   actor: Actor,
   body: unknown,
 ): Promise<Response> {
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
-  c.env.endless = isListenRequest(body) && response.ok;
-  const uris = response.ok ? subscribedUris(body) : [];
-  if (uris.length > 0) {
-    const stop = subscribeAll(core.jobs, uris, actor, (uri) => modern.notify.resourceUpdated(uri));
-    request.signal.addEventListener('abort', stop, { once: true });
-  }
-  return response;
+  if (!isListenRequest(body) || !response.ok) return response;
+  c.env.endless = true;
+  const stop = subscribeAll(core.jobs, subscribedUris(body), actor, (uri) => modern.notify.resourceUpdated(uri));
+  return streams.watch(response, { actor, admitted: () => admitted(c) }, stop);
 }
 
 /** Handles one or more messages of a client with a session. */
@@ -197,14 +205,20 @@ async function postToSession(c: McpContext, postParts: PostParts, actor: Actor, 
 }
 
 /** GET listens to a session; DELETE ends it. */
-async function getOrDelete(c: McpContext, sessions: Sessions, actor: Actor): Promise<Response> {
+async function getOrDelete(
+  c: McpContext,
+  sessions: Sessions,
+  actor: Actor,
+  { streams, admitted }: Listening,
+): Promise<Response> {
   const session = await findSession(c, sessions, actor);
   if (session instanceof Response) return session;
   const { transport } = session;
   if (c.req.method === 'GET') {
     const stream = await transport.listen(c.req.raw);
-    c.env.endless = stream.ok;
-    return stream;
+    if (!stream.ok) return stream;
+    c.env.endless = true;
+    return streams.watch(stream, { actor, admitted: () => admitted(c) }, (cut) => cut && sessions.discard(session));
   }
   const response = await transport.end(c.req.raw);
   if (response.ok) sessions.forget(transport.sessionId);

@@ -120,7 +120,7 @@ export class Sessions {
     dropOldest(this.#ended, MAX_ENDED);
   }
 
-  /** Closes a session whose initialize was refused. */
+  /** Closes a session whose initialize was refused, or whose login has ended. */
   discard(session: Session): void {
     this.#close(session);
   }
