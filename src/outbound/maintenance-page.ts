@@ -17,8 +17,8 @@ const RETRY_AFTER = '600';
 export const WP_DIE = /<body\b[^<>]*\bid=["']error-page["']/i;
 const HTML_PAGE = /<(?:!doctype|html|body)\b/i;
 /**
- * WordPress' own page has 3,000 characters. A longer page that contains the sentence and is not a 503 is an article
- * about it.
+ * WordPress' own page has 3,000 characters. A longer page that contains the sentence and is not a 503, or one that
+ * `wp_die()` has not made, is an article about it, or has a comment of a visitor.
  */
 const LONGEST_PAGE = 10_000;
 
@@ -28,7 +28,8 @@ const LONGEST_PAGE = 10_000;
  * sentence suffices alone: caches and proxies drop the header and change the status.
  */
 export function isMaintenancePage({ status, retryAfter, body }: PageAnswer): boolean {
-  if (SENTENCE.test(body) && (status === 503 || body.length <= LONGEST_PAGE)) return true;
+  const own = WP_DIE.test(body) || !HTML_PAGE.test(body);
+  if (SENTENCE.test(body) && (status === 503 || (own && body.length <= LONGEST_PAGE))) return true;
   if (status !== 503 || retryAfter.trim() !== RETRY_AFTER || body.trim() === '') return false;
-  return WP_DIE.test(body) || !HTML_PAGE.test(body);
+  return own;
 }

@@ -56,6 +56,18 @@ describe('the verdict on one answer', () => {
     ],
     ['maintenance with a fine code', answers(200, { body: maintenancePage().body.toUpperCase() }), {}, 'maintenance'],
     [
+      'its page with a fine code',
+      answers(200, { body: `<html><body id="error-page">${maintenancePage().body}</body></html>` }),
+      {},
+      'maintenance',
+    ],
+    [
+      'a comment on a short page',
+      answers(200, { body: `<html><body>${maintenancePage().body}</body></html>` }),
+      {},
+      'up',
+    ],
+    [
       'the keyword in another case',
       answers(200, { body: 'All GOOD here' }),
       { type: 'keyword', keyword: 'Good' },
