@@ -248,6 +248,8 @@ describe('a recipient', () => {
     [{ type: 'webhook', name: 'x', url: 'ftp://a.example/' }, 'url', 'not a web address'],
     [{ type: 'webhook', name: 'x', url: 'https://u:p@a.example/' }, 'url', 'must not contain a login'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/' }, 'url', 'no topic'],
+    [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/%ZZ' }, 'url', 'no topic'],
+    [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/a%20b' }, 'url', 'no topic'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', quiet_from: '22:00' }, 'quiet_to', 'a start and an end'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', quiet_from: '25:00' }, 'quiet_from', 'HH:MM'],
     [{ type: 'ntfy', name: 'x', url: 'https://ntfy.example/t', sites: [99] }, 'sites', 'No site has the id 99'],

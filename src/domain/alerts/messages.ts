@@ -213,7 +213,7 @@ function telegram({ url, token, chat_id }: AlertTarget, words: Words): Post {
 function ntfy({ url, token }: AlertTarget, words: Words): Post {
   const { origin, pathname } = new URL(url);
   const parts = pathname.split('/').filter((part) => part !== '');
-  const topic = decodeURIComponent(parts.pop() ?? '');
+  const topic = parts.pop() ?? '';
   const links = linksOf(words);
   return {
     url: `${origin}/${parts.join('/')}`,

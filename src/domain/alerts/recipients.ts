@@ -188,13 +188,16 @@ const TAKES: Readonly<Record<RecipientType, readonly string[]>> = {
   ntfy: ['token'],
 };
 
+/** The last part of the path, as ntfy allows it. */
+const NTFY_TOPIC = /\/[-\w]{1,64}\/{0,9}$/;
+
 async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget): Promise<AlertTarget> {
   const url = parseUrl(target.url);
   if (url === null || !/^https?:$/.test(url.protocol))
     throw wrong('url', 'url is not a web address.', 'Send the full URL, starting with https://.');
   if (url.username !== '' || url.password !== '')
     throw wrong('url', 'url must not contain a login.', 'Remove user and password from the URL.');
-  if (type === 'ntfy' && url.pathname.replace(/\/+$/, '') === '')
+  if (type === 'ntfy' && !NTFY_TOPIC.test(url.pathname))
     throw wrong('url', 'url has no topic.', 'Send the URL with its topic, such as https://ntfy.sh/my-topic.');
   const refusal = await ctx.webhooks.refusal(url.href);
   if (refusal !== null) throw wrong('url', refusal, 'Use a public address, or set SITEFLEET_ALLOW_PRIVATE_SITES=1.');
