@@ -186,6 +186,13 @@ describe('a stream that only listens', () => {
     expect([await kept?.(), await narrowed?.(), await gone?.()]).toEqual([false, false, false]);
     await surfaces.keys.change(keys[1]?.key.id ?? 0, { scope: 'read' });
     await surfaces.keys.remove(keys[2]?.key.id ?? 0);
+    // Guesses of the same network block only who has no valid key.
+    const guess = `Bearer ${'0'.repeat(40)}==${'0'.repeat(40)}`;
+    for (let wait = 0; wait <= 32; wait++) {
+      surfaces.clock.time += wait * 1_000;
+      await ask(guess, null, INITIALIZE);
+    }
+    expect((await ask(guess, null, INITIALIZE)).status).toBe(429);
     expect([await kept?.(), await narrowed?.(), await gone?.()]).toEqual([false, true, true]);
     expect(surfaces.mcp.sessions.size).toBe(era === '2025-11-25' ? 1 : 0);
   });

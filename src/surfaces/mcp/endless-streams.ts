@@ -71,8 +71,9 @@ export class EndlessStreams {
     try {
       if (accessOf(await stream.admitted()) !== accessOf(stream.actor)) stream.end();
     } catch (error) {
-      // Anything else says nothing about the login.
-      if ([401, 403].includes(asServiceError(error).status)) stream.end();
+      const { status } = asServiceError(error);
+      // Too many wrong logins of its network say nothing about a user's password, but a valid key is never refused so.
+      if ([401, 403].includes(status) || (status === 429 && stream.actor.type === 'key')) stream.end();
     }
   }
 }
