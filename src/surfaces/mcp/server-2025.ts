@@ -191,7 +191,7 @@ function participant(core: McpCore, actor: () => Actor, extra: Extra, server: Se
     hangUp: () => hangUpSignalOf(extra),
   });
   return {
-    // Read anew: while a user was asked, the login may have lost the right.
+    // Read each time: while a user was asked, the login may have lost the right.
     get actor() {
       return actor();
     },
