@@ -149,21 +149,40 @@ describe('a stream that only listens', () => {
     },
   };
 
+  function requestStream(authorization: string): Promise<Response> {
+    return Promise.resolve(
+      surfaces.http.request('http://127.0.0.1/mcp', {
+        method: 'POST',
+        headers: {
+          ...ACCEPT,
+          authorization,
+          'mcp-protocol-version': '2026-07-28',
+          'mcp-method': 'subscriptions/listen',
+        },
+        body: JSON.stringify(LISTEN),
+      }),
+    );
+  }
+
+  it('leaves room for those of other keys, however many one key opens', async () => {
+    const [greedy, other] = [await bearer(), await bearer()];
+    const opened: Response[] = [];
+    for (let i = 0; i < 1_000; i++) opened.push(await requestStream(greedy));
+    const open = opened.filter(({ headers }) => headers.get('content-type') === 'text/event-stream');
+    expect(open.length).toBeLessThan(1_000);
+    expect(opened.at(-1)?.status).toBe(429);
+    const late = await requestStream(other);
+    expect(late.headers.get('content-type')).toBe('text/event-stream');
+    for (const { body } of [...open, late]) await body?.cancel();
+    expect((await requestStream(greedy)).status).toBe(200);
+  });
+
   /** Opens one, and tells whether it has ended when time has passed. */
   async function stream(era: string, authorization: string): Promise<() => Promise<boolean>> {
     const response =
       era === '2025-11-25'
         ? await ask(authorization, await open(authorization), undefined, 'GET')
-        : await surfaces.http.request('http://127.0.0.1/mcp', {
-            method: 'POST',
-            headers: {
-              ...ACCEPT,
-              authorization,
-              'mcp-protocol-version': '2026-07-28',
-              'mcp-method': 'subscriptions/listen',
-            },
-            body: JSON.stringify(LISTEN),
-          });
+        : await requestStream(authorization);
     expect([response.status, response.headers.get('content-type')]).toEqual([200, 'text/event-stream']);
     const reader = response.body?.getReader();
     let over = false;

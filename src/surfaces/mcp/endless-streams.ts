@@ -2,6 +2,7 @@
 
 import type { Actor } from '../../runtime/actor.js';
 import { asServiceError } from '../../runtime/errors.js';
+import { principalOf } from './confirm.js';
 
 /** How often each login is checked. */
 const CHECK_EVERY_MS = 5_000;
@@ -61,6 +62,12 @@ export class EndlessStreams {
       },
     });
     return new Response(body, response);
+  }
+
+  /** Number of open streams of the principal. */
+  countOf(actor: Actor): number {
+    const principal = principalOf(actor);
+    return [...this.#open].filter((stream) => principalOf(stream.actor) === principal).length;
   }
 
   close(): void {

@@ -56,6 +56,8 @@ export interface McpHttp {
 type McpContext = Context<HttpEnv>;
 
 const MAX_LISTENERS = 1000;
+/** Of one principal, so that others always find room. */
+const MAX_LISTENERS_OF_ONE = 100;
 
 interface PostParts {
   writeScope: string;
@@ -170,6 +172,8 @@ async function postStateless(
   actor: Actor,
   body: unknown,
 ): Promise<Response> {
+  if (isListenRequest(body) && streams.countOf(actor) >= MAX_LISTENERS_OF_ONE)
+    return rpcError(429, -32000, `This login listens on ${MAX_LISTENERS_OF_ONE} streams. Close some first.`);
   const authInfo = { token: '', clientId: actor.name, scopes: [], extra: { actor } };
   const request = c.req.raw;
   const response = await modern.fetch(request, { authInfo, parsedBody: body });
