@@ -75,7 +75,7 @@ export const keys: readonly Route[] = [
     where,
     summary: 'Change an API key',
     description:
-      'Takes effect with the next request. The last working key with the permissions read and write cannot lose them.',
+      'Takes effect with the next request. A key cannot change one whose permissions it lacks. The last working key with the permissions read and write cannot lose them.',
     params: () =>
       z.object({
         ...identifier(),
@@ -101,7 +101,8 @@ export const keys: readonly Route[] = [
     changesLogins: true,
     where,
     summary: 'Delete an API key',
-    description: 'The last working key with the permissions read and write cannot be deleted.',
+    description:
+      'A key cannot delete one whose permissions it lacks. The last working key with the permissions read and write cannot be deleted.',
     params: () => z.object(identifier()),
     example: { message: 'The key was deleted.', data: example },
     returns: () => writtenOf(keyShape()),
