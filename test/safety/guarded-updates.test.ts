@@ -107,7 +107,7 @@ describe('what a visitor writes on a page', () => {
     expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
   });
 
-  it.each(QUOTES)('undoes no update: %s', async (text) => {
+  const writtenMeanwhile = async (text: string) => {
     const site = app.site(0);
     const plugin = app.offer(site);
     await sync(1);
@@ -123,7 +123,11 @@ describe('what a visitor writes on a page', () => {
     expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
     expect([plugin.version, written]).toEqual(['99.0', true]);
     await expectSettled();
-  });
+  };
+  it.each(QUOTES)('undoes no update: %s', writtenMeanwhile);
+
+  it('undoes no update where the page is read no further than to that text', () =>
+    writtenMeanwhile(`Fatal error: x in /srv/a.php on line 3${' '.repeat(1_100_000)}`));
 });
 
 describe('an update after which the site looks different', () => {

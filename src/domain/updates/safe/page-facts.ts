@@ -59,20 +59,21 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     // A truncated page cannot be compared.
     whole: page.cut || /<\/html\s*>/i.test(text),
-    errors: errorsOf(page.body),
+    errors: errorsOf(page),
     assets: assetsOf(text, siteUrl),
     words: wordsOf(text),
   };
 }
 
 /** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
-function errorsOf(body: string): string[] {
+function errorsOf({ body, cut }: Page): string[] {
   // Perhaps behind the beginning of the page that failed.
   const at = body.search(WP_DIE);
   const errorPage = at < 0 ? '' : body.slice(at);
   const byPhp = PHP_FAILURES.filter((name) => {
     const said = Math.max(body.lastIndexOf(`${name}: `), body.lastIndexOf(`<b>${name}</b>:`));
-    return said >= 0 && (said < at || END_OF_PHP.test(body.slice(said).trimEnd().slice(-100)));
+    // The end of what was read of a longer page may be a visitor's text.
+    return said >= 0 && (said < at || (!cut && END_OF_PHP.test(body.slice(said).trimEnd().slice(-100))));
   });
   const byWordPress = FAILURES.filter(([, text]) => text.test(errorPage)).map(([name]) => name);
   const noDatabase = NO_DATABASE.test(body) ? ['Error establishing a database connection'] : [];
