@@ -41,6 +41,7 @@ export async function openChild(
     callTimeoutMs: config.site_timeout_ms,
     allowPrivate: config.allow_private_sites,
     sharedLimits,
+    clock,
     onCall: (facts) => {
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');

@@ -45,6 +45,8 @@ export interface Clock {
   steps(within?: number): ClockSteps;
   /** Resolves after `ms`; rejects with the signal's reason if that comes first. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
+  /** Calls `run` once after `ms`, unless the returned function is called before. */
+  after(ms: number, run: () => void): () => void;
   /** Limits what begins now to `ms`, by `elapsed`. */
   deadline(ms: number): Deadline;
   /**
@@ -59,9 +61,9 @@ const NOTICED_MS = 1_000;
 /** How long each step is remembered: longer than any lease. */
 const REMEMBERED_MS = 3_600_000;
 
-/** Completes a clock with `steps`, which it detects by comparing the two readings at each call. */
-export function createClock(parts: Omit<Clock, 'steps'>): Clock {
-  const { now, elapsed } = parts;
+/** Completes a clock with limits, and with `steps`, which it detects by comparing the two readings at each call. */
+export function createClock(parts: Omit<Clock, 'steps' | 'deadline'>): Clock {
+  const { now, elapsed, after } = parts;
   let offset = now() - elapsed();
   const total: ClockSteps = { forward: 0, back: 0 };
   let recent: (ClockSteps & { at: number })[] = [];
@@ -75,6 +77,10 @@ export function createClock(parts: Omit<Clock, 'steps'>): Clock {
   };
   return {
     ...parts,
+    deadline(ms) {
+      const late = new AbortController();
+      return { signal: late.signal, clear: after(ms, () => late.abort()) };
+    },
     steps(within) {
       const at = elapsed();
       update(at);
@@ -100,10 +106,9 @@ export const systemClock: Clock = createClock({
     if (signal !== undefined) setMaxListeners(0, signal);
     await delay(ms, undefined, signal === undefined ? {} : { signal });
   },
-  deadline(ms) {
-    const late = new AbortController();
-    const timer = setTimeout(() => late.abort(), ms);
-    return { signal: late.signal, clear: () => clearTimeout(timer) };
+  after(ms, run) {
+    const timer = setTimeout(run, ms);
+    return () => clearTimeout(timer);
   },
   // Croner reads the clock at least every 30 seconds and computes the next time from it: no step delays a run for longer.
   cron: (pattern, run, failed) =>

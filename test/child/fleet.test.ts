@@ -4,7 +4,9 @@ import { createChildSites, type PacedChildSites } from '../../src/outbound/child
 import type { ChildConnection, Registered } from '../../src/outbound/child/port.js';
 import { closing } from '../support/cleanup.js';
 import { START } from '../support/dates.js';
+import { handClock } from '../support/harness.js';
 
+const clock = handClock();
 let fleet: Fleet;
 let sites: PacedChildSites;
 const request = { abandonedAfterDays: 730, changesAfter: 0 };
@@ -18,7 +20,7 @@ beforeAll(async () => {
     perHostDelayMs: 0,
     minDelayMs: 0,
     allowPrivate: true,
-    callTimeoutMs: 5_000,
+    clock,
   });
   closing(sites);
 });
@@ -170,8 +172,6 @@ describe('actions and updates', () => {
 describe('faults', () => {
   it.each([
     [{ offline: true }, 'unreachable'],
-    [{ hang: true }, 'timed_out'],
-    [{ slowBody: true }, 'timed_out'],
     [{ refused: true }, 'refused'],
     [{ http500: true }, 'unframed'],
     [{ firewall: true }, 'unframed'],
@@ -185,12 +185,21 @@ describe('faults', () => {
     const site = fleet.site(6);
     const connection = await connect(site);
     Object.assign(site.faults, faults);
-    await expect(
-      sites.stats(connection, request, { timeoutMs: kind === 'timed_out' ? 300 : 5_000 }),
-    ).rejects.toMatchObject({
+    await expect(sites.stats(connection, request)).rejects.toMatchObject({ name: 'ChildFailure', kind });
+  });
+
+  it.each([{ hang: true }, { slowBody: true }])('%j is a timeout', async (faults) => {
+    const site = fleet.site(6);
+    const connection = await connect(site);
+    Object.assign(site.faults, faults);
+    const before = site.calls.length;
+    const call = expect(sites.stats(connection, request, { timeoutMs: 300 })).rejects.toMatchObject({
       name: 'ChildFailure',
-      kind,
+      kind: 'timed_out',
     });
+    await expect.poll(() => site.calls.length).toBeGreaterThan(before);
+    clock.move(300);
+    await call;
   });
 
   it('gets past a firewall that guards only wp-admin, and HTTP Basic with its login', async () => {

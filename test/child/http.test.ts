@@ -13,6 +13,7 @@ import {
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
 import { closing } from '../support/cleanup.js';
 import { ALWAYS } from '../support/dates.js';
+import { handClock } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
 
 let key = '';
@@ -160,31 +161,40 @@ describe('a call', () => {
 
 describe('what sites do wrong', () => {
   it('a hanging site times out, and may have run the call', async () => {
-    const { url } = await site(() => undefined);
-    const sites = children();
+    const clock = handClock();
+    const { url } = await site(() => clock.move(120));
+    const sites = children({ clock });
     const failure = sites.stats(at(url), request, { timeoutMs: 120 });
     await expect(failure).rejects.toMatchObject({ name: 'ChildFailure', kind: 'timed_out', mayHaveRun: true });
     expect(sites.load()).toEqual({ running: 0, queued: 0 });
   });
 
   it('a dribbling body times out as a whole', async () => {
+    const clock = handClock();
     const { url } = await site((response) => {
-      const timer = setInterval(() => response.write('x'), 20);
+      const timer = setInterval(() => {
+        response.write('x');
+        clock.move(20);
+      }, 1);
       response.on('close', () => clearInterval(timer));
     });
-    await expect(children().stats(at(url), request, { timeoutMs: 200 })).rejects.toMatchObject({ kind: 'timed_out' });
+    const call = children({ clock }).stats(at(url), request, { timeoutMs: 200 });
+    await expect(call).rejects.toMatchObject({ kind: 'timed_out', httpStatus: 200 });
   });
 
   it('silence after the headers ends a read, but no update: WordPress sends them when it begins', async () => {
-    const { url } = await site((response, { body }) => {
+    let finish = (): void => undefined;
+    const { url, seen } = await site((response, { body }) => {
       response.flushHeaders();
-      // undici measures this timeout in steps of a second.
-      if (body.includes('function=upgrade')) setTimeout(() => response.end(frame({ upgrade: 'SUCCESS' })), 1_800);
+      if (body.includes('function=upgrade')) finish = () => response.end(frame({ upgrade: 'SUCCESS' }));
     });
-    const sites = children({ bodyTimeoutMs: 150, callTimeoutMs: 60_000 });
-    const silent = expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
-    expect(await sites.upgradeCore(at(url))).toMatchObject({ claimed: true });
-    await silent;
+    const sites = children({ bodyTimeoutMs: 150, clock: handClock() });
+    const updated = sites.upgradeCore(at(url));
+    await expect.poll(() => seen.length).toBe(1);
+    // The silence that the update is allowed began before.
+    await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
+    finish();
+    expect(await updated).toMatchObject({ claimed: true });
   });
 
   it('is left to finish when it changes something and its caller gives up; the next call takes another connection', async () => {
@@ -212,7 +222,8 @@ describe('what sites do wrong', () => {
   it('a change under way holds the end of the service up, for a while', async () => {
     const answers: (() => void)[] = [];
     const { url } = await site((response) => answers.push(() => response.end(frame({ upgrade: 'SUCCESS' }))));
-    const sites = children({ callTimeoutMs: 400 });
+    const clock = handClock();
+    const sites = children({ callTimeoutMs: 400, clock });
     const updated = sites.upgradeCore(at(url), { timeoutMs: 60_000 });
     await expect.poll(() => answers.length).toBe(1);
     const closed = sites.close();
@@ -220,12 +231,14 @@ describe('what sites do wrong', () => {
     expect(await updated).toMatchObject({ claimed: true });
     await closed;
 
-    const others = children({ callTimeoutMs: 400 });
+    const others = children({ callTimeoutMs: 400, clock });
     const lost = expect(others.upgradeCore(at(url), { timeoutMs: 60_000 })).rejects.toMatchObject({
       kind: 'cancelled',
     });
     await expect.poll(() => answers.length).toBe(2);
-    await others.close();
+    const ended = others.close();
+    clock.move(400);
+    await ended;
     await lost;
   });
 
@@ -639,10 +652,12 @@ describe('connections', () => {
 
   it('that a call was given up on do not hold up the next', async () => {
     let answering = false;
+    const clock = handClock();
     const { url, opened } = await counted((_, response) => {
       if (answering) response.end(frame(stats));
+      else clock.move(200);
     });
-    const sites = children({ callTimeoutMs: 200 });
+    const sites = children({ callTimeoutMs: 200, clock });
     await expect(sites.stats(at(url), request)).rejects.toMatchObject({ kind: 'timed_out' });
     answering = true;
     expect(await sites.stats(at(url), request)).toMatchObject({ wp_version: '7.1.4' });
@@ -689,8 +704,9 @@ describe('visits', () => {
       ip: '',
       failure: { kind: 'unreachable' },
     });
-    const { url: hanging } = await site(() => undefined);
-    expect(await children().visit(at(hanging), { timeoutMs: 100 })).toMatchObject({
+    const clock = handClock();
+    const { url: hanging } = await site(() => clock.move(100));
+    expect(await children({ clock }).visit(at(hanging), { timeoutMs: 100 })).toMatchObject({
       http_status: 0,
       failure: { kind: 'timed_out' },
     });

@@ -35,7 +35,7 @@ const STEPS: [string, number][] = [
 ];
 /** Daylight saving time ends and begins in Europe in these nights: local time repeats or skips an hour. */
 const NIGHTS: [string, number, number][] = [
-  ['the end of summer time', Date.UTC(2026, 9, 25, 1, 0, 0) - START, -HOUR],
+  ['the end of summer time', Date.UTC(2027, 9, 31, 1, 0, 0) - START, -HOUR],
   ['the begin of summer time', Date.UTC(2027, 2, 28, 1, 0, 0) - START, HOUR],
 ];
 const CASES: [string, number, number][] = [

@@ -11,15 +11,16 @@ import { Transport } from '../../src/outbound/child/wire/transport.js';
 import { GuardClient } from '../../src/outbound/guard/client.js';
 import type { GuardFailure } from '../../src/outbound/guard/failure.js';
 import { signedRequest } from '../../src/outbound/guard/protocol.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import type { WordPress } from './wordpress.js';
 
 let transport: Transport | undefined;
 
 /** Reopened after each test file that has closed it: the files of a worker share this module. */
 function openTransport(): Transport {
-  const now = () => performance.now();
-  const resolver = new Resolver({ allowPrivate: true, lookup: undefined, timeoutMs: 5_000, now });
-  transport ??= new Transport({ resolver, allowPrivate: true, connectTimeoutMs: 5_000, finishMs: 0 });
+  const clock = systemClock;
+  const resolver = new Resolver({ allowPrivate: true, lookup: undefined, timeoutMs: 5_000, now: clock.elapsed });
+  transport ??= new Transport({ resolver, clock, allowPrivate: true, connectTimeoutMs: 5_000, finishMs: 0 });
   return transport;
 }
 

@@ -1,7 +1,7 @@
 /** The levels of confirmation: who may destroy something, and attempts to bypass them. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { createClock, systemClock } from '../../src/runtime/clock.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { ConfirmationTokens } from '../../src/surfaces/mcp/confirmation-tokens.js';
 import { createMcpCore } from '../../src/surfaces/mcp/core.js';
 import { handClock } from '../support/harness.js';
@@ -423,13 +423,7 @@ describe('with a person asked', () => {
       operations: service.operations,
       invoke: service.invoke,
       log: service.log,
-      clock: createClock({
-        now: () => Date.now(),
-        elapsed: () => performance.now(),
-        sleep: async () => undefined,
-        deadline: systemClock.deadline,
-        cron: systemClock.cron,
-      }),
+      clock: { ...systemClock, sleep: async () => undefined },
       readOnly: false,
       toolsets: ['sites'],
       confirm: 'elicit',

@@ -1,6 +1,7 @@
 /** Typical mistakes in inputs: each is refused by name, with the next step, and changes nothing. */
 
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { neverAnswers } from '../support/hold-back.js';
 import { type CheckedApp, checkedApp } from './checked-app.js';
 
 describe('the shape of the input', () => {
@@ -149,7 +150,7 @@ describe('the shape of the input', () => {
 describe('connecting what cannot be connected', () => {
   let app: CheckedApp;
   beforeEach(async () => {
-    app = await checkedApp({ sites: 3, config: { site_timeout_ms: 400 } });
+    app = await checkedApp({ sites: 3 });
   });
 
   async function refused(change: object = {}) {
@@ -184,7 +185,6 @@ describe('connecting what cannot be connected', () => {
   it.each([
     ['a host that refuses', {}, { url: 'http://127.0.0.1:9/' }, 'svc_connection_failed', 'url'],
     ['a host that hangs up', { offline: true }, {}, 'svc_connection_failed', 'url'],
-    ['a host that never answers', { hang: true }, {}, 'svc_connection_failed', 'url'],
     ['a host without the plugin', { pluginMissing: true }, {}, 'svc_connection_failed', 'url'],
     ['a firewall', { firewall: true }, {}, 'svc_connection_failed', 'url'],
     ['another address', { redirect: 'https://elsewhere.example/' }, {}, 'svc_connection_failed', 'url'],
@@ -204,6 +204,11 @@ describe('connecting what cannot be connected', () => {
   ])('%s', async (_what, faults, change, code, field) => {
     app.site(0).faults = faults;
     expect(await refused(change)).toMatchObject({ code, field });
+  });
+
+  it('a host that never answers', async () => {
+    neverAnswers(app.site(0), app.clock, app.service.config.site_timeout_ms);
+    expect(await refused()).toMatchObject({ code: 'svc_connection_failed', field: 'url' });
   });
 
   it('tells a refused login in front from a missing one', async () => {

@@ -6,13 +6,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { Answer } from '../support/harness.js';
-import { type HeldBack, holdBack, runOutOfTime } from '../support/hold-back.js';
+import { type HeldBack, holdBack, neverAnswers, runOutOfTime } from '../support/hold-back.js';
 import { newUser } from '../support/logins.js';
 import { connect, type Driver, type McpApp, mcpApp, textOf } from '../support/mcp-clients.js';
 import { basic } from '../support/surfaces.js';
 import { offers } from './checked-app.js';
 
-/** Of a request, in real time: what is silent is silent for ever, and what is slow waits for the test. */
+/** Of a direct call. A request has a third of it, an update twice as much. */
 const LIMIT = 300;
 const OF = { site_id_or_domain: 1 };
 const LOGIN = basic('operator', 'correct horse');
@@ -77,6 +77,9 @@ async function silentApp(): Promise<Silent> {
   });
 }
 
+/** The site never answers. */
+const silence = ({ site, app }: Silent) => neverAnswers(site, app.clock, 2 * LIMIT, 6);
+
 /** The job that an answer or an error names, wherever that way in does so. */
 function jobOf(answer: Answer): string {
   const [id = ''] = /(update|extension)_[\da-f-]{36}/.exec(JSON.stringify(answer)) ?? [];
@@ -131,7 +134,7 @@ describe('a site that never answers', () => {
     '%s: names its job, which ends with the outcome of each item unknown',
     async (_, change, told, types) => {
       const app = await silentApp();
-      app.site.faults.hang = true;
+      silence(app);
       const answer = await change(app);
       expect(answer).toMatchObject(told);
       const status = await app.ended(jobOf(answer));
@@ -181,7 +184,7 @@ describe('a site that never answers', () => {
   ];
   it.each(switches)('%s: is an error that names the job', async (_, change, told) => {
     const app = await silentApp();
-    app.site.faults.hang = true;
+    silence(app);
     const answer = await change(app);
     expect(answer).toMatchObject(told);
     const status = await app.ended(jobOf(answer));
@@ -200,8 +203,8 @@ describe('a site that answers after the call', () => {
     change: (app: Silent) => Promise<Answer>,
     functions = /^upgrade/,
   ): Promise<[Answer, HeldBack]> => {
-    app.app.ctx().child.configure({ callTimeoutMs: 600_000, updateTimeoutMs: 600_000 });
-    Object.assign(app.app.service.config, { direct_call_ms: 600_000, site_timeout_ms: 600_000 });
+    app.app.ctx().child.configure({ callTimeoutMs: 1_200_000, updateTimeoutMs: 1_200_000 });
+    Object.assign(app.app.service.config, { direct_call_ms: 600_000, site_timeout_ms: 1_200_000 });
     const held = holdBack(app.site, functions);
     return [await runOutOfTime(app.app, held, change(app)), held];
   };

@@ -107,17 +107,19 @@ describe('add-site and get-site', () => {
   });
 
   it('stores a site that has registered, too, when the time of a single request is up first', async () => {
-    // Enough for the registration, however busy the machine: only what is held back is late.
     app.ctx().child.configure({ callTimeoutMs: 2_000 });
-    holdBack(app.site(0), /^stats$/);
-    expect(await app.call('add-site', { ...login(0), name: 'Slow' })).toMatchObject({
+    const reading = holdBack(app.site(0), /^stats$/);
+    const added = app.call('add-site', { ...login(0), name: 'Slow' });
+    expect(await runOutOfTime(app, reading, added, 2_000)).toMatchObject({
       status: 'connected',
       last_sync: null,
     });
     app.site(0).faults = {};
     expect(await app.call('sync-sites')).toMatchObject({ total_synced: 1, errors: [] });
-    holdBack(app.site(1), /^register$/);
-    expect((await app.fail('add-site', login(1))).advice).toContain('add it again');
+    const registering = holdBack(app.site(1), /^register$/);
+    expect((await runOutOfTime(app, registering, app.fail('add-site', login(1)), 2_000)).advice).toContain(
+      'add it again',
+    );
     expect(await app.call('count-sites')).toMatchObject({ total: 1 });
   });
 

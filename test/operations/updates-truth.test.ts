@@ -5,7 +5,7 @@
 
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { type HeldBack, holdBack, runOutOfTime } from '../support/hold-back.js';
+import { answersLate, type HeldBack, holdBack, neverAnswers, runOutOfTime } from '../support/hold-back.js';
 import { type CheckedApp, checkedApp, offeredPlugins, offers, ordinary } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
@@ -623,7 +623,7 @@ describe('a call on a slow site', () => {
     expect(asked('plugin_action')).toHaveLength(1);
   });
 
-  /** Makes syncs wait this long for the site, in real time: the timer of a request. */
+  /** Makes syncs wait this long for the site. */
   function patience(ms: number): void {
     Object.assign(app.service.config, { site_timeout_ms: ms });
     app.ctx().child.configure({ callTimeoutMs: ms });
@@ -636,11 +636,10 @@ describe('a call on a slow site', () => {
     await app.call('sync-sites');
     // Later than a sync waits, and long before a look at a change gives up.
     patience(2_000);
-    const slowly = (name: string) => (name === 'stats' ? 2_100 : 0);
     const activating = holdBack(site, /^plugin_action$/);
     const { job_id } = await late(activating, 'activate-site-plugins', { ...OF, slugs: wanted });
     activating.letGo();
-    site.faults.latencyMs = slowly;
+    answersLate(site, app.clock, /^stats$/, 2_100);
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id })).toMatchObject({
       status: 'completed',
@@ -651,7 +650,7 @@ describe('a call on a slow site', () => {
     const updating = holdBack(site, /^upgrade/);
     const update = await late(updating, 'update-site-plugins', { ...OF, slugs: slugs.slice(0, 1) });
     updating.letGo();
-    site.faults.latencyMs = slowly;
+    answersLate(site, app.clock, /^stats$/, 2_100);
     await app.drain();
     expect(await app.call('get-batch-job-status', { job_id: update.job_id })).toMatchObject({
       status: 'completed',
@@ -665,7 +664,7 @@ describe('a call on a slow site', () => {
     /** It answers, but too late for any sync. */
     const slow = () => {
       patience(100);
-      holdBack(site, /^/);
+      neverAnswers(site, app.clock, 100);
     };
     const quick = () => {
       patience(120_000);

@@ -6,6 +6,7 @@
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createChildSites } from '../../src/outbound/child/create.js';
+import { systemClock } from '../../src/runtime/clock.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
 import { listenLocally } from '../support/local-server.js';
 import { random } from '../support/processes/program.js';
@@ -209,7 +210,7 @@ describe('a name that changes between check and connect', () => {
       perHostDelayMs: 0,
       connectTimeoutMs: 300,
       callTimeoutMs: 600,
-      now: () => now,
+      clock: { ...systemClock, elapsed: () => now },
       lookup: async (name) => {
         const address = answers[asked.push(name) - 1] ?? '127.0.0.1';
         return [{ address, family: address.includes(':') ? (6 as const) : (4 as const) }];

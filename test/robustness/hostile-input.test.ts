@@ -162,7 +162,7 @@ let state: string;
 const seen = { calls: 0, refused: 0, done: 0, outside: 0 };
 
 beforeAll(async () => {
-  app = await testApp({ sites: 2, jobs: false, realClock: true, config: { site_timeout_ms: 1500 } });
+  app = await testApp({ sites: 2, jobs: false });
   for (let i = 0; i < 2; i++) await app.connect(i);
   await app.call('add-tag', { name: 'one' });
   await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });

@@ -19,7 +19,7 @@ export function testConfig(change: Partial<Config> = {}): Config {
     toolsets: TOOLSETS,
     log_level: process.env.SITEFLEET_TEST_LOG === undefined ? 'silent' : 'debug',
     per_host: 50,
-    // In real time, which a busy machine may use up: tests of these limits set their own.
+    // For those with a real clock, which a busy machine may use up: tests of these limits set their own.
     site_timeout_ms: 120_000,
     direct_call_ms: 600_000,
     update_wait_ms: 0,

@@ -32,12 +32,14 @@ export { START, testConfig };
 /** A clock that stands still until a test moves it. Sleepers wake and limits end when it passes their time. */
 export interface HandClock extends Clock {
   move(ms: number): void;
+  /** How many limits of requests would end if it moved by so much. */
+  limitsWithin(ms: number): number;
   /** Sets the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
   /**
    * From now on time passes wherever something sleeps, and only there: it moves on to the moment for which the next
-   * sleeper waits. Calls, however slow on a busy machine, take no time, and nothing is late because of them. Returns
-   * what ends this.
+   * sleeper waits. Requests, however slow on a busy machine and whoever else sleeps meanwhile, take no time, so that
+   * their own limits wait for `move`. Returns what ends this.
    */
   flow(): () => void;
 }
@@ -48,16 +50,25 @@ export function handClock(start = START): HandClock {
   let off = 0;
   let sleepers: { at: number; wake: () => void }[] = [];
   let flows = 0;
+  const timers = new Map<object, { at: number; run: () => void }>();
   const limits = new Map<AbortController, number>();
-  const move = (ms: number) => {
+  const pass = (ms: number) => {
     now += ms;
     for (const [limit, at] of limits) if (at <= now) limit.abort();
     const due = sleepers.filter((sleeper) => sleeper.at <= now);
     sleepers = sleepers.filter((sleeper) => sleeper.at > now);
     for (const sleeper of due) sleeper.wake();
   };
+  const move = (ms: number) => {
+    pass(ms);
+    for (const [key, { at, run }] of timers) {
+      if (at > now) continue;
+      timers.delete(key);
+      run();
+    }
+  };
   const moveOn = () => {
-    if (flows > 0 && sleepers.length > 0) move(Math.max(0, Math.min(...sleepers.map(({ at }) => at)) - now));
+    if (flows > 0 && sleepers.length > 0) pass(Math.max(0, Math.min(...sleepers.map(({ at }) => at)) - now));
   };
   const clock = createClock({
     now: () => now + off,
@@ -83,20 +94,26 @@ export function handClock(start = START): HandClock {
           if (flows > 0) setImmediate(moveOn);
         }
       }),
-    deadline(ms) {
-      const limit = new AbortController();
-      limits.set(limit, now + ms);
-      return { signal: limit.signal, clear: () => limits.delete(limit) };
+    after(ms, run) {
+      const key = {};
+      timers.set(key, { at: now + ms, run });
+      return () => void timers.delete(key);
     },
     // Tests run the tasks of the timetable themselves, when they want them.
     cron: () => ({ stop: () => undefined }),
   });
   return {
     ...clock,
+    deadline(ms) {
+      const limit = new AbortController();
+      limits.set(limit, now + ms);
+      return { signal: limit.signal, clear: () => limits.delete(limit) };
+    },
     step(ms) {
       off += ms;
     },
     move,
+    limitsWithin: (ms) => [...timers.values()].filter(({ at }) => at <= now + ms).length,
     flow() {
       flows += 1;
       setImmediate(moveOn);

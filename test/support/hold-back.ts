@@ -1,7 +1,9 @@
 /** Answers of simulated sites that wait until a test lets them go: a slow site, without a race against any clock. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import type { TestApp } from './harness.js';
+import { closing } from './cleanup.js';
+import type { HandClock, TestApp } from './harness.js';
 
 export interface HeldBack {
   /** Resolves once the site has one of these requests. */
@@ -10,7 +12,10 @@ export interface HeldBack {
   letGo(): void;
 }
 
-/** From now on the site holds back its answers to the functions of the child whose names match. */
+/**
+ * From now on the site holds back its answers to the functions of the child whose names match, at the latest until the
+ * test is over.
+ */
 export function holdBack(site: DemoSite, functions: RegExp): HeldBack {
   let arrived = () => {};
   let letGo = () => {};
@@ -25,6 +30,7 @@ export function holdBack(site: DemoSite, functions: RegExp): HeldBack {
     arrived();
     return answer;
   };
+  closing({ close: letGo });
   return {
     waiting,
     letGo() {
@@ -34,9 +40,33 @@ export function holdBack(site: DemoSite, functions: RegExp): HeldBack {
   };
 }
 
-/** Lets the time of a direct call run out once its site holds back an answer. Resolves as the call does. */
-export async function runOutOfTime<T>(app: TestApp, held: HeldBack, call: Promise<T>): Promise<T> {
+/**
+ * From now on the site answers nothing: once it has a request, this much time passes, in so many steps, so that a limit
+ * that ends earlier does so before another.
+ */
+export function neverAnswers(site: DemoSite, clock: HandClock, ms: number, steps = 1): void {
+  site.faults.latencyMs = async () => {
+    for (let step = 0; step < steps; step++) {
+      await nextTurn();
+      clock.move(ms / steps);
+    }
+    return new Promise(() => undefined);
+  };
+}
+
+/** From now on the site answers the functions whose names match after so much time. */
+export function answersLate(site: DemoSite, clock: HandClock, functions: RegExp, ms: number): void {
+  site.faults.latencyMs = (name) => (functions.test(name) ? nextTurn().then(() => clock.move(ms)) : 0);
+}
+
+/** Lets the time of a direct call, or so much, run out once its site holds back an answer. Resolves as the call does. */
+export async function runOutOfTime<T>(
+  app: TestApp,
+  held: HeldBack,
+  call: Promise<T>,
+  ms = app.service.config.direct_call_ms,
+): Promise<T> {
   await Promise.race([held.waiting, call]);
-  app.clock.move(app.service.config.direct_call_ms);
+  app.clock.move(ms);
   return call;
 }

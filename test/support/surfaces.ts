@@ -47,7 +47,7 @@ export class HandClock implements Clock {
       now: () => this.time + this.#off,
       elapsed: () => this.time,
       sleep: (ms) => this.sleep(ms),
-      deadline: (ms) => this.deadline(ms),
+      after: (ms, run) => this.after(ms, run),
       cron: () => this.cron(),
     });
   }
@@ -68,8 +68,11 @@ export class HandClock implements Clock {
     this.time += ms;
   }
   /** Nothing is late here. */
-  deadline(_ms: number) {
-    return { signal: new AbortController().signal, clear: () => undefined };
+  after(_ms: number, _run: () => void) {
+    return () => undefined;
+  }
+  deadline(ms: number) {
+    return this.#clock.deadline(ms);
   }
   /** Nothing runs on schedule here. */
   cron() {

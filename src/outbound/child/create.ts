@@ -1,8 +1,9 @@
+import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type SharedLimits, UNSHARED } from '../../runtime/cluster/limits.js';
 import type { PrivateReach } from '../public-address.js';
 import { LatencyBook } from './pacing/latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pacing/pacer.js';
-import { systemClock } from './pacing/types.js';
+import { paceClock } from './pacing/types.js';
 import type { ChildSettings, ChildSites } from './port.js';
 import type { CallFacts } from './protocol/call.js';
 import { createCalls } from './protocol/calls.js';
@@ -41,8 +42,8 @@ export interface ChildSitesOptions extends PaceLimits {
   onAnswer?: (siteId: number) => Promise<void>;
   /** This process's share of the limits; all of them by default. */
   sharedLimits?: SharedLimits | undefined;
-  /** Monotonic milliseconds. */
-  now?: () => number;
+  /** Measures and limits calls; the system's by default. */
+  clock?: Pick<Clock, 'elapsed' | 'after'>;
 }
 
 export interface PacedChildSites extends ChildSites {
@@ -55,13 +56,18 @@ const USER_AGENT = 'Mozilla/5.0 (compatible; MainWP/6.1.2; Sitefleet)';
 
 /** Creates the port to the child sites over HTTP. Nothing is opened until the first call. */
 export function createChildSites(options: ChildSitesOptions): PacedChildSites {
-  const now = options.now ?? (() => performance.now());
-  const { allowPrivate } = options;
+  const { allowPrivate, clock = systemClock } = options;
   const connectTimeoutMs = options.connectTimeoutMs ?? 10_000;
-  const resolver = new Resolver({ allowPrivate, lookup: options.lookup, timeoutMs: connectTimeoutMs, now });
+  const resolver = new Resolver({
+    allowPrivate,
+    lookup: options.lookup,
+    timeoutMs: connectTimeoutMs,
+    now: clock.elapsed,
+  });
   const transport = new Transport({
     resolver,
     allowPrivate,
+    clock,
     connectTimeoutMs,
     finishMs: options.callTimeoutMs ?? 30_000,
   });
@@ -69,7 +75,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
   const sharedLimits = options.sharedLimits ?? UNSHARED;
   const pacer = new Pacer(
     { concurrency, perHost, perHostDelayMs, minDelayMs },
-    systemClock,
+    paceClock(clock),
     new LatencyBook(),
     sharedLimits,
   );
@@ -82,7 +88,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     signer: new Signer(),
     sessions: new Sessions(),
     unfinishedChanges,
-    now,
+    now: clock.elapsed,
     onCall: options.onCall,
   });
   const kinds: Partial<Record<CallKind, number>> = {};

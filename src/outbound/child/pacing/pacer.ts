@@ -3,7 +3,7 @@ import { ChildFailure } from '../failure.js';
 import { Heap } from './heap.js';
 import { Host, type Waiter } from './host.js';
 import { LatencyBook } from './latency.js';
-import { CALL_KINDS, type CallKind, type PaceClock, type PaceLimits, type PaceRequest, systemClock } from './types.js';
+import { CALL_KINDS, type CallKind, type PaceClock, type PaceLimits, type PaceRequest } from './types.js';
 
 export type { CallKind, PaceClock, PaceLimits, PaceRequest } from './types.js';
 
@@ -58,7 +58,7 @@ export class Pacer {
 
   constructor(
     limits: PaceLimits,
-    clock: PaceClock = systemClock,
+    clock: PaceClock,
     latency: LatencyBook = new LatencyBook(),
     sharedLimits: SharedLimits = UNSHARED,
   ) {

@@ -1,3 +1,5 @@
+import type { Clock } from '../../../runtime/clock.js';
+
 /** The purpose of a call. Syncs and updates have their own limits within the limit for all. */
 export type CallKind = 'sync' | 'update' | 'other';
 export const CALL_KINDS = ['sync', 'update', 'other'] as const satisfies readonly CallKind[];
@@ -15,6 +17,7 @@ export interface PaceLimits {
   minDelayMs: number;
 }
 
+/** Monotonic milliseconds. */
 export interface PaceClock {
   now(): number;
   /** Calls back once after `ms`; the returned function cancels. */
@@ -35,10 +38,7 @@ export interface PaceRequest {
   signal?: AbortSignal | undefined;
 }
 
-export const systemClock: PaceClock = {
-  now: () => performance.now(),
-  after(ms, callback) {
-    const timer = setTimeout(callback, ms);
-    return () => clearTimeout(timer);
-  },
-};
+/** The readings of a process's clock that never step. */
+export function paceClock({ elapsed, after }: Pick<Clock, 'elapsed' | 'after'>): PaceClock {
+  return { now: elapsed, after };
+}

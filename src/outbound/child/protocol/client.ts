@@ -209,7 +209,7 @@ export class ChildClient {
         ...this.#wire(call, url, trip),
         // WordPress sends its headers when an update begins, is silent while it works, and aborts in the middle if its
         // client hangs up.
-        ...(change === null ? {} : { bodyTimeoutMs: call.timeoutMs, finish: true, onOver: change.over }),
+        ...(change === null ? {} : { bodyTimeoutMs: 0, finish: true, onOver: change.over }),
       });
     } catch (error) {
       if (!(error instanceof ChildFailure)) throw error;

@@ -1,6 +1,7 @@
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../../runtime/clock.js';
 import { ChildFailure } from '../failure.js';
 import { networkFailure } from './network-failure.js';
 
@@ -21,7 +22,7 @@ export interface WireRequest {
   maxBytes: number;
   /** At the limit: fail with `too_large`, or keep what was received. */
   atLimit: 'fail' | 'keep';
-  /** Time limits between two pieces of the body / of the whole exchange, in milliseconds. */
+  /** Time limits between two pieces of the body (0 = none) / of the whole exchange, in milliseconds. */
   bodyTimeoutMs: number;
   deadlineMs: number;
   /**
@@ -58,16 +59,18 @@ export interface WireAnswer {
 
 /**
  * Sends the request and decompresses the response, within the limits of the request. Rejects with ChildFailure.
+ * @param clock by which its deadline comes
  * @param over called when the connection is free again: later than the rejection if a caller gave up on a request with
  * `finish`; as `WireRequest.onOver`
  */
 export async function perform(
   dispatcher: Dispatcher,
   request: WireRequest,
+  clock: Pick<Clock, 'after'>,
   over: (status: number) => void = () => undefined,
 ): Promise<WireAnswer> {
   const { answer, encoding } = await new Promise<{ answer: WireAnswer; encoding: string }>((resolve, reject) => {
-    new Exchange(request, { resolve, reject, over }).start(dispatcher, request);
+    new Exchange(request, { resolve, reject, over }).start(dispatcher, request, clock);
   });
   if (encoding === '' || encoding === 'identity' || encoding === 'none') return answer;
   if (encoding !== 'gzip' && encoding !== 'x-gzip')
@@ -102,7 +105,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #over: ((status: number) => void) | null;
   readonly #chunks: Buffer[] = [];
   #controller: Dispatcher.DispatchController | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancelDeadline: (() => void) | undefined;
   #bytes = 0;
   #status = 0;
   #location = '';
@@ -118,14 +121,14 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#over = outcome.over;
   }
 
-  start(dispatcher: Dispatcher, { headers, body }: WireRequest): void {
+  start(dispatcher: Dispatcher, { headers, body }: WireRequest, clock: Pick<Clock, 'after'>): void {
     const { url, method, bodyTimeoutMs, deadlineMs, signal } = this.#request;
     if (signal?.aborted === true) {
       this.#fail(this.#cancelled());
       return;
     }
     signal?.addEventListener('abort', this.#onAbort, { once: true });
-    this.#timer = setTimeout(() => this.#end(this.#late()), deadlineMs);
+    this.#cancelDeadline = clock.after(deadlineMs, () => this.#end(this.#late()));
     const options = {
       origin: url.origin,
       path: url.pathname + url.search,
@@ -133,8 +136,8 @@ class Exchange implements Dispatcher.DispatchHandler {
       headers,
       body,
       bodyTimeout: bodyTimeoutMs,
-      // The deadline above is the shorter one, and its error is more precise.
-      headersTimeout: deadlineMs + 5_000,
+      // The deadline above limits this, too.
+      headersTimeout: 0,
     };
     try {
       dispatcher.dispatch(options, this);
@@ -250,7 +253,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #release(status = 0): void {
-    clearTimeout(this.#timer);
+    this.#cancelDeadline?.();
     const over = this.#over;
     this.#over = null;
     over?.(status);

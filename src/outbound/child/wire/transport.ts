@@ -1,4 +1,5 @@
 import { Agent, Client } from 'undici';
+import type { Clock } from '../../../runtime/clock.js';
 import type { PrivateReach } from '../../public-address.js';
 import { type Connector, createConnector } from './connect.js';
 import { perform, type WireAnswer, type WireRequest } from './exchange.js';
@@ -7,6 +8,7 @@ import type { Resolver } from './resolve.js';
 export interface TransportOptions {
   resolver: Resolver;
   allowPrivate: PrivateReach;
+  clock: Pick<Clock, 'after'>;
   connectTimeoutMs: number;
   /** How long `close` waits for running changes. */
   finishMs: number;
@@ -67,14 +69,15 @@ export class Transport {
   async exchange(request: WireRequest): Promise<WireAnswer> {
     const { single, pool, taken } = this.#way(request);
     const { origin } = request.url;
+    const { clock } = this.#options;
     const changed = request.finish === true ? this.#beginChange() : () => undefined;
     const over = (status: number) => {
       changed();
       request.onOver?.(status);
     };
-    if (taken.has(origin)) return perform(pool, request, over);
+    if (taken.has(origin)) return perform(pool, request, clock, over);
     taken.add(origin);
-    return perform(single, request, (status) => {
+    return perform(single, request, clock, (status) => {
       taken.delete(origin);
       over(status);
     });
@@ -101,7 +104,7 @@ export class Transport {
     });
     this.#alone.add(client);
     try {
-      return { ...(await perform(client, request)), address };
+      return { ...(await perform(client, request, this.#options.clock)), address };
     } finally {
       this.#alone.delete(client);
       client.destroy().catch(() => undefined);
@@ -111,12 +114,14 @@ export class Transport {
   /** Closes all connections, those of running changes after a while; calls fail with `cancelled`. */
   async close(): Promise<void> {
     if (this.#changing > 0) {
-      let timer: NodeJS.Timeout | undefined;
+      const { clock, finishMs } = this.#options;
       await new Promise<void>((resolve) => {
-        this.#changesOver = resolve;
-        timer = setTimeout(resolve, this.#options.finishMs);
+        const cancel = clock.after(finishMs, resolve);
+        this.#changesOver = () => {
+          cancel();
+          resolve();
+        };
       });
-      clearTimeout(timer);
     }
     const all = [...[...this.#ways.values()].flatMap(({ single, pool }) => [single, pool]), ...this.#alone];
     await Promise.all(all.map((one) => one.destroy()));
