@@ -78,8 +78,7 @@ describe('a right', () => {
       clock.move(1000);
       await other.exclusive('site:2', never, async () => {
         order.push('second');
-        await new Promise((resolve) => setTimeout(resolve, 60));
-        expect(held.aborted).toBe(true);
+        await expect.poll(() => held.aborted).toBe(true);
       });
       return held.aborted;
     });
