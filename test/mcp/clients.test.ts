@@ -2,9 +2,11 @@
 
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { operations } from '../../tools/index.js';
+import { holdBack } from '../support/hold-back.js';
 import { connect, LOCAL, type McpApp, mcpApp, type Target, textOf, WAYS } from '../support/mcp-clients.js';
 
 const SITES = 12;
+const CONCURRENCY = 4;
 const until = (what: () => boolean) => expect.poll(what, { interval: 20 }).toBe(true);
 
 let mcp: McpApp;
@@ -12,7 +14,7 @@ beforeAll(async () => {
   mcp = await mcpApp({
     sites: SITES,
     connected: SITES,
-    config: { batch_threshold: SITES, job_chunk: 1, job_delay_ms: 0, concurrency: 4 },
+    config: { batch_threshold: SITES, job_chunk: 1, job_delay_ms: 0, concurrency: CONCURRENCY },
   });
   await mcp.app.call('add-client', { name: 'Acme', client_email: 'office@acme.example' });
   await mcp.app.call('add-tag', { name: 'shops' });
@@ -74,22 +76,20 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
   });
 
   it('stops the outgoing work of a cancelled call', async () => {
-    for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 4000 };
+    const held = mcp.app.fleet.sites.map((site) => holdBack(site, /./));
     const driver = await client();
     const cancel = new AbortController();
     const before = fetched();
     const calling = driver.call('svc-sync-sites-v1', {}, { signal: cancel.signal });
     calling.catch(() => undefined);
-    await until(() => fetched() > before);
+    await until(() => fetched() - before === CONCURRENCY);
     cancel.abort('the user said stop');
     await expect(calling).rejects.toThrow();
     await until(() => mcp.core.registry.runningCalls.size === 0);
-    // Let requests under way at the stop arrive first.
-    await new Promise((resolve) => setTimeout(resolve, 200));
-    const after = fetched();
-    await new Promise((resolve) => setTimeout(resolve, 300));
-    expect(fetched()).toBe(after);
-    expect(after - before).toBeLessThan(SITES);
+    for (const each of held) each.letGo();
+    // A later call waits behind all that were not withdrawn.
+    await driver.call('svc-sync-sites-v1', { site_ids_or_domains: [1] });
+    expect(fetched() - before).toBeLessThan(SITES);
   });
 
   it('reads resources and their templates', async () => {

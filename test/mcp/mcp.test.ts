@@ -190,16 +190,16 @@ describe('tools/call', () => {
 
   it('stops the work when the call is cancelled', async () => {
     const cancel = new AbortController();
-    let last = 0;
+    const before = surfaces.steps();
     const calling = (await connect()).callTool(
       { name: 'svc-work-things-v1', arguments: { site_id_or_domain: 1, steps: 1000 } },
       undefined,
-      { signal: cancel.signal, onprogress: ({ progress }) => (last = progress) },
+      { signal: cancel.signal, onprogress: () => cancel.abort() },
     );
-    setTimeout(() => cancel.abort(), 50);
     await expect(calling).rejects.toThrow();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    expect(last).toBeLessThan(1000);
+    const registry = surfaces.core.registry.runningCalls;
+    await expect.poll(() => registry.size).toBe(0);
+    expect(surfaces.steps() - before).toBeLessThan(1000);
   });
 });
 
@@ -411,8 +411,9 @@ describe('/mcp', () => {
       method: 'tools/call',
       params: { name: 'svc-work-things-v1', arguments: { site_id_or_domain: 1, steps: 1000 } },
     };
+    const before = surfaces.begun();
     const running = raw(work, session);
-    await new Promise((resolve) => setTimeout(resolve, 40));
+    await expect.poll(() => surfaces.begun()).toBeGreaterThan(before);
     const told = await raw({ jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 7 } }, session);
     expect(told.status).toBe(202);
     expect(await (await running).json()).toMatchObject({ id: 7, error: { code: -32800 } });
@@ -480,11 +481,12 @@ describe('stdio', () => {
     const stop = new AbortController();
     const { served, send, lines } = start(stop.signal);
     send(INITIALIZE);
+    const before = [surfaces.begun(), surfaces.steps()] as const;
     send(work(2, 1000));
-    setTimeout(() => stop.abort(), 50);
-    const began = performance.now();
+    await expect.poll(() => surfaces.begun()).toBeGreaterThan(before[0]);
+    stop.abort();
     await served;
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(surfaces.steps() - before[1]).toBeLessThan(1000);
     expect(lines).toHaveLength(1);
   });
 
@@ -494,9 +496,9 @@ describe('stdio', () => {
     send(work(2, 1000));
     send({ method: 'notifications/cancelled', params: { requestId: 2 } });
     stdin.end();
-    const began = performance.now();
+    const before = surfaces.steps();
     await served;
-    expect(performance.now() - began).toBeLessThan(1000);
+    expect(surfaces.steps() - before).toBeLessThan(1000);
   });
 });
 

@@ -261,8 +261,9 @@ describe('MCP sessions with sealed ids', () => {
     const key = `Bearer ${(await newKey(surfaces.keys)).token}`;
     const id = await open(key);
     const params = { name: 'svc-work-things-v1', arguments: { site_id_or_domain: 1, steps: 1000 } };
+    const before = surfaces.begun();
     const call = ask(key, id, { jsonrpc: '2.0', id: 5, method: 'tools/call', params });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => surfaces.begun()).toBeGreaterThan(before);
     expect((await ask(key, id, undefined, 'DELETE')).status).toBe(200);
     expect(await (await call).json()).toMatchObject({ id: 5, error: { message: expect.stringContaining('ended') } });
     expect(await alive(key, [id])).toBe(0);

@@ -1,6 +1,7 @@
 /** State changes of sites, one by one and several at once (operations §5.2, §6). */
 
 import { beforeEach, describe, expect, it } from 'vitest';
+import { holdBack } from '../support/hold-back.js';
 import { type CheckedApp, checkedApp, codesOf } from './checked-app.js';
 
 describe('moves between the states', () => {
@@ -221,10 +222,11 @@ describe('moves between the states', () => {
   });
 
   it('a site disconnected while it is being synced stays disconnected', async () => {
-    app.site(0).faults.latencyMs = 150;
+    const held = holdBack(app.site(0), /^stats$/);
     const syncing = app.call('sync-sites', { site_ids_or_domains: [1] });
-    await new Promise((resolve) => setTimeout(resolve, 60));
+    await held.waiting;
     await app.call('disconnect-site', { site_id_or_domain: 1 });
+    held.letGo();
     await syncing;
     expect(await status(1)).toBe('disconnected');
   });

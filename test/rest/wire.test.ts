@@ -3,6 +3,7 @@
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { routes } from '../../src/surfaces/rest/index.js';
+import { holdBack } from '../support/hold-back.js';
 import { type RestApp, restApp } from './client.js';
 
 let app: RestApp;
@@ -291,14 +292,14 @@ describe('repeats', () => {
   });
 
   it('refuses a second call while the first one runs', async () => {
-    app.fleet.site(0).faults.latencyMs = 300;
+    const held = holdBack(app.fleet.site(0), /./);
     const first = app.rest('POST /sites/1/sync', { headers: once('c-1') });
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await held.waiting;
     const second = await app.rest('POST /sites/1/sync', { headers: once('c-1') });
     expect([second.status, second.body.code]).toEqual([409, 'svc_idempotency_in_progress']);
     expect(second.headers.get('retry-after')).toBe('5');
+    held.letGo();
     expect((await first).status).toBe(200);
-    app.fleet.site(0).faults = {};
   });
 
   it('seals what it keeps, and forgets it after a day', async () => {

@@ -109,8 +109,9 @@ const look = defineOperation({
   handle: async (input, ctx) => ({ ...input, caller: `${ctx.actor.type}:${ctx.actor.id}:${ctx.actor.via}` }),
 });
 
-/** How many calls of it have begun. */
+/** How many calls of it have begun, and how many steps they have made. */
 let begun = 0;
+let steps = 0;
 
 /** Runs a number of steps with progress, and fails on request. */
 const work = defineOperation({
@@ -123,7 +124,7 @@ const work = defineOperation({
   multi: true,
   input: () => z.object({ site_id_or_domain: siteRef(), steps: int(0, 1000).default(0), fail: z.string().default('') }),
   output: () => z.object({ done: z.number() }),
-  handle: async ({ steps, fail, site_id_or_domain }, ctx) => {
+  handle: async ({ steps: total, fail, site_id_or_domain }, ctx) => {
     begun += 1;
     if (fail === 'known') {
       throw new ServiceError('svc_ambiguous_site', `${site_id_or_domain} names several sites.`, {
@@ -133,12 +134,13 @@ const work = defineOperation({
       });
     }
     if (fail === 'bug') throw new TypeError('secret internals');
-    for (let done = 1; done <= steps; done += 1) {
+    for (let done = 1; done <= total; done += 1) {
       if (ctx.signal.aborted) throw new DOMException('stop', 'AbortError');
       await new Promise((resolve) => setTimeout(resolve, 2));
-      ctx.progress({ done, total: steps, message: `step ${done}` });
+      steps += 1;
+      ctx.progress({ done, total, message: `step ${done}` });
     }
-    return { done: steps };
+    return { done: total };
   },
 });
 
@@ -175,6 +177,8 @@ export interface Surfaces {
   hashings(): number;
   /** How many calls of `work-things` have begun, in all tests of this worker. */
   begun(): number;
+  /** How many steps they have made. */
+  steps(): number;
   /** How often a key's use was recorded. */
   touches(): number;
   logged: { level: string; facts: Record<string, unknown>; message: string }[];
@@ -289,6 +293,7 @@ export async function startSurfaces(
     clock,
     hashings: () => hashings,
     begun: () => begun,
+    steps: () => steps,
     touches: () => touches,
     logged,
     serverFor: (actor) => createMcpServer(core, () => actor),
