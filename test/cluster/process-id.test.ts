@@ -10,7 +10,7 @@ import { type ProcessLocation, processId, processLocation } from '../../src/runt
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { IN_NAMESPACE, needs } from '../support/needs.js';
-import { type Program, pause, program } from '../support/processes/program.js';
+import { type Program, program } from '../support/processes/program.js';
 
 const SITES = 3;
 /** Much longer than a test waits: a job taken over sooner was taken from a process declared dead. */
@@ -42,28 +42,29 @@ function deadPid(): number {
   return pid;
 }
 
-/** Queues a job held by `holder`, starts a process at `newcomer`, and returns who holds it then. */
-async function afterStart(
+/**
+ * Queues a job held by `holder`, starts a process at `newcomer`, and expects who holds it once that process has looked
+ * for work: it has done another job.
+ */
+async function expectAfterStart(
+  expected: 'holder' | 'newcomer',
   holder: ProcessLocation,
   newcomer: ProcessLocation | undefined,
   under: readonly string[] = [],
-): Promise<'holder' | 'newcomer'> {
+): Promise<void> {
   const { jobs } = app.service.store;
   const queued = await app.call('sync-sites', {});
   const owner = processId(holder);
   const held = await jobs.claim(owner, Date.now(), LEASE_MS);
   expect(held?.id).toBe(queued.job_id);
+  const other = await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
   const worker = await start(newcomer, under);
-  let taken = false;
-  for (let i = 0; i < 30 && !taken; i++) {
-    await pause(50);
-    const row = await jobs.find(String(queued.job_id));
-    taken = row?.owner !== owner;
-  }
+  await expect.poll(async () => (await jobs.find(String(other.job_id)))?.completed_at ?? null).not.toBeNull();
+  const now = async () => ((await jobs.find(String(queued.job_id)))?.owner === owner ? 'holder' : 'newcomer');
+  await expect.poll(now).toBe(expected);
   await killProcess(worker);
   if (held !== undefined) await jobs.dropLeases([owner]);
   await app.db.run("UPDATE job SET completed_at = 1, status = 'failed' WHERE completed_at IS NULL", []);
-  return taken ? 'newcomer' : 'holder';
 }
 
 describe('a job whose process cannot be seen', () => {
@@ -76,23 +77,23 @@ describe('a job whose process cannot be seen', () => {
     ['is left alone where the boot cannot be told', { boot: null }, 'holder'],
   ])('%s', async (_name, other, expected) => {
     const pid = deadPid();
-    expect(await afterStart({ ...HERE, pid }, { ...HERE, ...other, pid: process.pid })).toBe(expected);
+    await expectAfterStart(expected, { ...HERE, pid }, { ...HERE, ...other, pid: process.pid });
   });
 
   it('is left alone by a process that says it runs in another PID namespace', async () => {
     const own = { ...processLocation(), pid: deadPid() };
-    expect(await afterStart(own, { ...processLocation(), pids: 'another' })).toBe('holder');
-    expect(await afterStart(own, undefined)).toBe(own.boot === null || own.pids === null ? 'holder' : 'newcomer');
+    await expectAfterStart('holder', own, { ...processLocation(), pids: 'another' });
+    await expectAfterStart(own.boot === null || own.pids === null ? 'holder' : 'newcomer', own, undefined);
   });
 
   it('is left alone by a process that really runs in a PID namespace of its own', needs('a namespace'), async () => {
     const own = { ...processLocation(), pid: deadPid() };
-    expect(await afterStart(own, undefined, IN_NAMESPACE)).toBe('holder');
+    await expectAfterStart('holder', own, undefined, IN_NAMESPACE);
   });
 
   it('is left alone when neither of the two can tell where it runs', async () => {
     const place = { host: 'box', boot: null, pids: null };
-    expect(await afterStart({ ...place, pid: deadPid() }, { ...place, pid: process.pid })).toBe('holder');
+    await expectAfterStart('holder', { ...place, pid: deadPid() }, { ...place, pid: process.pid });
   });
 });
 
