@@ -8,6 +8,7 @@ import { type Faults, type Fleet, type FleetOptions, startFleet } from '../../sr
 import { closing, tracked } from '../support/cleanup.js';
 import { ALWAYS, START } from '../support/dates.js';
 import { ajax, call, callRaw, post, record, register, signedBody } from '../support/demo-client.js';
+import { holdBack } from '../support/hold-back.js';
 import { listenLocally } from '../support/local-server.js';
 import { bundledPrograms } from '../support/processes/bundle.js';
 
@@ -226,13 +227,17 @@ describe('faults', () => {
   });
 
   test('work goes on after the client hung up', async () => {
-    const { site } = await one({ latencyMs: 100 });
+    const { site } = await one({});
+    const held = holdBack(site, /^upgrade$/);
     Object.assign(site.state, { wpVersion: '7.0', wpUpdate: '7.1.4' });
     const body = signedBody(site, 'upgrade');
     const headers = { 'content-type': 'application/x-www-form-urlencoded' };
-    const given = fetch(ajax(site), { method: 'POST', body, headers, signal: AbortSignal.timeout(30) });
+    const client = new AbortController();
+    const given = fetch(ajax(site), { method: 'POST', body, headers, signal: client.signal });
+    void held.waiting.then(() => client.abort());
     await expect(given).rejects.toThrow();
     expect(site.state.wpVersion).toBe('7.0');
+    held.letGo();
     await expect.poll(() => site.state.wpVersion).toBe('7.1.4');
   });
 

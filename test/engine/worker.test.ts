@@ -45,15 +45,9 @@ it('comes back after it died, and what is not under way then works', async () =>
     };
     // Only now: a thread that dies while starting prevents the service from starting at all.
     writeFileSync(join(folder, 'die'), '');
-    for (let i = 0; i < 100 && !existsSync(join(folder, 'died')); i++)
-      await new Promise((resolve) => setTimeout(resolve, 100));
-    expect(existsSync(join(folder, 'died'))).toBe(true);
-    let status = 0;
-    for (let i = 0; i < 50 && status !== 200; i++) {
-      status = await addTag(`after ${i}`);
-      if (status !== 200) await new Promise((resolve) => setTimeout(resolve, 100));
-    }
-    expect(status).toBe(200);
+    await expect.poll(() => existsSync(join(folder, 'died'))).toBe(true);
+    let tries = 0;
+    await expect.poll(() => addTag(`after ${++tries}`), { interval: 100 }).toBe(200);
   } finally {
     const gone = once(child, 'exit');
     child.kill('SIGTERM');
