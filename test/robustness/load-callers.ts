@@ -19,6 +19,8 @@ export interface Tally {
   ok: number;
   /** 429 and 503 with Retry-After. */
   later: number;
+  /** How many calls were answered while one was waiting, the largest number. */
+  overtaken: number;
   /** Milliseconds by surface and kind. */
   times: Map<`${Surface} ${Kind}`, number[]>;
   /** Anything that is neither an answer nor "later". */
@@ -32,6 +34,7 @@ export const newTally = (): Tally => ({
   newcomers: [],
   ok: 0,
   later: 0,
+  overtaken: 0,
   times: new Map(),
   wrong: [],
   tags: new Map(),
@@ -204,9 +207,10 @@ export async function call(run: Run, parts: CallerParts, until: number): Promise
   for (let i = n; (Date.now() < until || tally.ok < MIN_CALLS) && tally.wrong.length < 5; i++) {
     const { kind, name, input } = next(i);
     for (;;) {
-      const began = performance.now();
+      const [began, answered] = [performance.now(), tally.ok];
       const reply = await run(name, input);
       const took = performance.now() - began;
+      tally.overtaken = Math.max(tally.overtaken, tally.ok - answered);
       const times = tally.times.get(`${surface} ${kind}`) ?? [];
       times.push(took);
       tally.times.set(`${surface} ${kind}`, times);
