@@ -14,6 +14,7 @@ import type { Db } from '../../src/store/driver/db.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testConfig } from '../support/harness.js';
+import { holdBack } from '../support/hold-back.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
 import { shortOrLong } from './soak.js';
 
@@ -125,11 +126,15 @@ describe('storage that refuses', () => {
       config: { db: urlOf('fulljob.db'), batch_threshold: 1, job_chunk: 3, job_delay_ms: 0 },
     });
     for (let i = 0; i < 6; i++) await job.connect(i);
-    for (const site of job.fleet.sites) site.faults.latencyMs = 150;
+    const held = job.fleet.sites.map((site) => holdBack(site, /^stats$/));
     const { job_id } = await job.call('sync-sites', {});
-    await pause(60);
+    // Of one of its two chunks.
+    await Promise.race(held.map(({ waiting }) => waiting));
     const mend = await readOnly(job.db);
-    await pause(700);
+    const from = job.db.log.length;
+    for (const each of held) each.letGo();
+    const refused = () => job.db.log.slice(from).some((sql) => /^\s*(INSERT|UPDATE|DELETE)/.test(sql));
+    await expect.poll(refused).toBe(true);
     await mend();
     await expect
       .poll(() => job.call('get-batch-job-status', { job_id }), { interval: 100 })

@@ -42,13 +42,17 @@ describe('a batch that the server fails step by step', () => {
 
   it('is an error of the call, and does not end the process', async () => {
     const child = await batches.start({});
-    const [code] = (await once(child, 'exit')) as [number];
+    const ended = once(child, 'exit');
+    child.stdin?.write('.');
+    const [code] = (await ended) as [number];
     expect(code).toBe(0);
   });
 
   it('while a mistake of ours still does', async () => {
     const child = await batches.start({ other: true });
-    const [code] = (await once(child, 'exit')) as [number];
+    const ended = once(child, 'exit');
+    child.stdin?.write('.');
+    const [code] = (await ended) as [number];
     expect(code).not.toBe(0);
   });
 });

@@ -2,6 +2,7 @@
  * Program that sends a batch to a server which fails every step of it, and writes the outcome of the call to stdout.
  */
 
+import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { openRemote } from '../../../src/store/driver/remote.js';
 
@@ -30,5 +31,7 @@ const kind = await db.batch([insert, insert, insert]).then(
 );
 await new Promise((done) => setTimeout(done, 100));
 process.stdout.write(`${JSON.stringify({ kind, alive: true })}\n`);
+// Its end is waited for by then.
+await once(process.stdin, 'data');
 if (process.argv[2]?.includes('other') === true) void Promise.reject(new Error('a mistake of ours'));
-setTimeout(() => process.exit(0), 200);
+setImmediate(() => process.exit(0));
