@@ -136,7 +136,9 @@ describe('stdio', () => {
     app = await testApp({ sites: 1, jobs: false });
   });
 
-  async function session(stdout: Writable, drainMs = 500) {
+  /** What waits for calls or for a client to read waits for longer than a test may take. */
+  const drainMs = 3_600_000;
+  async function session(stdout: Writable) {
     const stdin = new PassThrough();
     const stop = new AbortController();
     const core = await app.service.mcp();
@@ -247,7 +249,7 @@ describe('stdio', () => {
     process.on('warning', hear);
     const full = new Writable({ highWaterMark: 1, write: () => undefined });
     // If it waited for the client to read, this test would not end.
-    const { stdin, done, say } = await session(full, 3_600_000);
+    const { stdin, done, say } = await session(full);
     say(initialize);
     for (let id = 1; id <= 30; id++) say({ id, method: 'ping' });
     await expect.poll(() => full.listenerCount('drain')).toBeGreaterThan(10);

@@ -289,7 +289,7 @@ describe('the messages of MCP', () => {
       out += String(chunk);
     });
     const core = await app.service.mcp();
-    const served = serveStdio({ core, actor: LOCAL, signal: stop.signal, stdin, stdout, drainMs: 200 });
+    const served = serveStdio({ core, actor: LOCAL, signal: stop.signal, stdin, stdout });
     const hello = `{"jsonrpc":"2.0","id":"hello","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}\n`;
     const lines = [
       ...messages.filter(({ method }) => method !== 'initialize').map(({ message }) => message),
