@@ -1,4 +1,7 @@
-/** Entry point of the thread that checks the database file, see integrity.ts. It ends when the check is done. */
+/**
+ * Entry point of the thread that checks the database file, see integrity.ts. It ends when the check is done, or after the
+ * table at which it is told to.
+ */
 
 import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -17,6 +20,9 @@ const VALUE = /^(CHECK constraint failed|[\w-]+ value) in /;
 
 lowerPriority();
 const send = (message: IntegrityMessage) => parentPort?.postMessage(message);
+const stop = new AbortController();
+parentPort?.once('message', () => stop.abort());
+parentPort?.unref();
 let db: Db | undefined;
 try {
   db = await openDb(String(workerData), { mode: 'reader' });
@@ -25,13 +31,13 @@ try {
   for (const { name } of tables) {
     const began = performance.now();
     await check(db, String(name));
-    await pause(REST * (performance.now() - began));
+    await pause(REST * (performance.now() - began), undefined, { signal: stop.signal });
   }
   send({ done: true });
 } catch (error) {
-  if (!(error instanceof StorageError)) throw error;
+  if (!(error instanceof StorageError) && !stop.signal.aborted) throw error;
   // A missing or locked file is reported elsewhere.
-  if (error.kind === 'corrupt') {
+  if (error instanceof StorageError && error.kind === 'corrupt') {
     send({ table: null, problem: error.message });
     send({ done: true });
   }

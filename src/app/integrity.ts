@@ -12,6 +12,7 @@ export interface IntegrityCheck {
   reason(): string | null;
   /** Something failed that suggests damage: checks now, unless a check has just run. */
   checkSoon(): void;
+  /** Resolves once a check under way has read its table to the end. */
   close(): Promise<void>;
 }
 
@@ -75,7 +76,13 @@ export function startIntegrityCheck(db: string, log: Log): IntegrityCheck {
     async close() {
       closed = true;
       clearTimeout(timer);
-      await worker?.terminate();
+      const running = worker;
+      if (running === null) return;
+      // It is not terminated: native code that returns into a terminated thread aborts the whole process.
+      const ended = new Promise((resolve) => running.once('exit', resolve));
+      running.ref();
+      running.postMessage('stop');
+      await ended;
     },
   };
 }

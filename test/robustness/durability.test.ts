@@ -3,6 +3,7 @@
  * backup.
  */
 
+import { once } from 'node:events';
 import { copyFileSync, existsSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
@@ -66,6 +67,18 @@ describe('kill -9', () => {
     expect(acknowledged.length).toBeGreaterThanOrEqual(RUNS * 10);
     process.stderr.write(`${JSON.stringify({ runs: RUNS, acknowledged: acknowledged.length, lost: 0 })}\n`);
   });
+});
+
+it('a check of the file that is ended at any moment does not end the process', async () => {
+  const db = await openDb(urlOf('checked.db'));
+  // Each is read by a call of native code.
+  await db.batch(Array.from({ length: 200 }, (_, n) => ({ sql: `CREATE TABLE t${n} (a, b, c)`, args: [] })));
+  await db.close();
+  const checks = await program('integrity-ends');
+  const child = await checks.start({ db: urlOf('checked.db'), rounds: shortOrLong(10, 50) });
+  const ended = once(child, 'exit');
+  child.stdin?.write('.');
+  expect(await ended).toEqual([0, null]);
 });
 
 describe('storage that refuses', () => {

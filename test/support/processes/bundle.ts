@@ -24,6 +24,7 @@ async function bundle(root: string): Promise<void> {
     'monitor-runner': beside('monitor-runner.ts'),
     'tag-writer': beside('tag-writer.ts'),
     'failing-batch': beside('failing-batch.ts'),
+    'integrity-ends': beside('integrity-ends.ts'),
     'migrate-child': beside('../../store/migrate-child.ts'),
     'driver-fuzz-child': beside('../../store/driver-fuzz-child.ts'),
   };
