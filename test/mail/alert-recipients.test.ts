@@ -242,6 +242,26 @@ describe('a recipient', () => {
   });
 
   test.each([
+    ['telegram', { token: '12345:secret-token', chat_id: '-100' }],
+    ['ntfy', { token: 'tk_secret' }],
+  ])('of the type %s does not take its token to another server', async (type, more) => {
+    const elsewhere = await receiver();
+    const { data } = await add(type, more);
+    const path = type === 'ntfy' ? '/other' : '/';
+    const edit = (body: object) => app.rest(`PATCH /alerts/recipients/${data.id}/edit`, { body });
+    const refused = await edit({ url: `${elsewhere.url}${path}` });
+    expect([refused.status, refused.body.data.params.token]).toEqual([400, expect.stringContaining('only')]);
+    await app.rest(`POST /alerts/recipients/${data.id}/test`);
+    expect([box.received.length, elsewhere.received.length]).toEqual([1, 0]);
+    // On the same server it stays; elsewhere it is entered again.
+    expect((await edit({ url: `${box.url}${path}` })).status).toBe(200);
+    expect((await edit({ url: `${elsewhere.url}${path}`, token: 'another' })).status).toBe(200);
+    await app.rest(`POST /alerts/recipients/${data.id}/test`);
+    expect(JSON.stringify(elsewhere.received)).toContain('another');
+    expect(JSON.stringify(elsewhere.received)).not.toContain('secret');
+  });
+
+  test.each([
     [{ type: 'slack', name: 'x' }, 'url', 'needs url'],
     [{ type: 'telegram', name: 'x', token: '1:a' }, 'chat_id', 'needs chat_id'],
     [{ type: 'slack', name: 'x', url: 'https://hooks.example/x', token: 'abc' }, 'token', 'has no token'],

@@ -80,9 +80,9 @@ export async function editRecipient(ctx: Ctx, id: number, change: RecipientChang
   const before = await loadRecipient(ctx, id);
   const type = before.type as RecipientType;
   const parts = [change.url, change.secret, change.token, change.chat_id];
-  const target = parts.every((part) => part === undefined)
-    ? undefined
-    : await checkedTarget(ctx, type, targetOf(type, change, await ctx.store.alertRecipients.target(before)));
+  const stored = parts.every((part) => part === undefined) ? undefined : await ctx.store.alertRecipients.target(before);
+  const target = stored && (await checkedTarget(ctx, type, targetOf(type, change, stored)));
+  if (target !== undefined) requireTokenFor(target, stored, change);
   await checkSites(ctx, change.sites, JSON.parse(before.site_ids) as number[]);
   const fields = fieldsOf(change);
   checkQuietHours({ ...before, ...fields });
@@ -202,6 +202,14 @@ async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget)
   const refusal = await ctx.webhooks.refusal(url.href);
   if (refusal !== null) throw wrong('url', refusal, 'Use a public address, or set SITEFLEET_ALLOW_PRIVATE_SITES=1.');
   return { ...target, url: url.href };
+}
+
+/** A stored token is sent to the server it was entered for, and to no other: nobody reads it by a change of the URL. */
+function requireTokenFor({ url }: AlertTarget, before: AlertTarget | undefined, { token }: RecipientChange): void {
+  if (before?.token === undefined || token !== undefined) return;
+  const { origin } = new URL(before.url);
+  if (new URL(url).origin === origin) return;
+  throw wrong('token', `The stored token is for ${origin} only.`, 'Send token again, or null for none.');
 }
 
 /** An error that names the field, as the schemas do. */
