@@ -1,9 +1,9 @@
 import { lookup as systemLookup } from 'node:dns';
 import { Resolver } from 'node:dns/promises';
 import { isIP } from 'node:net';
+import { Slots } from '../../runtime/slots.js';
 import { mayReach, type PrivateReach } from '../public-address.js';
 import { StepFailure } from './failure.js';
-import { Slots } from './slots.js';
 
 export interface Address {
   address: string;

@@ -1,5 +1,5 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { Slots } from './slots.js';
+import { Slots } from '../../runtime/slots.js';
 
 /** A registry that asked us to pause, and until when. */
 export class Paused extends Error {
