@@ -10,11 +10,14 @@ import {
   createChildSites,
   type PacedChildSites,
 } from '../../src/outbound/child/create.js';
+import { lookupIn } from '../../src/outbound/child/wire/resolve.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
+import { NameLookup } from '../../src/outbound/name-lookup.js';
 import { closing } from '../support/cleanup.js';
 import { ALWAYS } from '../support/dates.js';
 import { handClock } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
+import { nameServer } from '../support/name-server.js';
 
 let key = '';
 
@@ -465,6 +468,20 @@ describe('addresses', () => {
       wp_version: '7.1.4',
     });
     expect(asked).toEqual(['shop.example']);
+  });
+
+  it('finds a site although the name servers of many others are silent', async () => {
+    const { url } = await site((response) => response.end(frame(stats)));
+    const servers = await nameServer({ 'good.example': '127.0.0.1' });
+    const sites = children({ lookup: lookupIn(new NameLookup([servers.address])), concurrency: 50 });
+    const control = new AbortController();
+    const names = Array.from({ length: 12 }, (_, i) => `site${i}.dead.example`);
+    const dead = names.map((name) => sites.visit(at(`http://${name}/`), { signal: control.signal }).catch(() => null));
+    await expect.poll(() => new Set(servers.asked).size).toBe(names.length);
+    const answer = await sites.stats(at(`http://good.example:${new URL(url).port}/`), request);
+    expect(answer).toMatchObject({ wp_version: '7.1.4' });
+    control.abort();
+    await Promise.all(dead);
   });
 
   it('says so when a name does not resolve', async () => {

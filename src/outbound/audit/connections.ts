@@ -3,9 +3,10 @@
 import { Agent, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
+import type { ResolvedAddress } from '../name-lookup.js';
 import { dial } from '../probe/dial.js';
 import { StepFailure } from '../probe/failure.js';
-import { type Address, type Lookup, Names } from '../probe/names.js';
+import { type Lookup, Names } from '../probe/names.js';
 import type { PrivateReach } from '../public-address.js';
 
 export interface OutletParts {
@@ -42,7 +43,7 @@ const COUNT_EVERY_MS = 100;
 
 /** The names of one run, each resolved once: many connections go to few hosts. */
 class NamesOfRun extends Names {
-  readonly #known = new Map<string, Promise<{ addresses: readonly Address[]; ms: number | null }>>();
+  readonly #known = new Map<string, Promise<{ addresses: readonly ResolvedAddress[]; ms: number | null }>>();
   readonly #max: number;
 
   constructor(parts: OutletParts, max: number) {
@@ -50,7 +51,7 @@ class NamesOfRun extends Names {
     this.#max = max;
   }
 
-  override resolve(host: string): Promise<{ addresses: readonly Address[]; ms: number | null }> {
+  override resolve(host: string): Promise<{ addresses: readonly ResolvedAddress[]; ms: number | null }> {
     let answer = this.#known.get(host);
     if (answer === undefined) {
       if (this.#known.size >= this.#max) return Promise.reject(new StepFailure('dns', 'Too many host names.'));

@@ -1,14 +1,9 @@
-import { lookup as systemLookup } from 'node:dns';
 import { isIP } from 'node:net';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
+import { NameLookup, type ResolvedAddress } from '../../name-lookup.js';
 import { mayReach, type PrivateReach } from '../../public-address.js';
 import { ChildFailure } from '../failure.js';
 import { blockedAddress } from './site-url.js';
-
-export interface ResolvedAddress {
-  address: string;
-  family: 4 | 6;
-}
 
 /** Resolves a name to addresses; rejects if there are none. The system's resolver by default, another in tests. */
 export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
@@ -16,9 +11,6 @@ export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
 const CAPACITY = 20_000;
-/** The system resolver runs in a small thread pool: more parallel lookups only make each appear slow. */
-const PARALLEL = 4;
-
 interface Entry {
   until: number;
   answer: Promise<readonly ResolvedAddress[]>;
@@ -34,8 +26,6 @@ export class Resolver {
   readonly #timeoutMs: number;
   readonly #now: () => number;
   readonly #entries = new Map<string, Entry>();
-  readonly #waiting: (() => void)[] = [];
-  #running = 0;
   /** 4 = IPv4 only (the force-IPv4 setting), 0 = any. */
   family: 0 | 4 = 0;
 
@@ -46,7 +36,7 @@ export class Resolver {
     now: () => number;
   }) {
     this.#allowPrivate = options.allowPrivate;
-    this.#lookup = options.lookup ?? system;
+    this.#lookup = options.lookup ?? lookupIn(new NameLookup());
     this.#timeoutMs = options.timeoutMs;
     this.#now = options.now;
   }
@@ -86,8 +76,6 @@ export class Resolver {
   }
 
   async #ask(host: string): Promise<readonly ResolvedAddress[]> {
-    if (this.#running >= PARALLEL) await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    else this.#running++;
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(unknownHost(host, 'could not be resolved in time')), this.#timeoutMs);
@@ -98,9 +86,6 @@ export class Resolver {
       throw cause instanceof ChildFailure ? cause : unknownHost(host, 'could not be resolved', cause);
     } finally {
       clearTimeout(timer);
-      const next = this.#waiting.shift();
-      if (next === undefined) this.#running--;
-      else next();
     }
   }
 }
@@ -112,11 +97,7 @@ function unknownHost(host: string, what: string, cause?: unknown): ChildFailure 
   });
 }
 
-function system(hostname: string): Promise<readonly ResolvedAddress[]> {
-  return new Promise((resolve, reject) => {
-    systemLookup(hostname, { all: true, order: 'verbatim' }, (error, addresses) => {
-      if (error !== null) reject(error);
-      else resolve(addresses.map((one) => ({ address: one.address, family: one.family === 6 ? 6 : 4 })));
-    });
-  });
+/** The name servers first: a name that they leave without an answer may still be in the hosts file. */
+export function lookupIn(names: NameLookup): Lookup {
+  return async (host) => (await names.askServers(host).catch(() => null)) ?? names.askSystem(host);
 }
