@@ -173,8 +173,8 @@ const CODES = {
   ],
   svc_still_running: [
     504,
-    'The site is slow. The call ran out of time, and a job continues the work.',
-    'Follow the job with get-batch-job-status-v1. Until it ends, repeating the call returns the same job.',
+    'The site did not answer in time, which does not mean that it is down. If the answer names a job, it continues the work.',
+    'Follow the job with get-batch-job-status-v1: until it ends, repeating the call returns the same job. Without a job, try again later.',
   ],
   svc_site_refused: [502, 'The site refused the request.', LOOK_AT_SITE],
   svc_child_version_outdated: [400, "The site's MainWP Child plugin is outdated.", 'Update it on the site, then sync.'],

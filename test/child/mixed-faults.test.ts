@@ -106,7 +106,7 @@ describe('100 sites, 35 of them broken', () => {
       'total_synced',
       {
         offline: 'svc_site_offline',
-        hang: 'svc_site_offline',
+        hang: 'svc_still_running',
         http500: 'svc_sync_failed',
         // A firewall that protects only the admin side lets visitors through.
         firewall: 'svc_sync_failed',
@@ -120,7 +120,7 @@ describe('100 sites, 35 of them broken', () => {
       'total_reconnected',
       {
         offline: 'svc_reconnect_failed',
-        hang: 'svc_reconnect_failed',
+        hang: 'svc_still_running',
         http500: 'svc_reconnect_failed',
         firewall: 'svc_reconnect_failed',
         outdated: 'svc_child_version_outdated',

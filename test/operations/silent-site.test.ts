@@ -23,6 +23,7 @@ interface Silent extends McpApp {
   mcp(name: string, input?: object): Promise<Answer>;
   run(name: string, input?: object): Promise<Answer>;
   rest(path: string, body?: object): Promise<Answer>;
+  get(path: string): Promise<Answer>;
   /** The status of a job that has ended. */
   ended(jobId: string): Promise<Answer>;
 }
@@ -61,6 +62,10 @@ async function silentApp(): Promise<Silent> {
     });
     return (await reply.json()) as Answer;
   };
+  const get = async (path: string) => {
+    const authorization = path.startsWith('/v2') ? made.all : LOGIN;
+    return (await (await fetch(new URL(path, made.url), { headers: { authorization } })).json()) as Answer;
+  };
   const mcp = async (name: string, input: object = OF) => {
     const result = await driver.call(`svc-${name}-v1`, { ...input });
     return result.isError === true ? { message: textOf(result) } : result.structuredContent;
@@ -68,6 +73,7 @@ async function silentApp(): Promise<Silent> {
   return Object.assign(made, {
     site,
     mcp,
+    get,
     run: (name: string, input: object = OF) => post(`/abilities/svc/${name}-v1/run`, { input }),
     rest: (path: string, body: object = {}) => post(`/v2${path}`, body),
     ended: async (jobId: string) => {
@@ -268,5 +274,65 @@ describe('a site that answers after the call', () => {
     const status = await app.ended(jobOf(answer));
     expect(status).toMatchObject({ status: 'completed', summary: { total_updated: 3, total_errors: 0 } });
     expect(status.items.map(({ type }: Answer) => type)).toEqual(['core', 'plugin', 'plugin']);
+  });
+});
+
+describe('a site that does not answer in time is not called offline', () => {
+  const NEW_POST = { post_title: 'T', post_content: 'C', post_status: 'draft' };
+  const listed = { errors: [{ site_id: 1, code: 'svc_still_running' }] };
+  const late = { code: 'svc_still_running', data: { status: 504 } };
+  const reads: [string, (app: Silent) => Promise<Answer>, object][] = [
+    ['sync-sites over MCP', (app) => app.mcp('sync-sites', {}), listed],
+    ['sync-sites', (app) => app.run('sync-sites', {}), listed],
+    ['sync over REST', (app) => app.rest('/sites/1/sync'), late],
+    ['a security check over REST', (app) => app.get('/v2/sites/1/security'), late],
+    [
+      'reconnect-site over MCP',
+      (app) => app.mcp('reconnect-site'),
+      { message: expect.stringMatching(/still_running/) },
+    ],
+    ['posts over REST', (app) => app.get('/v2/posts'), listed],
+    ['one post over REST', (app) => app.get('/v2/posts/1/1'), late],
+    ['a new post over REST', (app) => app.rest('/posts/1/create', NEW_POST), late],
+    ['comments over REST', (app) => app.get('/v2/comments?status=all'), listed],
+    ['comments of one site over REST', (app) => app.get('/v2/comments/1'), late],
+    ['list-comments', (app) => app.get('/abilities/svc/list-comments-v1/run'), listed],
+    ['list-posts', (app) => app.get('/abilities/svc/list-posts-v1/run'), listed],
+  ];
+  it.each(reads)('%s', async (_, read, told) => {
+    const app = await silentApp();
+    app.site.faults.hang = true;
+    expect(await read(app)).toMatchObject(told);
+  });
+
+  it('nor disconnected, however often: what a visit found stands beside the status', async () => {
+    const app = await silentApp();
+    const held = holdBack(app.site, /^stats$/);
+    for (const _ of ['once', 'again', 'and again']) await app.run('sync-sites', {});
+    held.letGo();
+    app.site.faults.http500 = true;
+    await app.run('check-site');
+    const seen = { id: 1, status: 'connected', last_check: { reachable: false, http_status: 500 } };
+    expect(await app.mcp('get-site')).toMatchObject(seen);
+    expect((await app.get('/abilities/svc/list-sites-v1/run')).items).toMatchObject([seen]);
+    expect((await app.get('/v2/sites/1')).data).toMatchObject({ id: 1, status: 'connected' });
+    expect((await app.get('/v2/sites')).data).toMatchObject([{ id: 1, status: 'connected' }]);
+  });
+
+  it('nor offline by the error of a check', async () => {
+    const app = await silentApp();
+    app.site.faults.hang = true;
+    Object.assign(app.app.service.config, { batch_threshold: 0 });
+    const { job_id } = await app.run('check-sites', {});
+    expect(await app.ended(job_id)).toMatchObject({
+      errors: [{ code: 'svc_still_running', message: 'The front page did not answer in time.' }],
+    });
+  });
+
+  it('and one that refuses connections still is', async () => {
+    const app = await silentApp();
+    app.site.faults.offline = true;
+    expect(await app.run('sync-sites', {})).toMatchObject({ errors: [{ site_id: 1, code: 'svc_site_offline' }] });
+    expect(await app.mcp('get-site')).toMatchObject({ status: 'disconnected' });
   });
 });

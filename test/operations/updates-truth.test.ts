@@ -659,7 +659,7 @@ describe('a call on a slow site', () => {
     expect(await app.call('get-site', OF)).toMatchObject({ status: 'connected' });
   });
 
-  it('disconnects a site whose syncs get no answer in time only at the second in a row', async () => {
+  it('does not disconnect a site whose syncs get no answer in time', async () => {
     const status = async () => (await app.call('get-site', OF)).status;
     /** It answers, but too late for any sync. */
     const slow = () => {
@@ -673,22 +673,8 @@ describe('a call on a slow site', () => {
     slow();
     expect((await app.call('sync-sites', { site_ids_or_domains: [1] })).errors).toMatchObject([{ site_id: 1 }]);
     expect(await status()).toBe('connected');
-    // Any answer of the child in between shows that it is reachable.
-    quick();
-    await app.call('deactivate-site-plugins', {
-      ...OF,
-      slugs: ordinary(site)
-        .slice(0, 1)
-        .map(({ slug }) => slug),
-    });
-    slow();
     await app.call('sync-sites', { site_ids_or_domains: [1] });
-    expect(await status()).toBe('connected');
-    await app.call('sync-sites', { site_ids_or_domains: [1] });
-    expect(await app.call('get-site', OF)).toMatchObject({
-      status: 'disconnected',
-      status_reason: expect.stringContaining('did not answer within'),
-    });
+    expect(await app.call('get-site', OF)).toMatchObject({ status: 'connected', status_reason: null });
     // A site that refuses connections is not slow.
     quick();
     await app.call('sync-sites', { site_ids_or_domains: [1] });
@@ -751,7 +737,7 @@ describe('a call on a slow site', () => {
     };
     await expect
       .poll(after)
-      .toMatchObject({ code: 'svc_site_offline', advice: expect.stringContaining('Nothing was changed') });
+      .toMatchObject({ code: 'svc_still_running', advice: expect.stringContaining('Nothing was changed') });
     expect(await app.cell('SELECT count(*) FROM job')).toBe(0);
     release();
     await busy;

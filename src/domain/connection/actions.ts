@@ -36,7 +36,7 @@ export async function syncOne(ctx: Ctx, site: SiteRow): Promise<SiteRow> {
 export async function reconnectReleased(ctx: Ctx, site: SiteRow): Promise<void> {
   if (site.status === 'connected') return;
   await run(ctx, site, reconnectHandler, {}).catch((error: ServiceError) => {
-    throw error.code === 'svc_still_running' ? error : notReconnected(site.id, error);
+    throw error.data.job_id !== undefined ? error : notReconnected(site.id, error);
   });
 }
 

@@ -3,7 +3,7 @@
 import type { VisitOptions } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
-import type { LoadedSite } from '../sites/load.js';
+import { isLate, type LoadedSite } from '../sites/load.js';
 
 export interface CheckResult {
   site_id: number;
@@ -14,6 +14,8 @@ export interface CheckResult {
   http_status: number;
   /** WordPress' maintenance page: neither up nor down. */
   maintenance: boolean;
+  /** It took the request, and did not answer in time. */
+  late: boolean;
 }
 
 /** Up: a normal response, or a redirect to another site. Redirects within the site were followed before. */
@@ -64,5 +66,6 @@ export async function checkSite(
     response_time_ms,
     http_status,
     maintenance,
+    late: isLate(visit.failure),
   };
 }

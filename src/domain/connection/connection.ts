@@ -303,6 +303,7 @@ export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<v
 function reconnectError(error: ServiceError, siteId: number): ServiceError {
   if (
     error.code === 'svc_cancelled' ||
+    error.code === 'svc_still_running' ||
     error.code === 'svc_internal_error' ||
     error.code === 'svc_child_version_outdated' ||
     error.code === 'svc_site_on_trial'

@@ -45,15 +45,15 @@ export const checkHandler: JobHandler<NoParams, CheckResult> = {
   type: 'check',
   failure: 'svc_check_failed',
   run: (ctx, target) => checkSite(ctx, target),
-  outcomeOf({ reachable, http_status, response_time_ms, maintenance }) {
+  outcomeOf({ reachable, http_status, response_time_ms, maintenance, late }) {
     const items = [{ done: reachable, facts: { reachable, http_status, response_time_ms } }];
     if (reachable) return { failed: false, code: '', message: '', items };
     const message = maintenance
       ? "The front page shows WordPress' maintenance page."
       : http_status === 0
-        ? 'The front page did not answer.'
+        ? `The front page did not answer${late ? ' in time' : ''}.`
         : `The front page answered with HTTP ${http_status}.`;
-    return { failed: true, code: 'svc_site_offline', message, items };
+    return { failed: true, code: late ? 'svc_still_running' : 'svc_site_offline', message, items };
   },
 };
 

@@ -120,7 +120,7 @@ export async function readFromSites<T>(
       const late = deadline.signal.aborted && code === 'svc_cancelled';
       errors.push({
         site_id: site.id,
-        ...(late ? { code: 'svc_site_offline', message: TOO_LATE } : { code, message }),
+        ...(late ? { code: 'svc_still_running', message: TOO_LATE } : { code, message }),
       });
     }
   });

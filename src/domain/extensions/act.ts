@@ -10,7 +10,7 @@ import { closeOpen, FINISHED_LATER, keepOpen } from '../connection/open-changes.
 import { fetchSnapshot } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { CHILD_AGENT, installedBySlug, listOf, MUST_USE } from '../sites/inventory.js';
-import { isLate, type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
+import { type LoadedSite, requireConnection, requireWritable, siteCallError } from '../sites/load.js';
 
 export type ExtensionAction = 'activate' | 'deactivate' | 'delete';
 
@@ -128,7 +128,7 @@ async function reportOutcome(
 /** The error for a change that may still take effect: not reported as a failure. */
 function notKnownYet({ code, message, cause }: ServiceError): ServiceError {
   return new ServiceError(
-    code === 'svc_site_offline' && !isLate(cause) ? code : 'svc_still_running',
+    code === 'svc_site_offline' ? code : 'svc_still_running',
     `It is not known yet whether it took effect. ${message} ${FINISHED_LATER}`,
     { data: { unknown: true }, cause },
   );
@@ -153,7 +153,7 @@ async function knownSlugs(
     // The site answered, but not as expected: for this call that is a failed action, not a failed sync.
     if (failure.code === 'svc_sync_failed')
       return { known, failure: new ServiceError(FAILURE[action], failure.message) };
-    if (failure.code === 'svc_site_offline') return { known, failure };
+    if (failure.code === 'svc_site_offline' || failure.code === 'svc_still_running') return { known, failure };
     throw failure;
   }
   return { known: await read(), failure: null };

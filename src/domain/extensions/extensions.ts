@@ -56,7 +56,7 @@ export async function actNow(ctx: Ctx, target: LoadedSite, change: ExtensionPara
     const { result } = await runOnOne(ctx, extensionHandler, target.site, change);
     return result;
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
+    if (!(error instanceof ServiceError) || error.data.job_id === undefined) throw error;
     const { code, message } = error;
     const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
     return { done: [], errors: change.slugs.map((slug) => ({ slug, code, message })), job_id, status_url };

@@ -113,14 +113,14 @@ export function requireConnection(target: LoadedSite): SiteConnection {
   });
 }
 
-/** The site could not be reached at all, as opposed to an unexpected response. */
+/** The site could not be reached at all, as opposed to a late or an unexpected response. */
 const UNREACHED: ReadonlySet<string> = new Set(['unreachable', 'timed_out', 'tls', 'blocked_address']);
 
 /** Statuses of a gateway that timed out. */
 const GATEWAY_LATE: ReadonlySet<number> = new Set([408, 504, 524]);
 
 /** The request reached the site, but no response arrived in time: the site may be merely slow. */
-export function isLate(failure: unknown): failure is ChildFailure {
+export function isLate(failure: unknown): boolean {
   if (!(failure instanceof ChildFailure)) return false;
   const { kind, mayHaveRun, httpStatus } = failure;
   return (kind === 'timed_out' && mayHaveRun) || (kind === 'unframed' && GATEWAY_LATE.has(httpStatus));
@@ -146,9 +146,11 @@ export function siteCallError(error: unknown, siteId: number, otherwise: ErrorCo
   const code: ErrorCode =
     error.kind === 'outdated'
       ? 'svc_child_version_outdated'
-      : UNREACHED.has(error.kind)
-        ? 'svc_site_offline'
-        : otherwise;
+      : isLate(error)
+        ? 'svc_still_running'
+        : UNREACHED.has(error.kind)
+          ? 'svc_site_offline'
+          : otherwise;
   return new ServiceError(code, error.message, {
     ...(error.advice === '' ? {} : { advice: error.advice }),
     data: { site_id: siteId, failure: error.kind },

@@ -1,16 +1,14 @@
 /** Checks whether a site still works after updates: by a visit of its front page, and by the child's answers. */
 
 import { siteWord } from '../../../schemas/site-text.js';
-import type { ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { ServiceError } from '../../runtime/errors.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { inMaintenance, patienceMs, sinceThen, statusOf } from '../connection/attempt.js';
 import { type CheckResult, checkSite } from '../connection/check.js';
 import type { Ctx } from '../context.js';
 import { visitAfterUpdate } from '../settings/effects.js';
 import type { LoadedSite } from '../sites/load.js';
-import { type Applied, type ApplyError, type ApplyResult, BROKE, failed } from './results.js';
-
-const OFFLINE: ErrorCode = 'svc_site_offline';
+import { type Applied, type ApplyError, type ApplyResult, BROKE, codeOfSilence, failed } from './results.js';
 
 /**
  * Checks a site after updates. If it has been down since, none of them was a success: each is an error, with its
@@ -40,7 +38,7 @@ export async function inspectSite(
   }
   if (wrong === null || known) return { updated, errors: [] };
   if (!wrong.down || updated.length === 0)
-    return { updated, errors: [failed(target, 'site', '', OFFLINE, wrong.message)] };
+    return { updated, errors: [failed(target, 'site', '', codeOfSilence(silence), wrong.message)] };
   return { updated: [], errors: updated.map((item) => brokeSite(target, item, updated.length + unseen.length, wrong)) };
 }
 

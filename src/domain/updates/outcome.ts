@@ -27,6 +27,7 @@ export function outcomeOfUpdates({
   const unseen = UNSEEN.find((code) => errors.every((error) => error.code === code));
   if (updated.length === 0 && unseen !== undefined) return { ...outcome, code: unseen, message: first.message };
   if (errors.some(({ code }) => code === BROKE)) return { ...outcome, code: BROKE };
-  const silent = errors.some(({ type }) => type === 'site');
-  return { ...outcome, code: silent ? 'svc_site_offline' : 'svc_update_failed' };
+  const silent = errors.find(({ type }) => type === 'site');
+  const code = silent === undefined ? undefined : (UNSEEN.find((known) => known === silent.code) ?? 'svc_site_offline');
+  return { ...outcome, code: code ?? 'svc_update_failed' };
 }

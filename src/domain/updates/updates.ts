@@ -252,7 +252,7 @@ export async function updateExtensions(ctx: Ctx, ref: SiteRef, kind: 'plugin' | 
 
 /** Nothing of it is done yet: returned as an answer nevertheless, with an item in its errors. */
 function stillOpen(target: LoadedSite, error: unknown): UpdateAnswer {
-  if (!(error instanceof ServiceError) || error.code !== 'svc_still_running') throw error;
+  if (!(error instanceof ServiceError) || error.data.job_id === undefined) throw error;
   const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
   return { updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
 }

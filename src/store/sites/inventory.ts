@@ -90,8 +90,8 @@ export function createInventory(db: Db) {
 
     /**
      * Stores a failed sync: the reason, and the time of the attempt. The last known versions stay (operations §11.15).
-     * @param failure `message` with the site's words quoted; `late` = no answer arrived in time, which says something
-     * about the connection only if the previous attempt failed as well
+     * @param failure `message` with the site's words quoted; `late` = no answer arrived in time, which says nothing about
+     * the connection: only the time of the attempt is stored
      * @param since as in `save`
      */
     async saveFailure(
@@ -100,12 +100,12 @@ export function createInventory(db: Db) {
       now: number,
       since?: SyncStart,
     ): Promise<boolean> {
-      const again = late
-        ? " AND EXISTS (SELECT 1 FROM site_detail d WHERE d.site_id = site.id AND d.sync_error_code <> '')"
-        : '';
+      const attempted = sql('UPDATE site_detail SET last_attempt = ? WHERE site_id = ?', now, siteId);
+      if (late) return storeUnlessSynced(db, siteId, since, [attempted]);
       return storeUnlessSynced(db, siteId, since, [
-        sql(`UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?${again}`, message, siteId, message),
-        sql('UPDATE site_detail SET last_attempt = ?, sync_error_code = ? WHERE site_id = ?', now, code, siteId),
+        sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
+        attempted,
+        sql('UPDATE site_detail SET sync_error_code = ? WHERE site_id = ?', code, siteId),
         stampStatus(now),
       ]);
     },

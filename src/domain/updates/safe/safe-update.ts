@@ -81,7 +81,7 @@ async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams
   } catch (error) {
     if (!limit.signal.aborted || ctx.signal.aborted) throw error;
     throw new ServiceError(
-      'svc_site_offline',
+      'svc_still_running',
       `The plan for site ${target.site.id} was not finished within the time limit of a call.`,
       {
         advice: 'Nothing was changed. Plan fewer items with specific_items, or try again later.',
