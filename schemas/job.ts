@@ -49,6 +49,10 @@ export const jobStatus = once(() =>
     type: z.enum(JOB_TYPES),
     status: z.enum(['queued', 'processing', 'completed', 'failed']),
     progress: z.number().int().min(0).max(100),
+    in_progress: z
+      .object({ sites: z.number().int(), items_done: z.number().int(), items_total: z.number().int() })
+      .optional()
+      .describe('Updates under way. Those that a site got in one request are done together.'),
     processed: z.number().int(),
     total: z.number().int(),
     succeeded: z.number().int(),

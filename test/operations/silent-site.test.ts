@@ -336,3 +336,88 @@ describe('a site that does not answer in time is not called offline', () => {
     expect(await app.mcp('get-site')).toMatchObject({ status: 'disconnected' });
   });
 });
+
+describe('a site whose own update job runs', () => {
+  it.each(['in maintenance', 'without an answer'])('is not disconnected while it is %s', async (how) => {
+    const app = await silentApp();
+    const { child } = app.app.ctx();
+    child.configure({ callTimeoutMs: 600_000, updateTimeoutMs: 600_000 });
+    Object.assign(app.app.service.config, { batch_threshold: 0, site_timeout_ms: 600_000 });
+    const { job_id } = await app.run('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
+    // The connection breaks in the middle of the update. The site is read until it answers; one of these reads waits.
+    let reads = how === 'in maintenance' ? 0 : 1;
+    let letGo = () => {};
+    const waits = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    let arrived = () => {};
+    const second = new Promise<void>((resolve) => {
+      arrived = resolve;
+    });
+    app.site.faults = {
+      dieMidUpdate: true,
+      ...(how === 'in maintenance' ? { maintenanceAfterUpdate: true } : {}),
+      latencyMs: (name) => {
+        if (name !== 'stats') return 0;
+        reads += 1;
+        if (reads !== 2) return 0;
+        arrived();
+        return waits;
+      },
+    };
+    const ended = app.ended(job_id);
+    await Promise.race([second, ended]);
+    app.site.faults.offline = how === 'without an answer';
+    const connected = { id: 1, status: 'connected' };
+    expect(await app.mcp('get-site')).toMatchObject(connected);
+    // A visit by someone who does not know of the update.
+    await app.run('check-site');
+    expect((await app.get('/v2/sites/1')).data).toMatchObject(connected);
+    app.site.faults = {};
+    letGo();
+    expect(await ended).toMatchObject({ job_id, status: 'completed' });
+    expect(await app.mcp('get-site')).toMatchObject(connected);
+  });
+});
+
+describe('a child whose version is not known', () => {
+  it.each<[string, (app: Silent) => Promise<Answer>]>([
+    ['over MCP', (app) => app.mcp('update-site-plugins')],
+    ['by the run endpoint', (app) => app.run('run-updates', { types: ['plugins'] })],
+    ['over REST', (app) => app.rest('/updates/1/update/plugins')],
+    ['over REST, a comment', (app) => app.get('/v2/comments/1')],
+  ])('is not called outdated: %s', async (_, call) => {
+    const app = await silentApp();
+    await app.app.db.run("UPDATE site_detail SET child_version = ''");
+    const answer = JSON.stringify(await call(app));
+    expect(answer).not.toMatch(/outdated|unknown version/);
+    expect(answer).not.toContain('"errors":[{');
+    expect(answer).not.toMatch(/"code"/);
+  });
+});
+
+describe('the progress of an update job on one site', () => {
+  it('counts its updates, as far as their outcome is known', async () => {
+    const app = await silentApp();
+    const { child } = app.app.ctx();
+    child.configure({ callTimeoutMs: 600_000, updateTimeoutMs: 600_000 });
+    Object.assign(app.app.service.config, { batch_threshold: 0, site_timeout_ms: 600_000 });
+    const { job_id } = await app.run('update-all', {});
+    const held = holdBack(app.site, /^upgradeplugintheme$/);
+    const ended = app.ended(job_id);
+    await Promise.race([held.waiting, ended]);
+    // WordPress is done; two plugins are under way in one request; a theme and a translation wait for them.
+    const told = {
+      status: 'processing',
+      progress: 20,
+      processed: 0,
+      in_progress: { sites: 1, items_done: 1, items_total: 5 },
+    };
+    await expect.poll(() => app.mcp('get-batch-job-status', { job_id })).toMatchObject(told);
+    expect(await app.get(`/v2/jobs/${job_id}`)).toMatchObject(told);
+    held.letGo();
+    const status = await ended;
+    expect(status).toMatchObject({ status: 'completed', progress: 100, processed: 1 });
+    expect(status).not.toHaveProperty('in_progress');
+  });
+});

@@ -142,9 +142,9 @@ describe('a look that comes too late', () => {
     expect(await inventory.save({ ...before, content_hash: '' }, news, 5, true, since)).toBe(true);
     const old = { plugins: [{ slug: 'old/old.php', name: 'Old', version: '1', active: true }], themes: [] };
     expect(await inventory.save({ ...before, content_hash: '' }, old as never, 4, true, since)).toBe(false);
-    expect(await inventory.saveFailure(id, { code: 'svc_sync_failed', message: 'late', late: false }, 4, since)).toBe(
-      false,
-    );
+    expect(
+      await inventory.saveFailure(id, { code: 'svc_sync_failed', message: 'late', late: false, own: false }, 4, since),
+    ).toBe(false);
     const { extensions } = await inventory.read(id);
     expect(extensions).toEqual([]);
     expect((await sites.records([id]))[0]).toMatchObject({

@@ -195,6 +195,8 @@ export const en = {
     withFailures: 'Done, with failures',
     running: (jobs: number, done: number, total: number) =>
       `${plural(jobs, 'job', 'jobs')} running: ${done} of ${total} sites`,
+    underWay: (done: number, total: number) =>
+      `In progress: ${done} of ${plural(total, 'update', 'updates')} had their turn`,
     none: 'No jobs in the last 24 hours',
     noneText: 'Work on many sites becomes a job, which continues while you are away.',
     what: 'Job',

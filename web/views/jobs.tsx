@@ -127,6 +127,7 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
             errors,
             started_at,
             completed_at,
+            in_progress,
             job_error_message,
           } = withEvent({ ...found, job_id: id }, event);
           const open = status === 'queued' || status === 'processing';
@@ -139,6 +140,9 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
                 </span>
               </p>
               <Progress done={processed} failed={failed} total={total} label={t.jobs.type[found.type]} />
+              {open && in_progress !== undefined && (
+                <p class="muted">{t.jobs.underWay(in_progress.items_done, in_progress.items_total)}</p>
+              )}
               {job_error_message !== undefined && <p class="problem">{job_error_message}</p>}
               {write && open && (
                 <div class="row">

@@ -127,7 +127,7 @@ async function runAndStore(
 }
 
 async function runSite(
-  ctx: Ctx,
+  whole: Ctx,
   job: JobRow,
   handler: JobHandler<object, unknown>,
   site: LoadedSite | undefined,
@@ -135,6 +135,13 @@ async function runSite(
   entry: ChunkSite,
 ): Promise<(SiteOutcome & { unfinished?: boolean }) | null> {
   if (site === undefined) return failedWith('svc_site_not_found', 'The site was removed before its turn came.');
+  const ctx: Ctx = {
+    ...whole,
+    progress: ({ done, total }) =>
+      void whole.store.jobs
+        .itemsDone(job, entry.position, done, total)
+        .catch((err: unknown) => whole.log.warn({ err, job_id: job.id }, 'the progress of a job could not be stored')),
+  };
   try {
     const result =
       entry.resumed && handler.resume !== undefined

@@ -114,12 +114,16 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
   }
   const processed = job.succeeded + job.failed;
   const timedOut = job.timed_out === 1;
+  const { known_sites: sites, items_done, items_planned: items_total } = job;
   return {
     job_id: job.id,
     type: job.type,
     status: job.status,
     progress:
-      job.status === 'completed' || job.total === 0 ? 100 : Math.min(100, Math.round((100 * processed) / job.total)),
+      job.status === 'completed' || job.total === 0
+        ? 100
+        : Math.min(sites === 0 ? 100 : 99, Math.round((100 * (processed + job.part)) / job.total)),
+    ...(sites === 0 ? {} : { in_progress: { sites, items_done, items_total } }),
     processed,
     total: job.total,
     succeeded: job.succeeded,

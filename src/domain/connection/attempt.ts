@@ -4,7 +4,7 @@ import { ChildFailure, GATEWAY_LOST, type Snapshot } from '../../outbound/child/
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
-import { fetchSnapshot, OURS, storeSnapshot } from './sync.js';
+import { fetchSnapshot, OURS, storeFailure, storeSnapshot } from './sync.js';
 
 /** The answer to a change, or a failure after which it may still have happened. */
 export interface Attempt<T> {
@@ -105,6 +105,19 @@ export async function readUntil(
   expected: (seen: Snapshot) => boolean,
   longest?: number,
   progressOf: () => Promise<UpdateProgress> = async () => 'unknown',
+): Promise<Seen> {
+  const seen = await pollUntil(ctx, target, expected, longest, progressOf);
+  // While the site was waited for, silence was part of the change; now it is its state.
+  if (seen.silence !== null) await storeFailure(ctx, target.site.id, seen.silence, { own: true });
+  return seen;
+}
+
+async function pollUntil(
+  ctx: Ctx,
+  target: LoadedSite,
+  expected: (seen: Snapshot) => boolean,
+  longest: number | undefined,
+  progressOf: () => Promise<UpdateProgress>,
 ): Promise<Seen> {
   const began = ctx.clock.elapsed();
   const wait = Math.min(longest ?? Number.POSITIVE_INFINITY, ctx.config.update_wait_ms);

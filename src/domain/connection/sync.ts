@@ -57,8 +57,8 @@ export async function askSnapshot(
 
 /**
  * Fetches and stores a snapshot, even of a disconnected site; see `Since` for the guard.
- * @param patienceMs time limit for a sync after a change, instead of a sync's own. A timeout is then reported but not
- * held against the site, which may be at work
+ * @param patienceMs time limit for a sync after a change, instead of a sync's own. Its failure is not stored: the site may
+ * be at work on the change
  */
 export async function fetchSnapshot(
   ctx: Ctx,
@@ -80,14 +80,24 @@ export async function fetchSnapshot(
   } catch (error) {
     const failure = siteCallError(error, site.id, 'svc_sync_failed');
     if (failure.code === 'svc_storage_unavailable') throw failure;
-    const late = isLate(failure.cause);
-    const { code, message } = failure;
-    // A cancelled call says nothing about the site.
-    if (code !== 'svc_cancelled' && !(late && patienceMs !== undefined))
-      await ctx.store.inventory.saveFailure(site.id, { code, message, late }, ctx.clock.now(), since);
+    if (patienceMs === undefined) await storeFailure(ctx, site.id, failure, { since, own: false });
     ctx.events.emit({ name: 'site.sync_failed', site_id: site.id, facts: { code: failure.code } });
     throw failure;
   }
+}
+
+/**
+ * Stores why a site could not be read. A cancelled call says nothing about the site.
+ * @param how `own`: read by the call that changed it
+ */
+export async function storeFailure(
+  ctx: Ctx,
+  siteId: number,
+  { code, message, cause }: ServiceError,
+  { since, own }: { since?: Since; own: boolean },
+): Promise<void> {
+  if (code === 'svc_cancelled') return;
+  await ctx.store.inventory.saveFailure(siteId, { code, message, late: isLate(cause), own }, ctx.clock.now(), since);
 }
 
 async function storeFetched(ctx: Ctx, target: LoadedSite, snapshot: Snapshot, since: Since): Promise<void> {

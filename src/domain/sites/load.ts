@@ -84,16 +84,19 @@ function onTrial(siteId: number, cause?: unknown): ServiceError {
   );
 }
 
-/** Throws if the child plugin is too old for actions; an unknown version counts as too old (operations §5.14). */
+/**
+ * Throws if the child plugin is known to be too old for actions. One whose version is unknown is tried: it refuses
+ * itself what it does not know.
+ */
 export function requireVersion({ site }: LoadedSite): void {
-  if (compareVersions(site.child_version === '' ? '0' : site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
+  if (site.child_version === '' || compareVersions(site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
   throw outdated(site.id, site.child_version);
 }
 
 export function outdated(siteId: number, version: string): ServiceError {
   return new ServiceError(
     'svc_child_version_outdated',
-    `Site ${siteId} runs MainWP Child ${version === '' ? 'of unknown version' : siteWord(version)}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
+    `Site ${siteId} runs MainWP Child ${siteWord(version)}; ${MINIMUM_CHILD_VERSION} or newer is needed.`,
     { advice: 'Update the child plugin on the site, then sync it.', data: { site_id: siteId } },
   );
 }

@@ -22,8 +22,11 @@ export async function install(ctx: Ctx, target: LoadedSite, offers: readonly Fle
   const result: ApplyResult = { updated: [], errors: [] };
   let silence: ServiceError | null = null;
   let unseen: readonly FleetOffer[] = [];
+  let done = 0;
   for (const type of UPDATE_TYPES) {
+    ctx.progress({ done, total: offers.length, message: target.site.url });
     const ofType = offers.filter((offer) => UPDATE_TYPES[offer.type] === type);
+    done += ofType.length;
     if (ofType.length === 0) continue;
     if (silence !== null) {
       const why = silence;

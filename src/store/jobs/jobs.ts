@@ -22,6 +22,12 @@ import { TOOL_JOB_STATUS, TOOL_JOB_TYPE } from './tool-jobs.js';
 export interface JobProgress extends JobRow {
   succeeded: number;
   failed: number;
+  /** Sites under way of which something is known: how many, their items, and how many of these had their turn. */
+  known_sites: number;
+  items_done: number;
+  items_planned: number;
+  /** What is done of them, as a number of sites. */
+  part: number;
 }
 
 /** A job in the list, which includes those of the tools. */
@@ -76,7 +82,10 @@ export interface ItemCounts {
   whole: number;
 }
 
-const PROGRESS = `SELECT j.*, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
+const UNDER_WAY = `FROM job_site s WHERE s.job_id = j.id AND s.state = ${STARTED} AND s.items_planned > 0`;
+const PROGRESS = `SELECT j.*, (SELECT count(*) ${UNDER_WAY}) AS known_sites, (SELECT total(s.items_done) ${UNDER_WAY}) AS items_done,
+  (SELECT total(s.items_planned) ${UNDER_WAY}) AS items_planned,
+  (SELECT total(1.0 * s.items_done / s.items_planned) ${UNDER_WAY}) AS part, (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${SUCCEEDED}) AS succeeded,
   (SELECT count(*) FROM job_site s WHERE s.job_id = j.id AND s.state = ${FAILED}) AS failed FROM job j`;
 
 export function createJobs(db: Db) {

@@ -94,6 +94,15 @@ export function createJobQueue(db: Db) {
       return results.at(-1)?.changes === 1;
     },
 
+    /** Stores how many of the items of a started site had their turn. */
+    async itemsDone(job: JobRow, position: number, done: number, planned: number): Promise<void> {
+      await db.run(
+        `UPDATE job_site SET items_done = ?, items_planned = ? WHERE job_id = ? AND position = ? AND state = ${STARTED}
+         AND EXISTS (SELECT 1 FROM job WHERE id = ? AND fence = ? AND completed_at IS NULL)`,
+        [Math.min(done, planned), planned, job.id, position, job.id, job.fence],
+      );
+    },
+
     /** Extends the lease; false when it was lost. */
     async heartbeat(job: JobRow, until: number): Promise<boolean> {
       const result = await db.run(

@@ -40,6 +40,9 @@ CREATE TABLE job_site (
   finished_at INTEGER,
   -- JSON: what the call that this job continues was doing there when its time was up. NULL = it had begun nothing.
   begun TEXT,
+  -- While it is started: how many of its items had their turn, and how many there are. 0 = not known.
+  items_done INTEGER NOT NULL DEFAULT 0,
+  items_planned INTEGER NOT NULL DEFAULT 0,
   PRIMARY KEY (job_id, position)
 ) WITHOUT ROWID;
 CREATE INDEX job_site_waiting ON job_site (job_id, state, position);

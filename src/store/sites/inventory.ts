@@ -25,7 +25,7 @@ import {
   documentStatements,
   securityStatements,
 } from './snapshot-statements.js';
-import { stampStatus } from './status.js';
+import { stampStatus, UPDATING } from './status.js';
 
 export type { ExtensionRow, OfferRow, SaveTarget, StoredInventory } from './inventory-rows.js';
 
@@ -91,21 +91,28 @@ export function createInventory(db: Db) {
     /**
      * Stores a failed sync: the reason, and the time of the attempt. The last known versions stay (operations §11.15).
      * @param failure `message` with the site's words quoted; `late` = no answer arrived in time, which says nothing about
-     * the connection: only the time of the attempt is stored
+     * the connection: only the time of the attempt is stored. So it is while an update job runs on the site, unless it is
+     * `own`, by that job
      * @param since as in `save`
      */
     async saveFailure(
       siteId: number,
-      { code, message, late }: { code: string; message: string; late: boolean },
+      { code, message, late, own }: { code: string; message: string; late: boolean; own: boolean },
       now: number,
       since?: SyncStart,
     ): Promise<boolean> {
       const attempted = sql('UPDATE site_detail SET last_attempt = ? WHERE site_id = ?', now, siteId);
       if (late) return storeUnlessSynced(db, siteId, since, [attempted]);
+      const counts = own ? '' : ` AND NOT ${UPDATING}`;
       return storeUnlessSynced(db, siteId, since, [
-        sql('UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?', message, siteId, message),
         attempted,
-        sql('UPDATE site_detail SET sync_error_code = ? WHERE site_id = ?', code, siteId),
+        sql(`UPDATE site SET sync_error = ? WHERE id = ? AND sync_error <> ?${counts}`, message, siteId, message),
+        sql(
+          `UPDATE site_detail SET sync_error_code = ? WHERE site_id IN (SELECT id FROM site WHERE id = ? AND sync_error = ?)`,
+          code,
+          siteId,
+          message,
+        ),
         stampStatus(now),
       ]);
     },

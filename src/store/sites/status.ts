@@ -1,8 +1,13 @@
 /** The status of sites: since when, caused by what, and what the last visits found (operations §5.1, §5.12). */
 
 import { type Db, type Row, type Statement, sql } from '../driver/db.js';
+import { STARTED } from '../jobs/rows.js';
 import { idList } from './filter.js';
 import type { SiteRecord } from './rows.js';
+
+/** Whether an update job is at work on the site of a row of `site`: then silence is part of the update. */
+export const UPDATING = `EXISTS (SELECT 1 FROM job_site w JOIN job j ON j.id = w.job_id
+  WHERE w.site_id = site.id AND w.state = ${STARTED} AND j.type = 'update' AND j.completed_at IS NULL)`;
 
 /** A site whose suspension was set or lifted by a batch. */
 export interface SuspensionChange {
@@ -60,7 +65,7 @@ export function createSiteStatus(db: Db) {
 
     /**
      * Stores the result of a visit to the front page (operations §5.12). Without any answer the site counts as
-     * disconnected until it answers again, whatever it is asked.
+     * disconnected until it answers again, whatever it is asked; but not while its own update runs.
      */
     async recordVisit(
       id: number,
@@ -77,6 +82,7 @@ export function createSiteStatus(db: Db) {
           id,
         ),
         sql('UPDATE site SET unreached = ? WHERE id = ? AND unreached <> ?', unreached, id, unreached),
+        sql(`UPDATE site SET unreached = 1 WHERE id = ? AND unreached = 2 AND ${UPDATING}`, id),
         stampStatus(visit.at),
       ]);
     },

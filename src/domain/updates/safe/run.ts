@@ -101,6 +101,7 @@ async function stillOffered(ctx: Ctx, target: LoadedSite, steps: readonly Step[]
 async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Finished> {
   let result = NOTHING;
   for (const [index, step] of steps.entries()) {
+    run.ctx.progress({ done: index, total: steps.length, message: run.target.site.url });
     const part = await updateOne(run, step);
     if (part === null) continue;
     result = joined(result, part);
@@ -110,6 +111,7 @@ async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Finished>
       result.errors.push(refusal(run.target, offer, 'svc_site_unhealthy', message));
     break;
   }
+  run.ctx.progress({ done: steps.length, total: steps.length, message: run.target.site.url });
   return joined(result, await finishAll(run));
 }
 
