@@ -124,6 +124,8 @@ export async function assistantFleet(name: string, seed: number, stored: number)
   };
   const live: LiveSite[] = [];
   for (let place = 0; place < LIVE - 1; place += 1) live.push(await connectLive(mcp, seed, place, ids));
+  // Reports are on the month before.
+  await app.db.run('UPDATE site SET created_at = ?', [Date.UTC(2026, 8, 1)]);
   await app.db.run('UPDATE monitor SET status = 1, active = 1');
   for (const one of live) await trouble(mcp, one, now);
   await refreshVulnerabilities(app.ctx());

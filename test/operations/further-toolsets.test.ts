@@ -14,6 +14,7 @@ beforeAll(async () => {
   client = Number((await app.call('add-client', { name: 'Ada', selected_sites: [1, 2, 3] })).id);
   await app.call('suspend-site', { site_id_or_domain: 3 });
   const at = Date.UTC(2026, 9, 10, 8);
+  await app.db.run('UPDATE site SET created_at = ?', [Date.UTC(2026, 8, 1)]);
   await app.db.run(
     `INSERT INTO action_log (site_id, context, action, slug, name, old_version, new_version, at)
      VALUES (1, 'plugin', 'updated', 'shop/shop.php', 'Shop', '1.0', '1.1', ?)`,

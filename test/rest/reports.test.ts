@@ -486,7 +486,8 @@ describe.each(SEGMENT_NAMES)('%s', (segment) => {
     }
     const { data, total, meta } = await normal(segment, '', other);
     expect([data.rows, total]).toEqual([[], 0]);
-    expect(Object.values(data.counts).every((count) => count === 0)).toBe(true);
+    const none = segment === 'uptime' ? null : 0;
+    expect(Object.values(data.counts).every((count) => count === none)).toBe(true);
     const lists = Object.values(data.values).filter(Array.isArray);
     if (segment !== 'website') expect(lists.flat()).toEqual([]);
     expect(meta.notes.length).toBeGreaterThan(0);
@@ -593,6 +594,68 @@ describe('the contract', () => {
     });
   });
 
+  describe('a month before the site was watched', () => {
+    const UNWATCHED = 'Not known: watched since 2026-11-20.';
+    const MONTH = 'start_date=2026-10-01&end_date=2026-10-31';
+    const seen = async (segment: Segment) =>
+      (await app.rest(`GET /pro-reports/${site}/${segment}?${MONTH}&format=normal`)).body;
+    beforeEach(async () => {
+      await app.db.run('UPDATE monitor SET status = 1 WHERE site_id = ?', [site]);
+      await app.db.run(
+        `INSERT INTO heartbeat (site_id, at, status, important, duration, down_count, msg) VALUES (?, ?, 1, 0, 0, 0, '')`,
+        [site, at('2026-11-20T11:00:00Z')],
+      );
+    });
+
+    test.each<[Segment, object]>([
+      ['uptime', { counts: { incidents: null }, values: { numberofincidents: null, status: null } }],
+      ['website', { values: { installed_plugins: [], installed_themes: [], site_version: null, site_health: null } }],
+      ['plugins', { counts: { updated: null, installed: null, pending: null, abandoned: null } }],
+      ['platform', { counts: { updated: null, pending: null } }],
+      ['users', { counts: { created: null, updated: null } }],
+      ['pending', { rows: [], counts: { plugins: null, platform: null } }],
+      ['abandoned', { rows: [], counts: { plugins: null } }],
+      ['sslmonitor', { values: { issuer: null, status: null, expires: null } }],
+      ['domainmonitor', { values: { name: null, status: null } }],
+      ['backups', { counts: { created: null } }],
+    ])('is not known: %s', async (segment, data) => {
+      const body = await seen(segment);
+      expect(body).toMatchObject({ data, meta: { notes: [UNWATCHED] } });
+    });
+
+    test('is not known as raw data, nor on the page, nor to an assistant', async () => {
+      const raw = (await app.rest(`GET /pro-reports/${site}/uptime?${MONTH}`)).body.data.other_tokens_data;
+      expect(raw).toMatchObject({
+        '[uptime.incidents.count]': '',
+        '[uptime.numberofincidents]': '',
+        '[uptime.status]': '',
+      });
+      const page = (await app.rest(`GET /pro-reports/${site}/report?${MONTH}`)).body;
+      expect(page).toContain('<dt>Incidents</dt><dd>–</dd>');
+      expect(page).toContain('<dt>Status</dt><dd>–</dd>');
+      expect(page).not.toContain('Installed plugins');
+      expect(page).not.toContain('Nothing happened');
+      expect(page).toContain(UNWATCHED);
+      const range = { start_date: '2026-10-01', end_date: '2026-10-31' };
+      await app.rest('POST /clients', { body: { client_name: 'Ada', client_email: 'ada@ada.example' } });
+      const own = await app.call('build-report', { site_id_or_domain: site, ...range });
+      for (const { text } of own.reports) {
+        expect(text).not.toMatch(/Incidents: |Status: |Installed|nothing in this period/);
+        expect(text.split('\n').filter((line: string) => line.includes(UNWATCHED))).toHaveLength(9);
+      }
+    });
+
+    test('is known as far as it is on record, and a month half watched says so', async () => {
+      await did('plugin', 'updated', 'seo/seo.php', '2026-10-10T08:00:00Z', ['1.9', '2.0']);
+      const { data, meta } = await seen('plugins');
+      expect(data.counts).toMatchObject({ updated: 1, installed: null });
+      expect(meta.notes[0]).toBe(UNWATCHED);
+      const half = await normal('uptime');
+      expect(half.data.counts).toEqual({ incidents: 0 });
+      expect(half.meta.notes).toContain('Not known before 2026-11-20: watched since then.');
+    });
+  });
+
   test('uptime that is forgotten is not taken for none, nor for all', async () => {
     const beat = (when: string) =>
       app.db.run(
@@ -603,10 +666,11 @@ describe('the contract', () => {
       (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body.meta.notes;
     // The current time is noon of November 20.
     await beat('2026-10-20T12:00:00Z');
-    expect(await notes('2026-09-01', '2026-09-30')).toEqual(['The monitor made no checks in the range.']);
+    const unwatched = 'Not known: watched since 2026-10-20.';
+    expect(await notes('2026-09-01', '2026-09-30')).toEqual([unwatched]);
     await beat('2026-10-20T11:59:59.999Z');
     const forgotten = 'Uptime statistics are kept for 31 days: measurements before 2026-10-20 are not included.';
-    expect(await notes('2026-09-01', '2026-09-30')).toEqual([forgotten]);
+    expect(await notes('2026-09-01', '2026-09-30')).toEqual([unwatched]);
     expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'The monitor made no checks in the range.']);
     await DATA.uptime.seed();
     expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'Days are in UTC.']);

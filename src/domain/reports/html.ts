@@ -112,18 +112,20 @@ function body(report: Report, style: DateStyle, level = 2): (Html | false)[] {
   const filled = sections.filter((section) => section.rows.length > 0);
   return [
     // If there are figures, the number of rows is one of them.
-    values.length === 0 && counts(level === 2 ? sections : sections.filter(({ count }) => count > 0)),
+    values.length === 0 && counts(level === 2 ? sections : sections.filter(({ count }) => (count ?? 0) > 0)),
     figures(values, style),
     ...values.map((value) => block(value, level)),
     ...filled.map((section) => table(section, style, level)),
-    sections.length > 0 && filled.length === 0 && html`<p class="empty">Nothing happened in this range.</p>`,
+    sections.some(({ count }) => count !== null) &&
+      filled.length === 0 &&
+      html`<p class="empty">Nothing happened in this range.</p>`,
     truncated && html`<p class="note">Only the newest rows are shown.</p>`,
     ...notes.map((note) => html`<p class="note">${note}</p>`),
   ];
 }
 
 function counts(sections: readonly Section[]): Html | false {
-  const boxes = sections.map(({ title, count }) => html`<div><dt>${title}</dt><dd>${count}</dd></div>`);
+  const boxes = sections.map(({ title, count }) => html`<div><dt>${title}</dt><dd>${count ?? '–'}</dd></div>`);
   return boxes.length > 0 && html`<dl class="counts">${boxes}</dl>`;
 }
 

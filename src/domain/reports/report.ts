@@ -17,6 +17,7 @@ import { RECORD_SEGMENTS } from './record-segments.js';
 import { recordFindings, wrongMember } from './records.js';
 import type { Findings, ReportRequest } from './types.js';
 import { uptimeFindings } from './uptime.js';
+import { asFarAsKnown, watchedSince } from './watched.js';
 
 export interface ReportQuery {
   segment: Segment;
@@ -41,7 +42,7 @@ export interface Report {
     /** Time of the site's last sync; null = never. */
     as_of: string | null;
     truncated: boolean;
-    sections: { name: string; title: string; count: number }[];
+    sections: { name: string; title: string; count: number | null }[];
     notes: string[];
   };
 }
@@ -101,7 +102,8 @@ export async function buildReport(
   const from = dayStart(start_date, zone);
   const to = dayEnd(end_date, zone);
   const question: ReportRequest = { site, segment, actions, start_date, end_date, from, to, zone, now };
-  const findings = await findingsOf(ctx, question);
+  const [found, since] = await Promise.all([findingsOf(ctx, question), watchedSince(ctx, segment, record, now)]);
+  const findings = asFarAsKnown(found, question, since);
   return {
     site,
     segment,

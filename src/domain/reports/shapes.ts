@@ -30,7 +30,7 @@ export async function dateStyle(ctx: Ctx, zone: string): Promise<DateStyle> {
 export function rawData(report: Report, style: DateStyle) {
   const { sections, values } = report.findings;
   const others = [
-    ...sections.map((section) => [`[${section.countToken}]`, section.count] as const),
+    ...sections.map((section) => [`[${section.countToken}]`, section.count ?? ''] as const),
     ...values.map((value) => [`[${value.token}]`, rawValue(value, style)] as const),
   ];
   return {

@@ -111,13 +111,23 @@ function linkOf(ctx: Ctx, site: SiteRow, range: object, segments: readonly Segme
 
 function linesOf({ segment, findings, meta }: Report, rows: number): string[] {
   const figures = findings.values.flatMap((value) => figureOf(value) ?? []);
-  const counts = findings.sections.filter(({ count }) => count > 0).map(({ title, count }) => `${title}: ${count}`);
+  const counts = findings.sections
+    .filter(({ count }) => (count ?? 0) > 0)
+    .map(({ title, count }) => `${title}: ${count}`);
   const parts = [...figures, ...counts];
-  const head = `${SEGMENT_CONTENT[segment]}: ${parts.length === 0 ? 'nothing in this period.' : `${parts.join('; ')}.`}`;
+  // For several sites there are no notes, but that it was not watched is part of a figure.
+  const { unwatched } = findings;
+  const said = parts.length > 0 ? `${parts.join('; ')}.` : unwatched === undefined ? 'nothing in this period.' : '';
+  const head = [`${SEGMENT_CONTENT[segment]}:`, said, unwatched].filter((part) => part).join(' ');
   const listed = findings.sections.flatMap((section) => section.rows.map((row) => ({ title: section.title, row })));
   const shown = listed.slice(0, rows).map(({ title, row }) => `- ${rowText(title, row, meta.time_zone)}`);
   const more = rows > 0 && listed.length > rows ? [`- and ${listed.length - rows} more`] : [];
-  return [head, ...shown, ...more, ...(rows > 0 ? findings.notes.map((note) => `Note: ${note}`) : [])];
+  return [
+    head,
+    ...shown,
+    ...more,
+    ...(rows > 0 ? findings.notes.filter((note) => note !== unwatched).map((note) => `Note: ${note}`) : []),
+  ];
 }
 
 const UNITS: Readonly<Record<string, string>> = { percent: ' %', ms: ' ms', days: ' days' };

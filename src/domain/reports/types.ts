@@ -17,8 +17,8 @@ export interface Section {
   /** Key of its count: the action, or the name of the list. */
   name: string;
   title: string;
-  /** Of all that happened, including rows beyond the limit of an answer. */
-  count: number;
+  /** Of all that happened, including rows beyond the limit of an answer; null = not known. */
+  count: number | null;
   countToken: string;
   /** Token of each plain key, without brackets; `date`, `time` and `utime` if rows have a time. */
   tokens: Readonly<Record<string, string>>;
@@ -83,6 +83,8 @@ export interface Findings {
   /** What a reader must know: why something is empty, or how current it is. */
   notes: string[];
   truncated: boolean;
+  /** The one of the notes which says that the site was not watched then, or not all the time. */
+  unwatched?: string;
 }
 
 /** The parameters of a segment. */

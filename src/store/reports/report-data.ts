@@ -86,6 +86,21 @@ export function createReportData(db: Db) {
       );
     },
 
+    /** The oldest check on record, and the oldest trace of the monitor; ms, null = none. */
+    async firstWatched(siteId: number): Promise<{ check: number | null; first: number | null }> {
+      const row = await db.one(
+        `SELECT (SELECT min(at) FROM heartbeat WHERE site_id = ?1) AS beat,
+           (SELECT min(hour) * 3600000 FROM monitor_hour WHERE site_id = ?1) AS hour,
+           (SELECT min(started_at) FROM incident WHERE site_id = ?1) AS incident`,
+        [siteId],
+      );
+      const known = [row?.beat, row?.hour, row?.incident].filter((at) => typeof at === 'number');
+      return {
+        check: typeof row?.beat === 'number' ? row.beat : null,
+        first: known.length === 0 ? null : Math.min(...known),
+      };
+    },
+
     /** Incidents that touched a range in ms, newest first; `to` exclusive. */
     incidents(siteId: number, from: number, to: number, limit: number) {
       // What ended at the very start has no time in the range; what began there and ended at once still belongs to it.

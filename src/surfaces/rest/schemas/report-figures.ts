@@ -1,7 +1,7 @@
 /** Report segments that have figures only (REST §6.8.2). */
 
 import { z } from '../../../../schemas/zod.js';
-import { always, known, listed, maybe, type ReportedValue, type SegmentShape } from './report-values.js';
+import { always, known, listed, maybe, type ReportedValue, type SegmentShape, watched } from './report-values.js';
 
 function figuresOnly(figures: Record<string, ReportedValue>): SegmentShape {
   return { sections: {}, byAction: false, figures };
@@ -15,7 +15,7 @@ export function domainShape(): SegmentShape {
     updated: maybe('domain.updated', 'Updated on', 'date'),
     expiry: maybe('domain.expiry', 'Registered until', 'date'),
     expires: maybe('domain.expires', 'Days left, negative once expired', 'integer'),
-    status: always('domain.status', 'Status', z.string()),
+    status: watched('domain.status', 'Status', z.string()),
     last_check: maybe('domain.last.check', 'Last check', 'moment'),
   });
 }
@@ -28,7 +28,7 @@ export function certificateShape(): SegmentShape {
     valid_from: maybe('ssl.valid.from', 'Valid from', 'date'),
     valid_to: maybe('ssl.valid.to', 'Valid to', 'date'),
     expires: maybe('ssl.expires', 'Days left, negative once expired', 'integer'),
-    status: always('ssl.status', 'Status', status),
+    status: watched('ssl.status', 'Status', status),
     last_check: maybe('ssl.last.check', 'Last check', 'moment'),
   });
 }

@@ -14,6 +14,7 @@ import {
   reported,
   type SectionShape,
   type SegmentShape,
+  watched,
 } from './report-values.js';
 
 const pendingMembers = (token: string) => ({
@@ -80,6 +81,7 @@ function recordShape(segment: Segment, spec: RecordSegment): SegmentShape {
   return {
     sections: Object.fromEntries(SEGMENTS[segment].map((action) => [action, section(action)])),
     byAction: true,
+    others: spec.thirdParty,
     figures: Object.fromEntries(figures),
   };
 }
@@ -111,7 +113,7 @@ function uptimeShape(): SegmentShape {
       alltimeuptimeratio: maybe('uptime.alltimeuptimeratio', 'Since the first check', 'percent'),
       ...Object.fromEntries(windows),
       stats: listed('uptime.stats', 'Time in each state within the range', state),
-      numberofincidents: always('uptime.numberofincidents', 'Incidents in the range', z.number().int().min(0)),
+      numberofincidents: watched('uptime.numberofincidents', 'Incidents in the range', z.number().int().min(0)),
       responsetime_average: maybe('uptime.responsetime.average', 'Response time, average', 'ms'),
       responsetime_min: maybe('uptime.responsetime.min', 'Response time, shortest', 'ms'),
       responsetime_max: maybe('uptime.responsetime.max', 'Response time, longest', 'ms'),

@@ -22,6 +22,8 @@ export interface SegmentShape {
   sections: Readonly<Record<string, SectionShape>>;
   /** The answer has only the sections of the requested actions; otherwise it has all. */
   byAction: boolean;
+  /** Other tools report it: the service need not have watched the site. */
+  others?: boolean;
   figures: Readonly<Record<string, ReportedValue>>;
 }
 
@@ -79,6 +81,13 @@ export function known(token: string, title: string, kind: Kind): ReportedValue {
 export function always(token: string, title: string, schema: z.ZodTypeAny): ReportedValue {
   const described = schema.describe(`${title}.`);
   return { token, plain: described, raw: described };
+}
+
+/** The same, unless the site was not watched then: null, and "" in `raw`. */
+export function watched(token: string, title: string, schema: z.ZodTypeAny): ReportedValue {
+  const about = `${title}; not known of a time when the site was not watched.`;
+  const raw = schema instanceof z.ZodString ? schema : z.union([schema, z.literal('')]);
+  return { token, plain: schema.nullable().describe(about), raw: raw.describe(about) };
 }
 
 export function reported(token: string): ReportedValue {

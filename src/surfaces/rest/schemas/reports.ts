@@ -22,6 +22,10 @@ function anyOf(schemas: readonly z.ZodTypeAny[]): z.ZodTypeAny {
   return second === undefined ? first : z.union([first, second, ...rest]);
 }
 
+/** A number of events. */
+const known = (others = false) =>
+  others ? int().min(0) : int().min(0).nullable().describe('null = not known: not watched then.');
+
 function membersOf(values: Readonly<Record<string, ReportedValue>>, form: 'plain' | 'raw'): Members {
   return Object.fromEntries(
     Object.entries(values).map(([key, one]) => [form === 'plain' ? key : `[${one.token}]`, one[form]]),
@@ -47,9 +51,12 @@ function plainRow([name, { members, when }]: [string, SectionShape]): z.ZodTypeA
   return z.object({ action: z.literal(name), ...membersOf(members, 'plain'), ...(when === null ? {} : of) });
 }
 
-function rawShape({ sections, byAction, figures }: SegmentShape): z.ZodTypeAny {
+function rawShape({ sections, byAction, others, figures }: SegmentShape): z.ZodTypeAny {
   const list = Object.values(sections);
-  const count = () => (byAction && list.length > 1 ? int().min(0).optional() : int().min(0));
+  const count = () => {
+    const one = others === true ? int().min(0) : z.union([int().min(0), z.literal('').describe('Not known.')]);
+    return byAction && list.length > 1 ? one.optional() : one;
+  };
   const rows = z.array(z.array(anyOf(list.map(rawRow)))).min(1);
   return z.object({
     sections_data:
@@ -63,9 +70,9 @@ function rawShape({ sections, byAction, figures }: SegmentShape): z.ZodTypeAny {
   });
 }
 
-function normalShape({ sections, byAction, figures }: SegmentShape) {
+function normalShape({ sections, byAction, others, figures }: SegmentShape) {
   const list = Object.entries(sections);
-  const count = () => (byAction && list.length > 1 ? int().min(0).optional() : int().min(0));
+  const count = () => (byAction && list.length > 1 ? known(others).optional() : known(others));
   return z.object({
     rows: list.length === 0 ? none(z.record(scalar())) : z.array(anyOf(list.map(plainRow))),
     counts: z
@@ -89,7 +96,7 @@ function metaShape(segment: Segment, shape: SegmentShape, format: z.ZodTypeAny):
   const names = Object.keys(shape.sections);
   const actions = SEGMENTS[segment].length > 0;
   const name = names.length === 0 ? z.string() : anyOf(names.map((one) => z.literal(one)));
-  const section = z.object({ name, title: z.string(), count: int().min(0) });
+  const section = z.object({ name, title: z.string(), count: known(shape.others) });
   return z.object({
     ...range(),
     action: z.string().describe(actions ? 'As requested, or all.' : 'all.'),
