@@ -12,11 +12,12 @@ import { ownMember } from '../../runtime/own-member.js';
 import type { Ctx } from '../context.js';
 import { firstCertificateLook } from '../monitoring/certificates.js';
 import { abandonedAfterDays } from '../settings/effects.js';
-import { isLate, type LoadedSite, requireNotOnTrial, siteCallError } from '../sites/load.js';
+import { isLate, type LoadedSite, loadSite, requireNotOnTrial, siteCallError } from '../sites/load.js';
 import { linkError, loadRecord, requireLinks, type SiteView, siteView } from '../sites/sites.js';
 import { firstTitle } from '../sites/title.js';
-import { shownHost, storedUrl, withChildsWww } from '../sites/urls.js';
-import { fetchSnapshot, STORED_PARTS } from './sync.js';
+import { ownAddress, type StoredUrl, shownHost, storedUrl } from '../sites/urls.js';
+import { otherRecords } from './other-records.js';
+import { askSnapshot, fetchSnapshot, STORED_PARTS } from './sync.js';
 
 export interface NewSiteInput {
   url: string;
@@ -71,7 +72,9 @@ async function addInTime(caller: Ctx, timeUp: AbortSignal, input: NewSiteInput):
   };
   const key = await ctx.child.generateKey();
   const { registered, snapshot } = await handshake(ctx, at, key, input, isSlow);
-  const stored = withChildsWww(address.url, snapshot?.site_url) ?? address;
+  const known = { private_key: key.private_key, user: input.admin, registered, own_url: snapshot?.site_url };
+  await refuseSecondAddress(ctx, address, at, known);
+  const stored = ownAddress(address, snapshot?.site_url);
   const name = input.name || (await firstTitle(ctx, at).catch(unlessSlow(isSlow, '')));
   const now = ctx.clock.now();
   let id: number | undefined;
@@ -115,12 +118,53 @@ function unlessSlow<T>(isSlow: (error: unknown) => boolean, value: T): (error: u
 
 async function refuseKnown(ctx: Ctx, address: { url: string; url_key: string }): Promise<void> {
   const [known] = await ctx.store.sites.candidates([], [address.url_key]);
-  if (known === undefined) return;
-  throw new ServiceError('svc_site_already_exists', `${address.url} already exists, as site ${known.id}.`, {
+  if (known !== undefined) throw alreadyExists(`${address.url} already exists, as site ${known.id}.`, known.id);
+}
+
+function alreadyExists(message: string, siteId: number): ServiceError {
+  return new ServiceError('svc_site_already_exists', message, {
     field: 'url',
     advice: 'Use update-site-v1 to change it, or reconnect-site-v1 to renew its connection.',
-    data: { site_id: known.id },
+    data: { site_id: siteId },
   });
+}
+
+/**
+ * Throws `svc_site_already_exists` if this WordPress is stored under another address. Its child has our new key by now,
+ * so the stored site gets it, too.
+ */
+async function refuseSecondAddress(
+  ctx: Ctx,
+  typed: StoredUrl,
+  at: ChildAddress,
+  { private_key, user, registered, own_url }: NewKey,
+): Promise<void> {
+  for (const siteId of await otherRecords(ctx, own_url)) {
+    const { site, connection } = await loadSite(ctx, siteId);
+    const there = { ...(connection ?? at), url: site.url, site_id: siteId, user, private_key };
+    const renewed = { ...there, door: undefined, regverify: registered.regverify };
+    const failure = await askSnapshot(ctx, renewed, site.changes_after).then(
+      () => null,
+      (error: unknown) => error,
+    );
+    // A copy of a site may still call itself as the original does, which refuses this key.
+    if (failure instanceof ChildFailure && failure.kind === 'refused') continue;
+    if (failure === null)
+      await ctx.store.sites.replaceKey(siteId, {
+        private_key,
+        regverify: registered.regverify,
+        unique_id: registered.unique_id === '' ? (connection?.unique_id ?? '') : registered.unique_id,
+      });
+    throw alreadyExists(`${typed.url} is the site ${site.url}, which already exists, as site ${siteId}.`, siteId);
+  }
+}
+
+/** A key that a child has just accepted, and what the child calls itself. */
+interface NewKey {
+  private_key: string;
+  user: string;
+  registered: Registered;
+  own_url: string | undefined;
 }
 
 /** The child accepts any key unverified: only a signed call shows that the connection works (child protocol §2). */

@@ -4,7 +4,8 @@ import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { loadSite, requireConnection, requireContactable } from '../sites/load.js';
-import { type StoredUrl, storedUrl, withChildsWww } from '../sites/urls.js';
+import { ownAddress, type StoredUrl, storedUrl } from '../sites/urls.js';
+import { otherRecords } from './other-records.js';
 import { askSnapshot } from './sync.js';
 
 /** Settings that change along with the address, and are needed to reach it. */
@@ -36,7 +37,9 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   try {
     const there = { ...connection, ...given, url: to.url, door: undefined };
     const snapshot = await askSnapshot(ctx, there, target.site.changes_after);
-    const moved = withChildsWww(to.url, snapshot.site_url) ?? to;
+    const moved = ownAddress(to, snapshot.site_url);
+    const other = (await otherRecords(ctx, snapshot.site_url)).find((id) => id !== siteId);
+    if (other !== undefined) throw addressTaken(moved.url, other);
     if (moved.url === target.site.url) throw ownSpelling(to.url, moved.url, siteId);
     return { to: moved, snapshot };
   } catch (error) {

@@ -3,7 +3,7 @@
  * functions.
  */
 
-import type { Snapshot } from '../../outbound/child/port.js';
+import type { ChildConnection, Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteConnection } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
@@ -38,7 +38,7 @@ export async function syncSite(ctx: Ctx, target: LoadedSite, since: Since): Prom
 /** Requests everything from the child that is stored of a site. Throws ChildFailure. */
 export async function askSnapshot(
   ctx: Ctx,
-  connection: SiteConnection,
+  connection: ChildConnection & Pick<SiteConnection, 'regverify'>,
   changesAfter: number,
   timeoutMs?: number,
 ): Promise<Snapshot> {

@@ -9,12 +9,13 @@ import { fold } from '../../../schemas/fold.js';
 import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { KnownSite, MonitorColumns } from '../../store/import/import.js';
+import { otherRecords } from '../connection/other-records.js';
 import { STORED_PARTS } from '../connection/sync.js';
 import type { Ctx } from '../context.js';
 import { syncSettings } from '../settings/effects.js';
 import { siteCallError } from '../sites/load.js';
 import { loadRecord } from '../sites/sites.js';
-import { type StoredUrl, shownHost, storedUrl, withChildsWww } from '../sites/urls.js';
+import { ownAddress, type StoredUrl, shownHost, storedUrl } from '../sites/urls.js';
 import { ignoredRows, type Links } from './links.js';
 
 export type Outcome =
@@ -106,7 +107,12 @@ async function add(
   snapshot: Snapshot | null,
   failure: ServiceError | null,
 ): Promise<Outcome> {
-  const stored = withChildsWww(site.address.url, snapshot?.site_url) ?? site.address;
+  const [other] = await otherRecords(ctx, snapshot?.site_url);
+  if (other !== undefined) {
+    const { id, url, name } = await loadRecord(ctx, other);
+    return { list: 'exists', site_id: id, url, name };
+  }
+  const stored = ownAddress(site.address, snapshot?.site_url);
   const name = site.name === '' ? shownHost(stored.url) : site.name;
   const now = ctx.clock.now();
   const id = await ctx.store.sites.add(

@@ -31,7 +31,7 @@ export function storedUrl(text: string): StoredUrl {
   if (parsed.protocol !== 'http:' && parsed.protocol !== 'https:') throw wrong('must start with http:// or https://');
   if (parsed.username !== '' || parsed.password !== '')
     throw wrong('must not contain a login: use http_user and http_pass');
-  const path = withSlash(parsed.pathname);
+  const path = folderOf(parsed.pathname);
   return { url: `${parsed.protocol}//${parsed.host}${path}`, url_key: `${bareHost(parsed.host)}${path}` };
 }
 
@@ -48,7 +48,7 @@ export function urlReference(text: string): UrlReference | null {
   const hasScheme = SCHEME.test(trimmed);
   const parsed = parseUrl(hasScheme ? trimmed : `http://${trimmed}`);
   if (parsed === null || parsed.host === '') return null;
-  const path = withSlash(parsed.pathname);
+  const path = folderOf(parsed.pathname);
   return {
     exact: hasScheme ? `${parsed.protocol}//${parsed.host}${path}` : null,
     url_key: `${bareHost(parsed.host)}${path}`,
@@ -68,6 +68,18 @@ export function withChildsWww(stored: string, reported: string | undefined): Sto
   return storedUrl(`${ours.protocol}//${theirs.host}${ours.pathname}`);
 }
 
+/**
+ * The address of a site that is being added, corrected by what its child reports: as `withChildsWww`, and without folders
+ * in which WordPress is not installed, though it answers there as well.
+ */
+export function ownAddress(typed: StoredUrl, reported: string | undefined): StoredUrl {
+  const ours = parseUrl(typed.url);
+  const theirs = parseUrl(reported ?? '');
+  if (ours === null || theirs === null || bareHost(ours.host) !== bareHost(theirs.host)) return typed;
+  const root = withSlash(theirs.pathname);
+  return ours.pathname.startsWith(root) ? storedUrl(`${ours.protocol}//${theirs.host}${root}`) : typed;
+}
+
 export function hostOf(url: string): string {
   return parseUrl(url)?.hostname ?? '';
 }
@@ -79,6 +91,13 @@ export function shownHost(url: string): string {
 
 function bareHost(host: string): string {
   return host.startsWith('www.') ? host.slice(4) : host;
+}
+
+/** Pages of every WordPress, whose addresses people copy: the site is in the folder above. */
+const PAGE = /\/(?:wp-admin(?:\/.*)?|wp-login\.php|index\.php)$/i;
+
+function folderOf(path: string): string {
+  return withSlash(withSlash(path).slice(0, -1).replace(PAGE, ''));
 }
 
 function withSlash(path: string): string {
