@@ -5,11 +5,15 @@
 
 import { generateKeyPairSync } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import type { Server as HttpServer } from 'node:http';
+import { createServer } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { selfSigned } from '../../src/demo/certificate.js';
 import type { Fleet } from '../../src/demo/fleet.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
 import { functionsOf, type OldDashboard, oldDashboard } from './dashboard.js';
 import { php } from './php.js';
@@ -449,6 +453,42 @@ describe('from a MainWP Dashboard', needs('php'), () => {
       expect(err).toContain(complaint);
     }
     expect((await call('count-sites')).total).toBe(6);
+  });
+
+  it('imports a site whose certificate neither side accepts, with the reason and what to do', async () => {
+    const tls = selfSigned({ notBefore: 0, notAfter: Date.UTC(2090, 0, 1) });
+    const server = createServer(tls, (_request, response) => response.end('x'));
+    const { port } = await listenLocally(server as unknown as HttpServer);
+    const address = `https://127.0.0.1:${port}/`;
+    const [first] = old.rows.wp ?? [];
+    const privkey = Buffer.from(key.private_key).toString('base64');
+    old.rows.wp?.push({ ...(first as object), id: 92, url: address, name: 'Own certificate', privkey });
+    old.save();
+    const exported = await php([at('export.php'), old.folder], folder);
+    writeFileSync(at('tls.json'), exported.out);
+    for (const name of ['first', 'again']) {
+      const report = await here.json(['import', 'tls.json']);
+      const told = report.unreachable.find((site: { url: string }) => site.url === address);
+      expect([name, told]).toEqual([
+        name,
+        {
+          url: address,
+          site_id: expect.any(Number),
+          code: 'svc_site_offline',
+          message: expect.stringMatching(
+            /^The TLS connection to 127\.0\.0\.1:\d+ failed \(DEPTH_ZERO_SELF_SIGNED_CERT\)\.$/,
+          ),
+          advice: expect.stringContaining('ssl_verify'),
+        },
+      ]);
+    }
+    const stored = { name: 'Own certificate', url: address, status: 'disconnected' };
+    expect(await call('get-site', { site_id_or_domain: address })).toMatchObject({
+      ...stored,
+      status_reason: expect.stringContaining('The TLS connection to'),
+    });
+    const shown = await here.run(['import', 'tls.json']);
+    expect(shown.out + shown.err).toMatch(/DEPTH_ZERO_SELF_SIGNED_CERT[\s\S]*ssl_verify/);
   });
 });
 
