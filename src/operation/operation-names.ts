@@ -12,3 +12,31 @@ export type Renaming = (text: string) => string;
 export function renaming(wordsFor: ReadonlyMap<string, string>): Renaming {
   return (text) => text.replace(NAME, (name) => wordsFor.get(name.startsWith('svc/') ? name : `svc/${name}`) ?? name);
 }
+
+/** Members of answers and errors that hold texts of ours which advise to call something. */
+const TEXTS: ReadonlySet<string> = new Set([
+  'message',
+  'advice',
+  'notice',
+  'notices',
+  'warnings',
+  'problems',
+  'status_reason',
+]);
+
+export function holdsAdvice(member: string): boolean {
+  return TEXTS.has(member);
+}
+
+/** An answer or error with such texts renamed, at any depth; the same object if there is nothing to rename. */
+export function renamedIn<T>(value: T, rename: Renaming, member = ''): T {
+  if (typeof value === 'string') return (TEXTS.has(member) ? rename(value) : value) as T;
+  if (value === null || typeof value !== 'object') return value;
+  if (Array.isArray(value)) {
+    const list = value.map((item) => renamedIn(item, rename, member));
+    return (list.some((item, index) => item !== value[index]) ? list : value) as T;
+  }
+  const members = Object.entries(value).map(([name, item]) => [name, item, renamedIn(item, rename, name)] as const);
+  if (members.every(([, before, after]) => before === after)) return value;
+  return Object.fromEntries(members.map(([name, , after]) => [name, after])) as T;
+}

@@ -23,7 +23,11 @@ describe('advice', () => {
   it.each<[string, unknown, string]>([
     ['POST /sites/1/sync', undefined, 'Lift the suspension with POST /v2/sites/{id_or_domain}/unsuspend first.'],
     ['GET /sites/2', undefined, 'reconnect it with POST /v2/sites/{id_or_domain}/reconnect.'],
-    ['POST /sites/2/plugins/activate', { slug: 'akismet/akismet.php' }, 'POST /v2/sites/2/reconnect.'],
+    [
+      'POST /sites/2/plugins/activate',
+      { slug: 'akismet/akismet.php' },
+      'Reconnect it first with POST /v2/sites/{id_or_domain}/reconnect.',
+    ],
     ['GET /sites/1', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
     ['GET /sites', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],
     ['GET /sites?full_data=1', undefined, 'lift it with POST /v2/sites/{id_or_domain}/unsuspend.'],

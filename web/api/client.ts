@@ -1,6 +1,7 @@
 /** Calls our REST interface, typed from its OpenAPI description. A refused or failed call throws an `ApiError`. */
 
 import createClient from 'openapi-fetch';
+import { inPageWords } from './page-words.js';
 import { reachable } from './reachable.js';
 import type { paths } from './schema.js';
 import { forgetSession, loadSession, session } from './session.js';
@@ -53,9 +54,12 @@ async function sent(request: Request): Promise<Response> {
   }
 }
 
-function settled(response: Response): Response {
+async function settled(response: Response): Promise<Response> {
   if (response.status === 401) forgetSession();
-  return response;
+  if (response.headers.get('content-type')?.startsWith('application/json') !== true) return response;
+  const text = await response.clone().text();
+  const words = inPageWords(text);
+  return words === text ? response : new Response(words, response);
 }
 
 async function codeOf(response: Response): Promise<string> {

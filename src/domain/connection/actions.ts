@@ -76,7 +76,7 @@ export async function loadLiveSite(ctx: Ctx, site: SiteRow): Promise<LoadedSite>
   requireNotSuspended(target);
   if (target.site.disconnected > 0) {
     throw new ServiceError('svc_site_disconnected', `Site ${site.id} is disconnected and is not contacted.`, {
-      advice: `Reconnect it first: POST /v2/sites/${site.id}/reconnect.`,
+      advice: 'Reconnect it first with reconnect-site-v1.',
       data: { site_id: site.id },
     });
   }

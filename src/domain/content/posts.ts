@@ -87,7 +87,7 @@ export function findPost(ctx: Ctx, connection: SiteConnection, id: number): Prom
 export function postNotFound(id: number): ServiceError {
   return new ServiceError('post_not_exist', `The site has no post ${id}.`, {
     field: 'post_id',
-    advice: 'Find the right id with GET /v2/posts.',
+    advice: 'Find the right id with list-posts-v1.',
   });
 }
 

@@ -151,7 +151,7 @@ async function remove(
 function noSlug(what: string, slug: string): ServiceError {
   return new ServiceError('invalid_slug', `There is no ${what} ${JSON.stringify(slug.slice(0, 60))}.`, {
     field: 'slug',
-    advice: 'GET /v2/settings/cost-tracker lists them.',
+    advice: 'The settings of the cost tracker list them.',
   });
 }
 

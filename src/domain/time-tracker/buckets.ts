@@ -174,7 +174,7 @@ async function requireClients(ctx: Ctx, ids: readonly number[]): Promise<void> {
   if (ids.length === 0 || found === ids.length) return;
   throw new ServiceError('svc_client_not_found', 'client_ids: not every id belongs to a client. Nothing changed.', {
     field: 'client_ids',
-    advice: 'Find the right ids with GET /v2/time-tracker/clients.',
+    advice: 'Find the right ids with list-time-clients-v1.',
   });
 }
 
@@ -185,6 +185,6 @@ function changing<T>(work: () => Promise<T>): Promise<T> {
 function bucketNotFound(id: number): ServiceError {
   return new ServiceError('svc_time_tracker_bucket_not_found', `No bucket has the id ${id}.`, {
     field: 'bucket_id',
-    advice: 'Find the right id with GET /v2/time-tracker/buckets.',
+    advice: 'Find the right id with list-time-buckets-v1.',
   });
 }

@@ -174,7 +174,7 @@ async function requireLinks(ctx: Ctx, clientId: number | null, siteIds: readonly
   if (clientId !== null && (await ctx.store.clients.count({ include: [clientId] })) === 0) {
     throw new ServiceError('svc_client_not_found', `client_id: no client has the id ${clientId}. Nothing changed.`, {
       field: 'client_id',
-      advice: 'Find the right id with GET /v2/time-tracker/clients.',
+      advice: 'Find the right id with list-time-clients-v1.',
     });
   }
   if (siteIds.length === 0) return;
@@ -186,7 +186,7 @@ async function requireLinks(ctx: Ctx, clientId: number | null, siteIds: readonly
     `site_ids[${index}]: no site has the id ${siteIds[index]}. Nothing changed.`,
     {
       field: `site_ids[${index}]`,
-      advice: 'Find the right ids with GET /v2/sites.',
+      advice: 'Find the right ids with list-sites-v1.',
     },
   );
 }
@@ -202,6 +202,6 @@ export function transition(from: TaskStatus, message: string, field?: string): S
 function taskNotFound(id: number): ServiceError {
   return new ServiceError('svc_time_tracker_task_not_found', `No task has the id ${id}.`, {
     field: 'task_id',
-    advice: 'Find the right id with GET /v2/time-tracker.',
+    advice: 'Find the right id with list-time-tasks-v1.',
   });
 }

@@ -6,6 +6,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { toolName } from '../../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
+import { renamedIn } from '../../operation/operation-names.js';
 import type { Actor, Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { closestNames } from '../../runtime/closest-names.js';
@@ -152,7 +153,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
             invoke(operation, args, alone),
           )
         : await invoke(operation, args, caller);
-    return cleanValue(output);
+    return renamedIn(cleanValue(output), nameTools);
   }
 
   function fitOutput(

@@ -1,7 +1,7 @@
 /** Turns operation names in our own texts into MCP tool names (`svc-list-sites-v1`). */
 
 import { toolName } from '../../operation/contract.js';
-import { type Renaming, renaming } from '../../operation/operation-names.js';
+import { type Renaming, renamedIn, renaming } from '../../operation/operation-names.js';
 import { errorHelp } from '../../runtime/error-codes.js';
 import { ServiceError } from '../../runtime/errors.js';
 
@@ -18,7 +18,7 @@ export function withToolNames(error: ServiceError, nameTools: NameTools): Servic
     status: error.status,
     ...(error.field === undefined ? {} : { field: error.field }),
     advice: nameTools(error.advice || errorHelp(error.code).next),
-    data: error.data,
+    data: renamedIn(error.data, nameTools),
     cause: error.cause,
   });
 }

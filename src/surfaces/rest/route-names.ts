@@ -1,6 +1,6 @@
 /** Turns operation names in our own texts into the routes that do the same: a caller of this interface has no others. */
 
-import { renaming } from '../../operation/operation-names.js';
+import { holdsAdvice, renamedIn, renaming } from '../../operation/operation-names.js';
 import type { ErrorBody } from '../../runtime/errors.js';
 
 /** The route of each operation that texts advise to call. Operations without a route keep their name. */
@@ -17,10 +17,14 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
   'lift-quarantine': 'DELETE /v2/quarantine',
   'list-clients': 'GET /v2/clients',
   'list-comments': 'GET /v2/comments',
+  'list-posts': 'GET /v2/posts',
   'list-quarantined-versions': 'GET /v2/quarantine',
   'list-site-snapshots': 'GET /v2/sites/{id_or_domain}/snapshots',
   'list-sites': 'GET /v2/sites',
   'list-tags': 'GET /v2/tags',
+  'list-time-buckets': 'GET /v2/time-tracker/buckets',
+  'list-time-clients': 'GET /v2/time-tracker/clients',
+  'list-time-tasks': 'GET /v2/time-tracker',
   'list-updates': 'GET /v2/updates',
   'reconnect-site': 'POST /v2/sites/{id_or_domain}/reconnect',
   'remove-site-guard': 'DELETE /v2/sites/{id_or_domain}/guard',
@@ -33,25 +37,15 @@ export const ROUTE_OF: Readonly<Record<string, string>> = {
 /** A text of ours with routes in place of operations. */
 export const withRoutes = renaming(new Map(Object.entries(ROUTE_OF).map(([name, route]) => [`svc/${name}-v1`, route])));
 
-/** Members that hold such texts, in errors and in failed items. */
-const TEXTS: ReadonlySet<string> = new Set(['message', 'advice', 'notice', 'warnings', 'problems', 'status_reason']);
-
 /** The body of an error with routes in its texts, and in those of the items it lists. */
 export function errorInRoutes(body: ErrorBody): ErrorBody {
-  return inRoutes(body) as ErrorBody;
+  return renamedIn(body, withRoutes);
 }
 
 /** The same for an answer, of which only what failed and what it says about itself are looked at: lists may be long. */
 export function answerInRoutes<A extends Record<string, unknown>>(answer: A): A {
-  const own = Object.entries(answer).filter(([name]) => name === 'errors' || TEXTS.has(name));
+  const own = Object.entries(answer).filter(([name]) => name === 'errors' || holdsAdvice(name));
   return own.length === 0
     ? answer
-    : { ...answer, ...Object.fromEntries(own.map(([name, value]) => [name, inRoutes(value, name)])) };
-}
-
-function inRoutes(value: unknown, name = ''): unknown {
-  if (typeof value === 'string') return TEXTS.has(name) ? withRoutes(value) : value;
-  if (Array.isArray(value)) return value.map((member) => inRoutes(member, name));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([member, inner]) => [member, inRoutes(inner, member)]));
+    : { ...answer, ...Object.fromEntries(own.map(([name, value]) => [name, renamedIn(value, withRoutes, name)])) };
 }

@@ -23,7 +23,7 @@ export function networkFailure(error: unknown, host: string, sent: boolean): Chi
     return make(
       'tls',
       `${host} offers no TLS version that is allowed for it (${code}).`,
-      "Update the site's TLS, or set this site's ssl_version to 0 (automatic): PUT /v2/sites/{id}/edit.",
+      "Update the site's TLS, or set ssl_version of this site to 0 (automatic) in its settings.",
       "Bring the site's TLS up to date, then add it again.",
     );
   }
