@@ -82,7 +82,10 @@ type TaskFacts = { task_id: number; title: string };
 /** Events about one site. */
 type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   [K in `${UpdateType}.update_started`]: { slug: string };
-} & { [K in `${UpdateType}.update_failed`]: { slug: string; code: string } } & {
+} & {
+  /** With versions if it was installed and did harm. */
+  [K in `${UpdateType}.update_failed`]: { slug: string; code: string } & Partial<UpdateFacts>;
+} & {
   [K in `${ExtensionType}.${ExtensionAction}`]: { slug: string };
 } & { [K in `${ExtensionType}.${ExtensionFailure}`]: { slug: string; code: string } } & {
   /** `old_version` is restored; `by` is null if it is unknown who restored it. */

@@ -8,10 +8,11 @@ import { type CheckResult, checkSite } from '../connection/check.js';
 import type { Ctx } from '../context.js';
 import { visitAfterUpdate } from '../settings/effects.js';
 import type { LoadedSite } from '../sites/load.js';
+import { emitHarmful, emitUpdated } from './finish.js';
 import { type Applied, type ApplyError, type ApplyResult, BROKE, codeOfSilence, failed } from './results.js';
 
 /**
- * Checks a site after updates. If it has been down since, none of them was a success: each is an error, with its
+ * Checks a site after updates, and emits an event for each of them that counts, or did harm. If it has been down since, none of them was a success: each is an error, with its
  * version. Anything else that has been wrong since is an error of the whole site. An alert names what was installed.
  * @param silence why the child could not be read after the last update; null if it answered
  * @param unseen what was sent last, if the connection broke and the site did not show the outcome
@@ -22,6 +23,23 @@ export async function inspectSite(
   updated: Applied[],
   silence: ServiceError | null,
   unseen: readonly FleetOffer[] = [],
+): Promise<Pick<ApplyResult, 'updated' | 'errors'>> {
+  const seen = await inspect(ctx, target, updated, silence, unseen);
+  emitUpdated(ctx, seen.updated);
+  emitHarmful(
+    ctx,
+    updated.filter((item) => !seen.updated.includes(item)),
+    BROKE,
+  );
+  return seen;
+}
+
+async function inspect(
+  ctx: Ctx,
+  target: LoadedSite,
+  updated: Applied[],
+  silence: ServiceError | null,
+  unseen: readonly FleetOffer[],
 ): Promise<Pick<ApplyResult, 'updated' | 'errors'>> {
   const touched = updated.length + unseen.length > 0;
   const visit = touched ? await visitFrontPage(ctx, target) : null;

@@ -6,6 +6,7 @@ import type { Begin } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
+import { emitDeactivated, emitUpdated } from './finish.js';
 import { install } from './install.js';
 import type { BegunUpdates } from './params.js';
 import { planUpdates } from './plan.js';
@@ -27,8 +28,13 @@ export async function applyOffers(
     const work: BegunUpdates = { run_id: randomUUID(), offers };
     begin?.(work);
     const { silence = null, unseen = [], ...result } = await applyPlanned(ctx, target, work);
-    if (result.interrupted === true) return result;
+    if (result.interrupted === true) {
+      emitUpdated(ctx, result.updated);
+      emitDeactivated(ctx, result.errors);
+      return result;
+    }
     const { updated, errors } = await inspectSite(ctx, target, result.updated, silence, unseen);
+    emitDeactivated(ctx, result.errors);
     return { ...result, updated, errors: [...result.errors, ...errors] };
   });
 }

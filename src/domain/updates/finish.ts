@@ -7,6 +7,7 @@ import type { Ctx } from '../context.js';
 import type { LoadedSite } from '../sites/load.js';
 import type { Classified } from './classify.js';
 import {
+  type Applied,
   type ApplyError,
   type ApplyResult,
   failed,
@@ -24,7 +25,8 @@ export interface TypeResult extends ApplyResult {
 }
 
 /**
- * Stores what was installed and what is still unknown, and emits an event for each outcome.
+ * Stores what was installed and what is still unknown, and emits an event for each failure. What was installed counts
+ * once the site was inspected.
  * @param guarded the caller finishes what is unknown, with the site's guard
  */
 export async function finish(
@@ -40,7 +42,7 @@ export async function finish(
     UPDATE_TYPES.indexOf(type),
     result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
   );
-  emitOutcomes(ctx, type, result);
+  emitFailures(ctx, type, result.errors);
   const offers = classified.outcomes.map(({ offer }) => offer);
   await keepUnknown(ctx, target, type, offers, result.errors);
   await closeOpen(
@@ -70,16 +72,34 @@ export async function keepUnknown(
   );
 }
 
-/** Emits an event for each outcome. */
-export function emitOutcomes(ctx: Ctx, type: UpdateType, { updated, errors }: ApplyResult): void {
-  for (const { site_id, slug, old_version, new_version } of updated)
+/** Emits an event for each update that counts: it was installed, and the site was not seen to be down since. */
+export function emitUpdated(ctx: Ctx, updated: readonly UpdatedFacts[]): void {
+  for (const { site_id, type, slug, old_version, new_version } of updated)
     ctx.events.emit({ name: `${type}.updated`, site_id, facts: { slug, old_version, new_version } });
-  for (const { site_id, slug, code } of errors) {
-    // The item was installed, but the update deactivated it.
-    if (code === 'svc_activation_failed' && (type === 'plugin' || type === 'theme'))
+}
+
+type UpdatedFacts = Pick<Applied, 'site_id' | 'type' | 'slug' | 'old_version' | 'new_version'>;
+
+/** Emits an event for each update that was installed and did harm. */
+export function emitHarmful(ctx: Ctx, installed: readonly UpdatedFacts[], code: ErrorCode): void {
+  for (const { site_id, type, slug, old_version, new_version } of installed)
+    ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code, old_version, new_version } });
+}
+
+/** Emits an event for each failure. */
+export function emitFailures(ctx: Ctx, type: UpdateType, errors: readonly ApplyError[]): void {
+  for (const { site_id, slug, code } of errors)
+    if (code !== DEACTIVATED) ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
+}
+
+/** The code of an item that was installed, but whose update deactivated it. */
+const DEACTIVATED = 'svc_activation_failed' satisfies ErrorCode;
+
+/** Emits an event for each item that its update deactivated; after those of the updates. */
+export function emitDeactivated(ctx: Ctx, errors: readonly ApplyError[]): void {
+  for (const { site_id, type, slug, code } of errors)
+    if (code === DEACTIVATED && (type === 'plugin' || type === 'theme'))
       ctx.events.emit({ name: `${type}.deactivated`, site_id, facts: { slug } });
-    else ctx.events.emit({ name: `${type}.update_failed`, site_id, facts: { slug, code } });
-  }
 }
 
 /** The error for a change that may still take effect: not reported as a failure. */

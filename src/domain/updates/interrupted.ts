@@ -9,7 +9,7 @@ import { installedBySlug, listOf } from '../sites/inventory.js';
 import type { LoadedSite } from '../sites/load.js';
 import { inspectSite } from './after-update.js';
 import { type Inventories, offeredIn, shownUpdate } from './classify.js';
-import { emitOutcomes, keepUnknown } from './finish.js';
+import { emitFailures, keepUnknown } from './finish.js';
 import { notTried } from './install.js';
 import { shows } from './read-back.js';
 import {
@@ -54,14 +54,16 @@ export async function finishInterrupted(
         : notTried(target, word, offer, silence);
     });
     await keepUnknown(ctx, target, type, sent, errors);
-    emitOutcomes(ctx, type, { updated: [], errors: errors.filter((error) => error.type === type) });
+    emitFailures(
+      ctx,
+      type,
+      errors.filter((error) => error.type === type),
+    );
     return { updated: [], errors, silent: true };
   }
   const found = offers.flatMap((offer) => appliedIn(snapshot, target, offer, { plugin, theme }));
   const updated = found.map(({ item }) => item);
   const aside = found.flatMap((one) => one.aside ?? []);
-  for (const word of UPDATE_TYPES)
-    emitOutcomes(ctx, word, { updated: updated.filter((item) => item.type === word), errors: [] });
   const inspected = await inspectSite(ctx, target, updated, null);
   return { ...inspected, errors: [...aside, ...inspected.errors], silent: false };
 }

@@ -52,6 +52,8 @@ export interface BriefData {
 const SITE = 's.id AS site_id, s.name, s.url';
 /** Entries of completed actions; those with a code failed. */
 const LOG = "(SELECT * FROM action_log WHERE code = '')";
+/** Entries of what was installed, including what did harm. */
+const INSTALLED = "(SELECT * FROM action_log WHERE code IN ('', 'svc_update_broke_site'))";
 const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
@@ -70,7 +72,7 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const isDown = 'm.status = 0 AND coalesce(m.active, ?) = 1';
   const before = (
     value: string,
-  ) => `(SELECT ${value} FROM ${LOG} h WHERE h.site_id = s.id AND h.action = 'updated' AND h.context IN ('core', 'plugin', 'theme', 'translation')
+  ) => `(SELECT ${value} FROM ${INSTALLED} h WHERE h.site_id = s.id AND h.action = 'updated' AND h.context IN ('core', 'plugin', 'theme', 'translation')
     AND h.at BETWEEN i.started_at - ${at.suspect_ms} AND i.started_at ORDER BY h.at DESC LIMIT 1)`;
   const suspect = before("h.name || ' ' || h.new_version");
   const update = before(

@@ -7,7 +7,8 @@ import type { ChangeOutcome } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { listOf } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
-import { type Applied, type ApplyError, failed, isUnseen, type Suspect } from '../results.js';
+import { emitHarmful, emitUpdated } from '../finish.js';
+import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
@@ -121,7 +122,10 @@ async function rollBackBroken(
   for (const one of rollbacks.items) {
     if (one === at) continue;
     if (rollbacks.guilty === null) result.errors.push(await rolledBack(run, one, rollbacks, seen));
-    else await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet', without_fault: true });
+    else {
+      if (one.applied !== null) emitUpdated(run.ctx, [one.applied]);
+      await close(run, one, 'rolled_back', [WITHOUT_FAULT], { by: 'sitefleet', without_fault: true });
+    }
     result.innocent.push(...(rollbacks.guilty === null ? [] : [one]));
   }
   if (rollbacks.guilty === null) result.errors.push(await brokeSite(run, at, rollbacks, seen));
@@ -159,6 +163,7 @@ async function rolledBack(
     healthyAfter === null
       ? 'the site is still unhealthy.'
       : `the site was healthy again ${seconds(healthyAfter)} after the update.`;
+  emitInstalled(run, item, 'svc_update_rolled_back');
   await close(run, item, 'rolled_back', seen, { by, well_after_ms: healthyAfter });
   const message = `Version ${siteWord(item.new_version)} broke the site. ${back}; ${state} ${seen.join(' ')}`.trim();
   return failure(run, item, 'svc_update_rolled_back', message, seen);
@@ -181,6 +186,7 @@ async function brokeSite(
         : '';
   const sentences = [...seen, ...reasons];
   await close(run, item, 'broken', sentences);
+  emitInstalled(run, item, BROKE);
   emitHarm(run, 'update.broke_site', item, sentences);
   const message = `After the update to ${siteWord(item.new_version)} the site is unhealthy. ${tried} A person needs to look at it. ${sentences.join(' ')}`;
   return failure(run, item, 'svc_update_broke_site', message.replace(/\s+/g, ' ').trim(), sentences);
@@ -269,6 +275,11 @@ export function emitRolledBack(ctx: Ctx, { site }: LoadedSite, item: SafeItem, b
   const { type, slug, old_version, new_version, change } = item;
   const facts = { slug, old_version, new_version, change_id: change, by };
   ctx.events.emit({ name: `${type}.rolled_back`, site_id: site.id, facts });
+}
+
+/** For the action log: it was installed, and is no success. */
+function emitInstalled({ ctx, target }: SafeRun, item: SafeItem, code: ErrorCode): void {
+  if (item.applied !== null) emitHarmful(ctx, [{ ...item, site_id: target.site.id }], code);
 }
 
 /** For the alerts: an update has broken its site, or may have. */

@@ -9,7 +9,7 @@ import type { Ctx } from '../../context.js';
 import { installedExtensions } from '../../sites/inventory.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { classify } from '../classify.js';
-import { finish, type TypeResult } from '../finish.js';
+import { emitUpdated, finish, type TypeResult } from '../finish.js';
 import { emitStarted, stopped } from '../install.js';
 import type { SuspectPolicy } from '../params.js';
 import { refusal, type Step } from '../plan.js';
@@ -200,7 +200,10 @@ function interrupted(run: SafeRun, result: Finished, error: unknown): SafeResult
   const { ctx, target } = run;
   ctx.events.emit({ name: 'update.interrupted', site_id: target.site.id, facts: { run_id: run.id } });
   const cancelled = ctx.signal.aborted || (error instanceof ServiceError && error.code === 'svc_cancelled');
-  if (!cancelled || result.updated.length + result.errors.length === 0) throw error;
+  if (!cancelled || result.updated.length + result.errors.length === 0) {
+    emitUpdated(ctx, result.updated);
+    throw error;
+  }
   const { updated, errors, suspects } = result;
   return { updated, errors, suspects, interrupted: true };
 }

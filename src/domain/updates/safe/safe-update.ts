@@ -11,6 +11,7 @@ import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
+import { emitDeactivated, emitUpdated } from '../finish.js';
 import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
@@ -128,9 +129,11 @@ async function update(
   const { run_id } = work;
   const result = await runSafely(ctx, target, plan.steps, { run_id, on_suspect, paths }, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;
+  if (interrupted) emitUpdated(ctx, result.updated);
   const found = interrupted
     ? { updated: result.updated, errors: [] }
     : await inspectSite(ctx, target, result.updated, null);
+  emitDeactivated(ctx, result.errors);
   const protectionFor = ({ type, slug }: Applied) =>
     planned.find((item) => item.type === type && item.slug === slug)?.protection ?? 'none';
   return {

@@ -5,6 +5,8 @@ import { ServiceError } from '../../../runtime/errors.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadSite } from '../../sites/load.js';
+import { emitUpdated } from '../finish.js';
+import { UPDATE_TYPES } from '../results.js';
 import { openGuard } from './find-guard.js';
 import { close, finishAll } from './finish-items.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
@@ -53,6 +55,13 @@ async function finishRun(
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await finishAll(run);
+  const kept = (await ctx.store.safeChanges.ofRun(id)).filter(
+    ({ id: change, outcome }) => outcome === 'kept' && rows.some((row) => row.id === change),
+  );
+  emitUpdated(
+    ctx,
+    kept.map((row) => ({ ...row, site_id: target.site.id, type: UPDATE_TYPES[row.type] ?? 'plugin' })),
+  );
   ctx.log.info(
     { site_id: target.site.id, run: id, items: rows.length, rolled_back: errors.length },
     'an interrupted safe update was finished',
