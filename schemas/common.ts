@@ -115,7 +115,7 @@ export const date = once(() => z.string());
 /** A failed member of a site selection (operations §6). */
 export const siteError = once(() =>
   z.object({
-    identifier: z.union([z.number().int(), z.string()]).describe('As given by the caller.'),
+    identifier: z.union([z.number().int(), z.string()]),
     site_id: z.number().int().nullable(),
     code: z.string(),
     message: z.string(),
@@ -127,11 +127,11 @@ export const slugError = once(() => z.object({ slug: z.string(), code: z.string(
 
 /** Fields of every output of a queued call (operations §6). All absent if the work was done at once. */
 export const queuedFields = once(() => ({
-  queued: z.boolean().describe('True when the work continues in the background.'),
+  queued: z.boolean().describe('Continues as a job.'),
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: z.number().int().optional(),
-  notice: z.string().optional().describe('What is unusual about how this job will run.'),
+  notice: z.string().optional().describe('Unusual about this job.'),
 }));
 
 /** The job on which a timed-out call continues; absent if everything was done. */

@@ -34,6 +34,7 @@ const jobItem = once(() =>
     old_version: z.string().optional(),
     new_version: z.string().optional(),
     findings: z.array(z.string()).optional().describe('Installed and kept, but suspect: why.'),
+    checked: z.array(z.string()).optional().describe('Pages looked at after it.'),
     code: z.string().optional(),
     message: z.string().optional(),
     reachable: z.boolean().optional().describe('Checks only, like the next two.'),
@@ -52,7 +53,7 @@ export const jobStatus = once(() =>
     in_progress: z
       .object({ sites: z.number().int(), items_done: z.number().int(), items_total: z.number().int() })
       .optional()
-      .describe('Updates under way. Those that a site got in one request are done together.'),
+      .describe('Updates under way.'),
     processed: z.number().int(),
     total: z.number().int(),
     succeeded: z.number().int(),

@@ -3,7 +3,7 @@
 import { once } from '../src/runtime/once.js';
 import { timestamp } from './common.js';
 import { siteHead } from './site.js';
-import { appliedEntry, applyError, suspectUpdates } from './update.js';
+import { aboutUpdates, appliedEntry, applyError, suspectUpdates } from './update.js';
 import { z } from './zod.js';
 
 /** How an item could be restored. */
@@ -55,6 +55,7 @@ export const safeUpdate = once(() =>
       }),
     ),
     updated: z.array(appliedEntry().extend({ protection: protection() })),
+    ...aboutUpdates(),
     suspects: suspectUpdates(),
     errors: z.array(applyError()),
     notices: z.array(z.string()),

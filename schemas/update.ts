@@ -104,13 +104,20 @@ export const suspectUpdates = once(() =>
   ),
 );
 
+/** Members of an answer besides what was updated; each only if there is something to say. */
+export const aboutUpdates = once(() => ({
+  suspects: suspectUpdates().optional(),
+  checked: z.array(z.string()).optional(),
+  not_checked: z.array(z.string()).optional(),
+}));
+
 /** What became of the plugins or themes of one site. */
 export const updatedExtensions = once(() =>
   z.object({
     ...siteHead(),
     updated: z.array(appliedEntry().pick({ slug: true, name: true, old_version: true, new_version: true })),
     errors: z.array(applyError()),
-    suspects: suspectUpdates().optional(),
+    ...aboutUpdates(),
     total_updated: z.number().int(),
     ...continuedFields(),
   }),

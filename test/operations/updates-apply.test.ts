@@ -203,6 +203,8 @@ describe('applying', () => {
       site_url: site.url,
       updated: true,
       translations_updated: 1,
+      checked: [expect.stringContaining('1 site: /')],
+      not_checked: expect.any(Array),
     });
     site.state.translations = ['one', 'two'].map((slug) => ({
       type: 'plugin' as const,

@@ -301,6 +301,7 @@ describe('an update job', () => {
       name: 'WordPress',
       old_version: '7.0',
       new_version: '7.1',
+      checked: ['/'],
     });
     const all = [1, 2, 3].map((page) => app.call('get-batch-job-status', { job_id, per_page: 3, page }));
     const items = (await Promise.all(all)).flatMap((each) => each.items);

@@ -2,10 +2,10 @@ import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { offerFilters } from '../../schemas/search.js';
 import {
+  aboutUpdates,
   appliedEntry,
   applyError,
   runSummary,
-  suspectUpdates,
   updatePreview,
   updateTypes,
 } from '../../schemas/update.js';
@@ -38,7 +38,7 @@ export default defineOperation({
       ...queuedFields(),
       updated: z.array(appliedEntry()).optional(),
       errors: z.array(applyError()),
-      suspects: suspectUpdates().optional(),
+      ...aboutUpdates(),
       summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
       ...updatePreview(),

@@ -1,6 +1,6 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { applyError, runSummary, suspectUpdates, updatePreview, updateSummary } from '../../schemas/update.js';
+import { aboutUpdates, applyError, runSummary, updatePreview, updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
@@ -29,7 +29,7 @@ export default defineOperation({
       ...queuedFields(),
       updated: updateSummary().omit({ total: true }).optional(),
       errors: z.array(applyError()),
-      suspects: suspectUpdates().optional(),
+      ...aboutUpdates(),
       summary: runSummary().optional(),
       total_errors: z.number().int().optional(),
       ...updatePreview(),

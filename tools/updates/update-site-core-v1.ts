@@ -1,6 +1,6 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
-import { suspectUpdates, updateError } from '../../schemas/update.js';
+import { aboutUpdates, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateCore } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -23,7 +23,7 @@ export default defineOperation({
       old_version: z.string(),
       new_version: z.string(),
       errors: z.array(updateError()).optional().describe('What has been wrong with the site since.'),
-      suspects: suspectUpdates().optional(),
+      ...aboutUpdates(),
       ...continuedFields(),
     }),
 

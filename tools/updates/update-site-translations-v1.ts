@@ -1,6 +1,6 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
-import { applyError, suspectUpdates } from '../../schemas/update.js';
+import { aboutUpdates, applyError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateTranslations } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -22,7 +22,7 @@ export default defineOperation({
       updated: z.boolean(),
       translations_updated: z.number().int(),
       errors: z.array(applyError()).optional(),
-      suspects: suspectUpdates().optional(),
+      ...aboutUpdates(),
       ...continuedFields(),
     }),
 

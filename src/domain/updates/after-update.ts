@@ -8,6 +8,7 @@ import { type CheckResult, checkSite } from '../connection/check.js';
 import type { Ctx } from '../context.js';
 import { visitAfterUpdate } from '../settings/effects.js';
 import type { LoadedSite } from '../sites/load.js';
+import { FRONT_PAGE, NOT_LOOKED } from './checked.js';
 import { emitHarmful, emitUpdated } from './finish.js';
 import { type Applied, type ApplyError, type ApplyResult, BROKE, codeOfSilence, failed } from './results.js';
 
@@ -23,7 +24,7 @@ export async function inspectSite(
   updated: Applied[],
   silence: ServiceError | null,
   unseen: readonly FleetOffer[] = [],
-): Promise<Pick<ApplyResult, 'updated' | 'errors'>> {
+): Promise<Pick<ApplyResult, 'updated' | 'errors' | 'look'>> {
   const seen = await inspect(ctx, target, updated, silence, unseen);
   emitUpdated(ctx, seen.updated);
   emitHarmful(
@@ -40,9 +41,10 @@ async function inspect(
   updated: Applied[],
   silence: ServiceError | null,
   unseen: readonly FleetOffer[],
-): Promise<Pick<ApplyResult, 'updated' | 'errors'>> {
+): Promise<Pick<ApplyResult, 'updated' | 'errors' | 'look'>> {
   const touched = updated.length + unseen.length > 0;
   const visit = touched ? await visitFrontPage(ctx, target) : null;
+  const look = touched ? { look: visit === null ? NOT_LOOKED : FRONT_PAGE } : {};
   const wrong = problem(visit, silence, { updated, unseen });
   // As bad as before the update: not caused by it.
   const before = target.site.http_status;
@@ -54,10 +56,11 @@ async function inspect(
       facts: { ...badAnswer(visit, silence), items: itemsOf([...updated, ...unseen]) },
     });
   }
-  if (wrong === null || known) return { updated, errors: [] };
+  if (wrong === null || known) return { updated, errors: [], ...look };
   if (!wrong.down || updated.length === 0)
-    return { updated, errors: [failed(target, 'site', '', codeOfSilence(silence), wrong.message)] };
-  return { updated: [], errors: updated.map((item) => brokeSite(target, item, updated.length + unseen.length, wrong)) };
+    return { updated, errors: [failed(target, 'site', '', codeOfSilence(silence), wrong.message)], ...look };
+  const together = updated.length + unseen.length;
+  return { updated: [], errors: updated.map((item) => brokeSite(target, item, together, wrong)), ...look };
 }
 
 /** The error of an update after which its site is down: it is installed, but no success. */

@@ -33,9 +33,9 @@ export async function applyOffers(
       emitDeactivated(ctx, result.errors);
       return result;
     }
-    const { updated, errors } = await inspectSite(ctx, target, result.updated, silence, unseen);
+    const inspected = await inspectSite(ctx, target, result.updated, silence, unseen);
     emitDeactivated(ctx, result.errors);
-    return { ...result, updated, errors: [...result.errors, ...errors] };
+    return { ...inspected, ...result, updated: inspected.updated, errors: [...result.errors, ...inspected.errors] };
   });
 }
 

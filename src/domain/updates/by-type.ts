@@ -5,8 +5,9 @@ import type { SiteRow } from '../../store/sites/sites.js';
 import { loadLiveSite } from '../connection/actions.js';
 import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
-import { type Applied, type ApplyError, BROKE, type Suspect, UNSEEN } from './results.js';
-import { suspectsMember, type UpdateAnswer, updateOne } from './updates.js';
+import type { About } from './checked.js';
+import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
+import { type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type names of the interface, in the order of the type numbers. */
 export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;
@@ -21,7 +22,7 @@ export interface TypeResult {
   results: Record<string, SlugResult>;
   /** What has been wrong with the site as a whole, or apart from the versions, since the updates. */
   errors: ApplyError[];
-  suspects?: Suspect[];
+  about: About;
   /** The call ran out of time: the rest continues as this job. */
   job?: { job_id: string; status_url: string };
 }
@@ -52,18 +53,18 @@ export async function updateOfType(
   };
   const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
   const wanted = offers.some(({ slug }) => slugs.length === 0 || slugs.includes(slug));
-  const { updated, errors, suspects = [], ...job } = wanted ? await updateOne(ctx, target, params) : NOTHING;
+  const { updated, errors, job_id, status_url, ...about } = wanted ? await updateOne(ctx, target, params) : NOTHING;
   const items = errors.filter((error) => error.slug !== '' && !updated.some(({ slug }) => slug === error.slug));
   const results = Object.fromEntries([...updated.map(succeeded), ...items.map(failure)]);
-  for (const slug of slugs) if (job.job_id === undefined) results[slug] ??= NO_UPDATE;
-  const failed = errors.length > 0 || (slugs.length > 0 && job.job_id === undefined);
+  const job = job_id === undefined || status_url === undefined ? undefined : { job_id, status_url };
+  for (const slug of slugs) if (job === undefined) results[slug] ??= NO_UPDATE;
+  const failed = errors.length > 0 || (slugs.length > 0 && job === undefined);
   if (updated.length === 0 && failed) throw allFailed(type, site, errors, { results, ...job });
-  const { job_id, status_url } = job;
   return {
     results,
     errors: errors.filter((error) => !items.includes(error)),
-    ...suspectsMember(suspects),
-    ...(job_id === undefined || status_url === undefined ? {} : { job: { job_id, status_url } }),
+    about,
+    ...(job && { job }),
   };
 }
 

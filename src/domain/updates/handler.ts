@@ -93,8 +93,10 @@ function joined(before: ApplyResult, rest: ApplyResult, told: Earlier['items']):
   ]);
   const isHeldSince = ({ type, slug, code }: ApplyError) =>
     code === 'svc_version_quarantined' && rolledBack.has(`${type} ${slug}`);
+  const { look = before.look } = rest;
   return {
     ...rest,
+    ...(look && { look }),
     updated: [...updated, ...rest.updated],
     errors: [...errors, ...rest.errors.filter((error) => !isHeldSince(error))],
     suspects: [...(before.suspects ?? []), ...(rest.suspects ?? [])],

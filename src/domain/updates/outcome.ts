@@ -9,12 +9,13 @@ export function outcomeOfUpdates({
   updated,
   errors,
   suspects = [],
-}: Pick<ApplyResult, 'updated' | 'errors' | 'suspects'>): SiteOutcome {
+  look,
+}: Pick<ApplyResult, 'updated' | 'errors' | 'suspects' | 'look'>): SiteOutcome {
   const doubts = (slug: string) => suspects.find((suspect) => suspect.slug === slug)?.findings;
   const outcome = outcomeOfItems([
     ...updated.map(({ type, slug, name, old_version, new_version }) => ({
       done: true,
-      facts: { type, slug, name, old_version, new_version, findings: doubts(slug) },
+      facts: { type, slug, name, old_version, new_version, findings: doubts(slug), checked: look?.pages },
     })),
     ...errors.map(({ type, slug, new_version, code, message, unknown }) => ({
       done: unknown === true ? null : false,

@@ -24,12 +24,22 @@ export interface ApplyError extends z.output<ReturnType<typeof applyError>> {
   unknown?: true;
 }
 
+/** How one site was looked at. */
+export interface Look {
+  /** Paths below its address. */
+  pages: readonly string[];
+  /** With how they were before. */
+  compared: boolean;
+}
+
 export interface ApplyResult {
   /** What was installed, even if an entry of `errors` says that it did harm. */
   updated: Applied[];
   errors: ApplyError[];
   /** Installed and kept, though something about it is doubtful. */
   suspects?: Suspect[];
+  /** How the site was looked at afterwards; absent if nothing was sent to it, or the call was interrupted. */
+  look?: Look;
   /** The call was interrupted before every update had its outcome; the rest is in neither list. */
   interrupted?: boolean;
   /** Why the site could not be read after the last of them; null if it answered, or nothing was sent. */

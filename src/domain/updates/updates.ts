@@ -14,6 +14,7 @@ import { type LoadedSite, loadWritable } from '../sites/load.js';
 import { getSite, type ResolveError, resolveSites, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
+import { type About, aboutOf } from './checked.js';
 import { updateHandler } from './handler.js';
 import type { UpdateParams } from './params.js';
 import {
@@ -22,18 +23,12 @@ import {
   type ApplyResult,
   BROKE,
   failed,
-  type Suspect,
   siteFields,
   TYPE_GROUPS,
   type TypeGroup,
   UPDATE_TYPES,
   type UpdateType,
 } from './results.js';
-
-/** For an answer; left out if there are none. */
-export function suspectsMember(suspects: Suspect[]): { suspects?: Suspect[] } {
-  return suspects.length === 0 ? {} : { suspects };
-}
 
 export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
@@ -118,11 +113,10 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   };
 }
 
-export interface RunAnswer extends Partial<ContinuedJob> {
+export interface RunAnswer extends Partial<ContinuedJob>, About {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
-  suspects?: Suspect[];
   summary: z.output<ReturnType<typeof runSummary>>;
 }
 
@@ -159,7 +153,7 @@ export async function runUpdates(
     ...answer.continued,
     updated,
     errors,
-    ...suspectsMember(answer.done.flatMap(({ result }) => result.suspects ?? [])),
+    ...aboutOf(answer.done.map(({ result }) => result)),
     summary: {
       total_updated: updated.length,
       total_errors: errors.length,
@@ -207,7 +201,8 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
 }
 
 /** The outcome of an update of one site, and the job on which it continues. */
-export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors' | 'suspects'> &
+export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors'> &
+  About &
   Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>>;
 
 /**
@@ -220,7 +215,7 @@ export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdatePara
   return {
     updated: result.updated,
     errors: [...result.errors, ...open],
-    ...suspectsMember(result.suspects ?? []),
+    ...aboutOf([result]),
     ...(continued === undefined ? {} : { job_id: continued.job_id, status_url: continued.status_url }),
   };
 }

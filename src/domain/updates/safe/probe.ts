@@ -49,7 +49,12 @@ export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]>
   return problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
 }
 
-/** One check. `paths` are further pages of a full one. */
+/** The pages of a check. `paths` are further pages of a full one. */
+export function pagesOf(depth: Depth, paths: readonly string[]): readonly string[] {
+  return depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+}
+
+/** One check. */
 async function checkSite(
   ctx: Ctx,
   target: LoadedSite,
@@ -57,7 +62,7 @@ async function checkSite(
   paths: readonly string[],
   options: VisitOptions,
 ): Promise<SiteCheck> {
-  const wanted = depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+  const wanted = pagesOf(depth, paths);
   const [pages, child] = await Promise.all([
     Promise.all(
       wanted.map(async (path) => {

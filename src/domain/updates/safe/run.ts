@@ -71,7 +71,15 @@ export async function runSafely(
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
-  const run: SafeRun = { id, ctx, target, facts: { on_suspect, paths, before, active }, guard, open: [] };
+  const run: SafeRun = {
+    id,
+    ctx,
+    target,
+    facts: { on_suspect, paths, before, active },
+    guard,
+    open: [],
+    looked: new Set(),
+  };
   let result = NOTHING;
   try {
     // A second round is for items that were rolled back without being at fault.
@@ -85,7 +93,8 @@ export async function runSafely(
   }
   await ctx.store.safeChanges.forgetRuns();
   const { updated, errors, suspects } = result;
-  return { updated, errors, suspects };
+  const pages = [...run.looked].map((path) => `/${path}`);
+  return { updated, errors, suspects, ...(pages.length > 0 && { look: { pages, compared: true } }) };
 }
 
 /** Those whose offers still exist after an earlier run was finished. */

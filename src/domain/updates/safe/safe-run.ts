@@ -59,6 +59,8 @@ export interface SafeRun {
   guard: SiteGuard | null;
   /** Items that may have been updated and are not finished, in update order. */
   open: SafeItem[];
+  /** The pages that were compared after an update. */
+  looked: Set<string>;
 }
 
 /** What is stored about how an item ended. */

@@ -11,11 +11,12 @@ import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
 import { inspectSite } from '../after-update.js';
+import { checkedOf } from '../checked.js';
 import { emitDeactivated, emitUpdated } from '../finish.js';
 import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
-import { type Applied, type ApplyError, failed, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
 import { runSafely } from './run.js';
 
 export interface SafeUpdateInput extends SafeUpdateSettings {
@@ -45,7 +46,8 @@ export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateIn
   };
   if (dry_run) return planInTime(ctx, target, params);
   const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, target.site, params);
-  const { interrupted: _, ...answer } = result;
+  const { interrupted: _, look, ...done } = result;
+  const answer = { ...done, ...checkedOf([look]) };
   if (unfinished === undefined) return answer;
   const open = failed(target, 'site', '', unfinished.code, unfinished.message);
   return { ...answer, errors: [...answer.errors, open] };
@@ -55,6 +57,7 @@ type SafeUpdateParams = UpdateParams & { safe: SafeUpdateSettings };
 
 interface SafeUpdateResult extends SafeUpdateAnswer {
   interrupted?: boolean;
+  look?: Look;
 }
 
 /** Runs the update; the handler of update jobs continues it. */
@@ -142,6 +145,7 @@ async function update(
     suspects: result.suspects,
     errors: [...plan.refused, ...result.errors, ...found.errors],
     ...(interrupted ? { interrupted } : {}),
+    ...(result.look && { look: result.look }),
   };
 }
 

@@ -46,7 +46,7 @@ async function finishRun(
 ): Promise<void> {
   const facts = await ctx.store.safeChanges.runFacts(id);
   if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
-  const run: SafeRun = { id, ctx, target, facts: JSON.parse(facts) as RunFacts, guard, open: [] };
+  const run: SafeRun = { id, ctx, target, facts: JSON.parse(facts) as RunFacts, guard, open: [], looked: new Set() };
   const unsent: SafeItem[] = [];
   for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
   for (const item of unsent) {

@@ -11,7 +11,7 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Finding } from './compare-health.js';
-import { type Comparison, checkAgain, type Depth, runTasks } from './probe.js';
+import { type Comparison, checkAgain, type Depth, pagesOf, runTasks } from './probe.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 export interface Verification {
@@ -98,7 +98,8 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
 
-function checkOnce({ ctx, target, guard, facts }: SafeRun, depth: Depth): Promise<Comparison> {
+function checkOnce({ ctx, target, guard, facts, looked }: SafeRun, depth: Depth): Promise<Comparison> {
+  for (const path of pagesOf(depth, facts.paths)) looked.add(path);
   return checkAgain(ctx, target, guard, facts.before, depth, facts.paths);
 }
 

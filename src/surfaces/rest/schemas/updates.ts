@@ -2,7 +2,7 @@
 
 import { continuedFields } from '../../../../schemas/common.js';
 import { siteStatus } from '../../../../schemas/site.js';
-import { appliedEntry, runSummary, suspectUpdates } from '../../../../schemas/update.js';
+import { aboutUpdates, appliedEntry, runSummary } from '../../../../schemas/update.js';
 import { z } from '../../../../schemas/zod.js';
 import { once } from '../../../runtime/once.js';
 import { ignoredShape, queuedShape } from './records.js';
@@ -73,7 +73,7 @@ export const besides = once(() => ({
   errors: z
     .array(z.object({ site_id: z.number().int(), slug: z.string(), code: z.string(), message: z.string() }))
     .optional(),
-  suspects: suspectUpdates().optional(),
+  ...aboutUpdates(),
   ...continuedFields(),
   http_code: z
     .number()
@@ -105,7 +105,7 @@ export const updateRunShape = once(() =>
     message: z.string(),
     summary: runSummary().optional(),
     data: z.array(appliedEntry()).optional(),
-    suspects: suspectUpdates().optional(),
+    ...aboutUpdates(),
     last_time_start_batch_updates: z.string().optional(),
     dry_run: z.literal(true).optional(),
     would_affect: z

@@ -4,9 +4,9 @@ import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import { limitsOf } from '../../../domain/extensions/offer-filters.js';
 import { type Selection, selectionOf } from '../../../domain/sites/resolve.js';
+import { aboutOf } from '../../../domain/updates/checked.js';
 import { updateHandler } from '../../../domain/updates/handler.js';
 import type { UpdateParams } from '../../../domain/updates/params.js';
-import { suspectsMember } from '../../../domain/updates/updates.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -57,7 +57,7 @@ export async function runOn(
     },
     data: updated,
     errors,
-    ...suspectsMember(answer.done.flatMap(({ result }) => result.suspects ?? [])),
+    ...aboutOf(answer.done.map(({ result }) => result)),
     ...answer.continued,
     last_time_start_batch_updates: began,
   };

@@ -251,13 +251,13 @@ const EMPTY_SLUG = {
  */
 async function apply(ctx: Ctx, site: SiteRow, type: RestType, slug: readonly string[]) {
   const began = ctx.clock.now();
-  const { results, errors, suspects, job } = await updateOfType(ctx, site, type, slug);
+  const { results, errors, about, job } = await updateOfType(ctx, site, type, slug);
   const entries = errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
   const { checked_at, http_status } = await loadRecord(ctx, site.id);
   const visited = checked_at !== null && checked_at >= began && http_status !== null;
   const more = {
     ...(entries.length === 0 ? {} : { errors: entries }),
-    ...(suspects && { suspects }),
+    ...about,
     ...job,
     ...(visited ? { http_code: http_status } : {}),
   };

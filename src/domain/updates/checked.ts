@@ -1,0 +1,40 @@
+/** How sites were looked at after their updates: which pages, as whom, and what nobody looked at. */
+
+import type { aboutUpdates } from '../../../schemas/update.js';
+import type { z } from '../../../schemas/zod.js';
+import type { ApplyResult, Look } from './results.js';
+
+export const NOT_LOOKED: Look = { pages: [], compared: false };
+/** The visit after updates without a guard. */
+export const FRONT_PAGE: Look = { pages: ['/'], compared: false };
+
+/** In no update: a site may be broken there. */
+const NOT_CHECKED = ['other pages', 'logged-in users and wp-admin', 'phones', 'forms and shop checkout', 'mail'];
+
+/** Members of an answer besides what was updated. */
+export type About = z.output<z.ZodObject<ReturnType<typeof aboutUpdates>>>;
+
+/** What the answer for these sites says besides their updates. */
+export function aboutOf(results: readonly ApplyResult[]): About {
+  const suspects = results.flatMap((result) => result.suspects ?? []);
+  return { ...(suspects.length === 0 ? {} : { suspects }), ...checkedOf(results.map(({ look }) => look)) };
+}
+
+/** The members on how the sites were looked at, as sentences; one for all sites of which it is true. */
+export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'checked' | 'not_checked'> {
+  const counts = new Map<string, number>();
+  for (const look of looks) {
+    if (look === undefined) continue;
+    const way = wordsFor(look);
+    counts.set(way, (counts.get(way) ?? 0) + 1);
+  }
+  if (counts.size === 0) return {};
+  const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
+  return { checked, not_checked: NOT_CHECKED };
+}
+
+function wordsFor({ pages, compared }: Look): string {
+  if (pages.length === 0) return 'no page';
+  const how = compared ? 'compared with before' : 'not compared with before';
+  return `${pages.join(', ')} as a visitor on a desktop, ${how}`;
+}
