@@ -29,7 +29,7 @@ export class NameLookup {
   #servers: Resolver;
   #since = performance.now();
 
-  /** @param servers addresses with ports of the name servers to ask; by default the system's, read anew each minute */
+  /** @param servers addresses with ports of the name servers to ask; by default the system's, read again each minute */
   constructor(servers?: readonly string[]) {
     this.#given = servers;
     this.#servers = this.#resolver();
