@@ -301,15 +301,15 @@ describe('a site that does not answer in time is not called offline', () => {
   ];
   it.each(reads)('%s', async (_, read, told) => {
     const app = await silentApp();
-    app.site.faults.hang = true;
+    silence(app);
     expect(await read(app)).toMatchObject(told);
   });
 
   it('nor disconnected, however often: what a visit found stands beside the status', async () => {
     const app = await silentApp();
-    const held = holdBack(app.site, /^stats$/);
+    silence(app);
     for (const _ of ['once', 'again', 'and again']) await app.run('sync-sites', {});
-    held.letGo();
+    app.site.faults.latencyMs = undefined;
     app.site.faults.http500 = true;
     await app.run('check-site');
     const seen = { id: 1, status: 'connected', last_check: { reachable: false, http_status: 500 } };
@@ -321,7 +321,7 @@ describe('a site that does not answer in time is not called offline', () => {
 
   it('nor offline by the error of a check', async () => {
     const app = await silentApp();
-    app.site.faults.hang = true;
+    silence(app);
     Object.assign(app.app.service.config, { batch_threshold: 0 });
     const { job_id } = await app.run('check-sites', {});
     expect(await app.ended(job_id)).toMatchObject({
