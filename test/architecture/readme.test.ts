@@ -1,10 +1,10 @@
-/** The README's configuration table is generated from the program's own. */
+/** The table of settings in docs/configuration.md is generated from the program's own. */
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { describeConfig } from '../../src/runtime/config/config.js';
 
-const FILE = new URL('../../README.md', import.meta.url);
+const FILE = new URL('../../docs/configuration.md', import.meta.url);
 const BLOCK = /<!-- config:start -->[\s\S]*<!-- config:end -->/;
 
 it('lists every variable with its default', () => {

@@ -1,5 +1,5 @@
 /**
- * The README's copyable examples: each configuration is started, each call is sent, and none needs a package that is
+ * The copyable examples of the README and of the documents for users: each configuration is started, each call is sent, and none needs a package that is
  * not published.
  */
 
@@ -15,7 +15,9 @@ import { operations } from '../../tools/index.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Commands, commands, type Served } from '../support/processes/commands.js';
 
-const readme = readFileSync('README.md', 'utf8');
+const readme = ['README.md', 'docs/assistants.md', 'docs/using.md', 'docs/configuration.md']
+  .map((file) => readFileSync(file, 'utf8'))
+  .join('\n');
 const blocks = (language: string) =>
   [...readme.matchAll(new RegExp(`^ *\`\`\`${language}\n([\\s\\S]*?)^ *\`\`\``, 'gm'))].map(([, text = '']) => text);
 
@@ -56,7 +58,7 @@ describe('configurations of assistants', () => {
   const shown = blocks('json').map((text) => JSON.parse(text) as { mcpServers?: object; servers?: object });
   const ready = JSON.parse(readFileSync('mcp.json', 'utf8')) as { mcpServers: Record<string, Stdio & Http> };
 
-  it('are all JSON, two in the README', () => expect(shown).toHaveLength(2));
+  it('are all JSON, two of them', () => expect(shown).toHaveLength(2));
 
   it.each(shown.map((config, index) => [index, config] as const))('%i starts an assistant', async (_index, config) => {
     const servers = Object.values(config.mcpServers ?? config.servers ?? {}) as Stdio[];
@@ -113,7 +115,7 @@ describe('calls', () => {
   });
 
   it('to the addresses of its table are answered', async () => {
-    const [, table = ''] = /### REST in a minute([\s\S]*?)## For operators/.exec(readme) ?? [];
+    const [, table = ''] = /## REST in a minute([\s\S]*?)## Commands/.exec(readme) ?? [];
     const addresses = [...table.matchAll(/`(\/[^`]*)`/g)].map(([, path = '']) => path);
     for (const path of ['/', '/mcp', '/v2/openapi.json', '/docs', '/healthz', '/readyz', '/metrics'])
       expect(addresses).toContain(path);
@@ -154,7 +156,7 @@ describe('calls', () => {
         list.split(' '),
       ]),
     );
-    const [, table = ''] = /### Commands([\s\S]*?)### Configuration/.exec(readme) ?? [];
+    const [, table = ''] = /## Commands([\s\S]*?)## Your data/.exec(readme) ?? [];
     const shown = [
       ...[...table.matchAll(/^\| (`[^|]*`) \|/gm)].flatMap(([, cell = '']) => [
         ...cell.matchAll(/`(?:sitefleet )?([^`]+)`/g),
@@ -201,7 +203,9 @@ it('names scripts, variables and a version of Node that hold', () => {
     scripts: Record<string, string>;
     engines: { node: string };
   };
-  const scripts = [...readme.matchAll(/npm (?:run )?((?<=run )[\w:]+|start|test)\b/g)].map(([, name = '']) => name);
+  const scripts = [
+    ...`${readme}\n${readFileSync('CONTRIBUTING.md', 'utf8')}`.matchAll(/npm (?:run )?((?<=run )[\w:]+|start|test)\b/g),
+  ].map(([, name = '']) => name);
   expect(scripts.length).toBeGreaterThan(8);
   expect(scripts.filter((name) => facts.scripts[name] === undefined)).toEqual([]);
   const variables = new Set(describeConfig().flatMap(({ name }) => [name, `${name}_FILE`]));
