@@ -1,7 +1,7 @@
 /** Builds the program: `tsc`, one file for `sitefleet stdio`, and executable entry points. */
 
 import { spawnSync } from 'node:child_process';
-import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const dist = 'dist';
@@ -36,6 +36,8 @@ if (missing.length > 0) {
   process.exit(built ? 0 : 1);
 }
 
+// What an earlier state of the sources left here would be published.
+rmSync(dist, { recursive: true, force: true });
 // Types are checked by `npm run typecheck`; without type checking, the build takes a quarter of the time.
 const tsc = ['node_modules/typescript/bin/tsc', '-p', 'tsconfig.build.json', '--noCheck'];
 const compiled = spawnSync(process.execPath, tsc, { stdio: 'inherit' });
