@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.3.1
+ * Version: 1.3.2
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -35,7 +35,7 @@ class Sitefleet_Refusal extends Exception {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.3.1';
+	const VERSION       = '1.3.2';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
@@ -234,12 +234,15 @@ class Sitefleet_Guard {
 
 	/**
 	 * The public key that is trusted here, as PEM; '' if there is none. In a network all sites share their plugins: there the options
-	 * of a site, the child plugin's key among them, decide nothing. The network's own option does, which the installer sets for a
-	 * network administrator.
+	 * of a site, the child plugin's key among them, open nothing. The network's own option does, which the installer sets for a
+	 * network administrator; but only while the site is connected by the same key: who was disconnected has lost it.
 	 */
 	private static function key(): string {
-		$keys   = is_multisite() ? get_site_option( self::KEYS ) : array();
-		$stored = is_multisite() ? ( is_array( $keys ) ? $keys[ get_current_blog_id() ] ?? '' : '' ) : get_option( 'mainwp_child_pubkey' );
+		$stored = get_option( 'mainwp_child_pubkey' );
+		if ( is_multisite() ) {
+			$keys = get_site_option( self::KEYS );
+			if ( ! is_array( $keys ) || ( $keys[ get_current_blog_id() ] ?? '' ) !== $stored ) return '';
+		}
 		return is_string( $stored ) ? (string) base64_decode( $stored, true ) : '';
 	}
 

@@ -54,11 +54,26 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       expect(await codeOf(guard.hello())).toBe('no_guard');
       expect(site.runInstaller(programs, 'admin')).toBe('done');
       expect((await guard.hello()).multisite).toBe(true);
-      // What the site says afterwards changes nothing.
+      // What the site says afterwards opens nothing.
       const other = await generateKey();
       site.trust(other.public_key, 'admin');
       expect(await codeOf(clientOf(site, other.private_key).hello())).toBe('no_guard');
+      site.trust(key.public_key, 'admin');
       expect((await guard.hello()).multisite).toBe(true);
+    });
+
+    it('obeys no dashboard that has been disconnected, or replaced by another', async () => {
+      const other = await generateKey();
+      for (const end of [
+        () => site.wp("delete_option('mainwp_child_pubkey');"),
+        () => site.trust(other.public_key, 'admin'),
+      ]) {
+        end();
+        expect(await codeOf(guard.hello())).toBe('no_guard');
+        expect(await codeOf(guard.login('admin'))).toBe('no_guard');
+        site.trust(key.public_key, 'admin');
+        expect((await guard.hello()).multisite).toBe(true);
+      }
     });
 
     it('logs no administrator of the network in through the key of another of its sites', async () => {
@@ -67,6 +82,7 @@ describe('the guard in places', needs(...WORDPRESS), () => {
         $GLOBALS['wpdb']->update($GLOBALS['wpdb']->blogs, array('domain' => DOMAIN_CURRENT_SITE), array('blog_id' => 2));
         foreach (array('home', 'siteurl') as $name) update_blog_option(2, $name, '${site.url}two');
         $keys = get_site_option('sitefleet_guard_keys'); $keys[2] = $keys[1]; update_site_option('sitefleet_guard_keys', $keys);
+        update_blog_option(2, 'mainwp_child_pubkey', $keys[1]);
         add_user_to_blog(2, get_user_by('login', 'second')->ID, 'administrator');`);
       const two = clientOf(site, key.private_key, Date.now, `${site.url}two/`);
       expect((await two.hello()).multisite).toBe(true);

@@ -11,7 +11,7 @@ export const BEFORE_UPDATES_WERE_KNOWN = '1.0.0';
 const GUARD_SLUG = 'sitefleet-guard.php';
 
 /** Puts a guard onto the site, as its must-use plugin would be. */
-export function putGuard(site: DemoSite, version = '1.3.1', login = false): GuardState {
+export function putGuard(site: DemoSite, version = '1.3.2', login = false): GuardState {
   const state = site.inner;
   site.touch();
   state.plugins = state.plugins.filter(({ slug }) => slug !== GUARD_SLUG);
