@@ -488,6 +488,8 @@ class Sitefleet_Guard {
 			$full = '' === $name ? $base : "$base/$name";
 			$stat = @lstat( $full );
 			$type = $stat ? $stat['mode'] & 0170000 : 0;
+			// Gone since its folder was read, as files are that a plugin writes on visits.
+			if ( ! $stat && '' !== $name && ! self::is_code( $name ) && preg_match( '#\.[^./]+\z#', $name ) && ! self::there( $full ) ) continue;
 			if ( 0040000 !== $type && 0100000 !== $type ) {
 				$what = 0120000 === $type ? 'symlink' : 'unreadable';
 				throw new Sitefleet_Refusal( $what, 'Only plain files and folders can be kept: ' . $this->relative( $full ) . '.' );
@@ -516,6 +518,9 @@ class Sitefleet_Guard {
 		}
 		return hash_final( $tree );
 	}
+
+	/** Only updates change it. All else a plugin may write on visits. */
+	private static function is_code( string $name ): bool { return (bool) preg_match( '#\.ph[^./]*\z#i', $name ); }
 
 	private static function digest_line( string $name, ?int $size, string $sum ): string {
 		return null === $size ? "d\0$name\n" : "f\0$name\0$size\0$sum\n";
@@ -564,7 +569,8 @@ class Sitefleet_Guard {
 			if ( null !== $size ) {
 				$in  = self::open( $single ? $path : "$path/$name", 'r' );
 				$sum = $this->copy( fn( $length ) => fread( $in, $length ), $size, $put );
-				Sitefleet_Refusal::when( '' !== (string) fread( $in, 1 ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
+				// A log grows with each visit: what it was is kept.
+				Sitefleet_Refusal::when( self::is_code( $name ) && '' !== (string) fread( $in, 1 ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
 				fclose( $in );
 				$put( $sum );
 				++$files;

@@ -4,11 +4,13 @@ import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   utimesSync,
   writeFileSync,
@@ -538,6 +540,27 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       await changed(code, 3);
       expect((await visit(site.url, odd)).status).toBe(500);
       expect(isHere()).toBe(false);
+    });
+
+    it('keeps no copy from being made by what a plugin writes into its folder meanwhile', async () => {
+      const log = 'plugins/beta/visits.log';
+      const passing = 'plugins/beta/zz.tmp';
+      site.writeAll({ [log]: Buffer.alloc(30_000_000, 'x'), [passing]: 'x' });
+      const folder = join(site.content, store() ?? '');
+      const begun = () =>
+        readdirSync(folder).some((name) => name.endsWith('.tmp') && statSync(join(folder, name)).size > 0);
+      const call = guard.snapshot('plugin', 'beta/beta.php');
+      await expect.poll(begun, { interval: 1 }).toBe(true);
+      appendFileSync(join(site.content, log), 'one more visit\n');
+      rmSync(join(site.content, passing));
+      const { id, files } = await call;
+      expect(files).toBeGreaterThan(1);
+      const before = readFileSync(live('beta/beta.php'));
+      site.write('plugins/beta/beta.php', plugin('8.0'));
+      await guard.restore(id);
+      expect(readFileSync(live('beta/beta.php'))).toEqual(before);
+      expect(statSync(join(site.content, log)).size).toBe(30_000_000);
+      rmSync(join(site.content, log));
     });
 
     it.each([
