@@ -1059,8 +1059,14 @@ class Sitefleet_Guard {
 
 	/** Records for armed items that a complete request has passed since they last changed, so the site is not down. */
 	private function note_life( float $began ): void {
-		$lives = fn( array $one ) => ( $one['alive'] ?? 0 ) <= $this->changed( $one ) && $began >= $this->changed( $one ) + 1 && ! $this->is_locked( self::update_file( $one ) );
+		// Times of files are whole seconds; a look of Sitefleet comes after the change.
+		$after = 0;
+		$lives = function ( array $one ) use ( $began, &$after ) {
+			return ( $one['alive'] ?? 0 ) <= $this->changed( $one ) && $began >= $this->changed( $one ) + $after && ! $this->is_locked( self::update_file( $one ) );
+		};
 		if ( $this->watched || ! did_action( 'wp_loaded' ) || self::in_maintenance() || ! array_filter( $this->armed(), $lives ) ) return;
+		$after = $this->is_look( $_SERVER, self::key(), self::sites(), time() ) ? 0 : 1;
+		if ( ! array_filter( $this->armed(), $lives ) ) return;
 		$noted = fn() => array_map( fn( $one ) => $lives( $one ) ? array( 'alive' => $began ) + $one : $one, $this->armed() );
 		$this->quietly( fn() => $this->locked( fn() => $this->put_json( 'armed', $noted() ), 0.0 ) );
 	}
