@@ -963,7 +963,9 @@ class Sitefleet_Guard {
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
 		$this->quietly(
 			function () use ( $error ) {
-				$ours = $this->is_look( $_SERVER, self::key(), self::sites(), time() );
+				// What a scheduled task works on, a visitor may have left.
+				$task = defined( 'DOING_CRON' ) && DOING_CRON && did_action( 'wp_loaded' );
+				$ours = ! $task && $this->is_look( $_SERVER, self::key(), self::sites(), time() );
 				// Busy: another process handles one. Visitors who keep it busy must not hide what a request of Sitefleet has met.
 				$this->locked( fn() => $this->judge( $error, $ours ), $ours ? 5.0 : 0.0 );
 			}

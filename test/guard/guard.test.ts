@@ -583,6 +583,20 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       await guard.disarm(null);
     });
 
+    it('undoes nothing by what is left for a scheduled task, though Sitefleet runs it', async () => {
+      const code = `add_action('form_task', function ($sent) { new DateTime($sent); });
+        if (isset($_GET['form'])) add_action('init', function () { wp_schedule_single_event(time() - 1, 'form_task', array($_GET['form'])); });`;
+      const id = await armed(code);
+      expect(await status(`${site.url}?form=rubbish`)).toBe(200);
+      expect((await visit(`${site.url}wp-cron.php`, guard.look())).status).toBe(500);
+      expect(isHere()).toBe(true);
+      expect(await newest()).toMatchObject({ blames: id, ours: null, cron: true, restored: null, waited: 'visitor' });
+      // An error of the new version on its way to the tasks is its own.
+      const broken = await armed("if (defined('DOING_CRON')) { nix(); }");
+      expect((await visit(`${site.url}wp-cron.php`, guard.look())).status).toBe(500);
+      expect([isHere(), (await newest())?.restored]).toEqual([false, broken]);
+    });
+
     it.each([
       ['an address', '?rare=1', {}, "if (isset($_GET['rare'])) { nix(); }"],
       ['a header', '', { 'user-agent': 'odd' }, "if ('odd' === $_SERVER['HTTP_USER_AGENT']) { nix(); }"],
