@@ -779,12 +779,12 @@ class Sitefleet_Guard {
 		self::forget_code( $live );
 		$replaced = null;
 		try {
+			// Before it is packed: a process that dies meanwhile leaves no evidence, and no visitor's request has to pack it again.
+			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
 			if ( self::there( $old ) ) {
 				$replaced = $this->pack( $item, $old, 'replaced' );
 				$this->keep_newest( $replaced );
 			}
-			// From here on, the rest of the old folder is no longer evidence.
-			$this->put_json( 'journal', array( 'phase' => 'clean' ) + $job );
 		} catch ( Throwable $error ) {
 			$replaced = null; // What was broken is kept as evidence only: no space for it is no failure.
 		}
