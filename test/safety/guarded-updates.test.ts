@@ -125,6 +125,9 @@ describe('what a visitor writes on a page', () => {
     await expectSettled();
   };
   it.each(QUOTES)('undoes no update: %s', writtenMeanwhile);
+  // Who may write posts may write headings.
+  it('undoes no update, nor does the heading of a post', () =>
+    writtenMeanwhile('</p><h1>Error establishing a database connection: what to do</h1><p>'));
 
   it('undoes no update where the page is read no further than to that text', () =>
     writtenMeanwhile(`Fatal error: x in /srv/a.php on line 3${' '.repeat(1_100_000)}`));

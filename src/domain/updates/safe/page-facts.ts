@@ -36,8 +36,10 @@ const FAILURES: readonly (readonly [string, RegExp])[] = [
   ['There has been a critical error', /There has been a critical error on this website/],
   ['Error establishing a database connection', /Error establishing a database connection/],
 ];
-/** Pages of hosts have it in place of the content. */
-const NO_DATABASE = /<(?:title|h1)\b[^<>]{0,200}>\s{0,50}Error establishing a database connection/;
+/** Pages of hosts have it in place of the content: as the first title or heading, over few words. An author's post may be called so, too. */
+const FIRST = [/<title\b[^<>]{0,200}>([^<]{0,100})/i, /<h1\b[^<>]{0,200}>([^<]{0,100})/i] as const;
+const NO_DATABASE = /^\s{0,50}Error establishing a database connection/;
+const WORDS_OF_AN_ERROR_PAGE = 100;
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
@@ -48,6 +50,7 @@ const MAX_WORDS = 1_000;
 export function factsOf(page: Page, siteUrl: string): PageFacts {
   const html = page.content_type === '' || page.content_type.includes('html');
   const text = html ? page.body : '';
+  const words = wordsOf(text);
   return {
     status: page.status,
     failure: page.failure?.kind ?? '',
@@ -59,14 +62,14 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     title: collapse(/<title[^<>]*>([^<]{0,1000})/i.exec(text)?.[1] ?? '').slice(0, 200),
     // A truncated page cannot be compared.
     whole: page.cut || /<\/html\s*>/i.test(text),
-    errors: errorsOf(page),
+    errors: errorsOf(page, words.length),
     assets: assetsOf(text, siteUrl),
-    words: wordsOf(text),
+    words,
   };
 }
 
 /** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
-function errorsOf({ body, cut }: Page): string[] {
+function errorsOf({ body, cut }: Page, words: number): string[] {
   // Perhaps behind the beginning of the page that failed.
   const at = body.search(WP_DIE);
   const errorPage = at < 0 ? '' : body.slice(at);
@@ -76,7 +79,8 @@ function errorsOf({ body, cut }: Page): string[] {
     return said >= 0 && (said < at || (!cut && END_OF_PHP.test(body.slice(said).trimEnd().slice(-100))));
   });
   const byWordPress = FAILURES.filter(([, text]) => text.test(errorPage)).map(([name]) => name);
-  const noDatabase = NO_DATABASE.test(body) ? ['Error establishing a database connection'] : [];
+  const called = words < WORDS_OF_AN_ERROR_PAGE && FIRST.some((first) => NO_DATABASE.test(first.exec(body)?.[1] ?? ''));
+  const noDatabase = called ? ['Error establishing a database connection'] : [];
   return [...new Set([...byPhp, ...byWordPress, ...noDatabase])];
 }
 
