@@ -646,6 +646,34 @@ describe('where a version is held back', () => {
     expect((await update(1)).updated).toHaveLength(1);
   });
 
+  it('for one day only, however often one site says that its updates have become that version and broke it', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site, 0, '2.1');
+    const own = plugin.version;
+    site.faults.breaks = { [`${plugin.slug}@99.0`]: 'login' };
+    site.faults.watchdog = false;
+    const { changed } = site;
+    // Whatever was on offer: the site says that it runs the version that others wait for.
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      if (slug === plugin.slug && plugin.version.startsWith('2.')) plugin.version = '99.0';
+    };
+    await sync(1);
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    const [entry] = await held();
+    expect(entry).toMatchObject({ version: '99.0', scope: 'fleet', sites: 1 });
+    await also(1, plugin);
+    expect(codes(await update(1))).toEqual(['svc_version_quarantined']);
+    app.clock.move(Date.parse(entry.fleet_until) + 1_000 - app.clock.now());
+    await deleteExpired(app.ctx());
+    Object.assign(plugin, { version: own, update: { version: '2.2', requiresPhp: '', requiresWp: '' } });
+    site.guard?.faults.splice(0);
+    await sync(1);
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ version: '99.0', scope: 'site', sites: 1, fleet_until: null }]);
+    expect((await update(1)).updated).toHaveLength(1);
+  });
+
   it('on its site only, where another one runs it', async () => {
     const plugin = app.offer(app.site(0));
     const other = await also(1, plugin);

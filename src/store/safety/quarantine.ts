@@ -89,6 +89,8 @@ export function createQuarantine(db: Db) {
            WHERE quarantined_version.lifted_at IS NOT NULL`,
           ...NEW.map((name) => entry[name]),
         ),
+        // Before the site is noted: each counts once, or one that lies could renew its day for ever.
+        ...(seen && fleet_until !== null ? [onOneSite(entry, fleet_until)] : []),
         sql(
           `INSERT INTO quarantine_site (type, slug, version, site_id, seen) VALUES (?, ?, ?, ?, ?)
            ON CONFLICT DO UPDATE SET seen = max(seen, excluded.seen)`,
@@ -103,7 +105,6 @@ export function createQuarantine(db: Db) {
           ...key,
           ...key,
         ),
-        ...(seen && fleet_until !== null ? [onOneSite(entry, fleet_until)] : []),
       ]);
       return db.one<QuarantineRow>(`SELECT ${COLUMNS} FROM quarantined_version WHERE ${KEY}`, [...key]);
     },
@@ -145,17 +146,22 @@ export function createQuarantine(db: Db) {
   };
 }
 
-/** Only a version that no other site runs: where one does, the site that broke may be the reason. */
+/** Only a version that no other site runs, and that this one has not broken on before: otherwise the site may be the reason. */
 function onOneSite({ type, slug, version, site_id }: NewQuarantine, until: number): Statement {
   return sql(
     `UPDATE quarantined_version SET scope = 'fleet', fleet_until = ?
-     WHERE ${KEY} AND scope = 'site' AND scope_by IS NULL AND NOT EXISTS (SELECT 1 FROM package p
+     WHERE ${KEY} AND scope = 'site' AND scope_by IS NULL
+       AND NOT EXISTS (SELECT 1 FROM quarantine_site WHERE ${KEY} AND site_id = ?) AND NOT EXISTS (SELECT 1 FROM package p
        JOIN site_extension e ON e.package_id = p.id WHERE p.kind = ? AND p.slug = ? AND e.version = ? AND e.active = 1
          AND e.site_id <> ?)`,
     until,
     type,
     slug,
     version,
+    type,
+    slug,
+    version,
+    site_id,
     type - 1,
     slug,
     version,
