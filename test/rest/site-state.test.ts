@@ -1,5 +1,6 @@
 /** The known state of a site, and what it forbids: over operations and REST (operations §5.1, §5.2, §5.12). */
 
+import { createServer } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { selfSigned } from '../../src/demo/certificate.js';
 import type { Faults } from '../../src/demo/faults.js';
@@ -7,6 +8,7 @@ import type { DemoSite } from '../../src/demo/fleet.js';
 import { syncDueSites } from '../../src/domain/connection/maintenance.js';
 import { ALWAYS } from '../support/dates.js';
 import { holdBack, runOutOfTime } from '../support/hold-back.js';
+import { listenLocally } from '../support/local-server.js';
 import { type RestApp, restApp } from './client.js';
 
 const ONE = { site_id_or_domain: 1 };
@@ -514,6 +516,31 @@ describe('what an error advises to change', () => {
       for (const entry of updates) expect(entry.site_url).toBe(moved);
     },
   );
+
+  it('does not send the stored login to another server that is named as the address', async () => {
+    site.faults = { httpAuth: { user: 'web', pass: 'secret' } };
+    await app.call('update-site', { ...ONE, http_user: 'web', http_pass: 'secret' });
+    const logins: (string | undefined)[] = [];
+    const { url, close } = await listenLocally(
+      createServer((incoming, outgoing) => {
+        logins.push(incoming.headers.authorization);
+        outgoing.writeHead(401).end();
+      }),
+    );
+    const to = (more: object = {}) => app.fail('update-site', { ...ONE, url, ...more });
+    expect((await to()).code).toBe('svc_connection_failed');
+    expect((await to({ http_user: 'web' })).code).toBe('svc_connection_failed');
+    expect(logins.length).toBeGreaterThan(0);
+    expect(logins.filter((login) => login !== undefined && atob(login.slice(6)).includes('secret'))).toEqual([]);
+    await close();
+    // Who knows it may send it along.
+    const moved = site.url.replace('127.0.0.1', 'localhost');
+    const { advice } = await app.fail('update-site', { ...ONE, url: moved });
+    expect(advice).toContain('http_user and http_pass');
+    expect(await app.call('update-site', { ...ONE, url: moved, http_user: 'web', http_pass: 'secret' })).toMatchObject({
+      url: moved,
+    });
+  });
 });
 
 it('looks at the certificate when a site is added; before, nothing is said of it', async () => {

@@ -34,8 +34,10 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   requireContactable(target);
   const connection = requireConnection(target);
   const given = Object.fromEntries(Object.entries(reach).filter(([, value]) => value !== undefined));
+  // The stored login was given for the old server: another one gets only what is sent along.
+  const kept = hostOf(to.url) === hostOf(connection.url) ? {} : { http_user: null, http_pass: null };
   try {
-    const there = { ...connection, ...given, url: to.url, door: undefined };
+    const there = { ...connection, ...kept, ...given, url: to.url, door: undefined };
     const snapshot = await askSnapshot(ctx, there, target.site.changes_after);
     const moved = ownAddress(to, snapshot.site_url);
     const other = (await otherRecords(ctx, snapshot.site_url)).find((id) => id !== siteId);
@@ -45,6 +47,11 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   } catch (error) {
     throw moveError(error, siteId, to.url);
   }
+}
+
+/** Name and port of a server, with or without `www.`. */
+function hostOf(url: string): string {
+  return new URL(url).host.replace(/^www\./, '');
 }
 
 /** Otherwise each sync would restore the spelling that the site itself uses. */
