@@ -5,6 +5,7 @@
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { deleteExpired } from '../../src/domain/retention.js';
 import { createChildSites } from '../../src/outbound/child/create.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';
@@ -225,4 +226,25 @@ describe('a name that changes between check and connect', () => {
     expect(hits).toBe(0);
     await sites.close();
   });
+});
+
+it('leaves no names of plugins behind that no site has any more', async () => {
+  const app = await checkedApp({ sites: 2 });
+  await app.connectAll(2);
+  const [plugin] = app.site(0).state.plugins;
+  if (plugin === undefined) throw new Error('the site has no plugin');
+  for (const name of ['One', 'Two', 'Three']) {
+    plugin.name = name;
+    await app.call('sync-sites');
+  }
+  const stored = () => app.db.all<{ name: string }>('SELECT name FROM package ORDER BY id');
+  const used = await app.db.all<{ name: string }>(
+    'SELECT name FROM package WHERE id IN (SELECT package_id FROM site_extension) ORDER BY id',
+  );
+  expect((await stored()).length).toBeGreaterThan(used.length);
+  const before = await app.call('get-site-plugins', { site_id_or_domain: 1 });
+  await deleteExpired(app.ctx());
+  expect(await stored()).toEqual(used);
+  expect(await app.call('get-site-plugins', { site_id_or_domain: 1 })).toEqual(before);
+  await app.close();
 });

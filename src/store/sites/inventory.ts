@@ -47,6 +47,13 @@ export function createInventory(db: Db) {
       return { extensions: extensions as ExtensionRow[], offers: offers as OfferRow[] };
     },
 
+    /** Deletes what no site has any more: a site may call its plugins otherwise at each sync. */
+    async forgetGone(): Promise<void> {
+      await db.run(
+        'DELETE FROM package WHERE NOT EXISTS (SELECT 1 FROM site_extension e WHERE e.package_id = package.id)',
+      );
+    },
+
     /** Plugins or themes of one site in the child's order. */
     extensions(siteId: number, kind: number): Promise<ExtensionRow[]> {
       return db.all<ExtensionRow>(
