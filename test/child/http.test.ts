@@ -10,9 +10,9 @@ import {
   createChildSites,
   type PacedChildSites,
 } from '../../src/outbound/child/create.js';
-import { lookupIn } from '../../src/outbound/child/wire/resolve.js';
+import { systemLookup } from '../../src/outbound/child/wire/resolve.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { NameLookup } from '../../src/outbound/name-lookup.js';
+import { nameServers } from '../../src/outbound/name-lookup.js';
 import { closing } from '../support/cleanup.js';
 import { ALWAYS } from '../support/dates.js';
 import { handClock } from '../support/harness.js';
@@ -473,7 +473,10 @@ describe('addresses', () => {
   it('finds a site although the name servers of many others are silent', async () => {
     const { url } = await site((response) => response.end(frame(stats)));
     const servers = await nameServer({ 'good.example': '127.0.0.1' });
-    const sites = children({ lookup: lookupIn(new NameLookup([servers.address])), concurrency: 50 });
+    const ask = nameServers({ timeout: 2_000, tries: 1, servers: [servers.address] });
+    // The system's resolver never answers: its threads are taken.
+    const lookup = systemLookup(ask, () => new Promise(() => undefined));
+    const sites = children({ lookup, concurrency: 50 });
     const control = new AbortController();
     const names = Array.from({ length: 12 }, (_, i) => `site${i}.dead.example`);
     const dead = names.map((name) => sites.visit(at(`http://${name}/`), { signal: control.signal }).catch(() => null));

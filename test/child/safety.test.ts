@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { Resolver } from '../../src/outbound/child/wire/resolve.js';
+import { type Lookup, Resolver, systemLookup } from '../../src/outbound/child/wire/resolve.js';
 import { hostOf, siteUrl } from '../../src/outbound/child/wire/site-url.js';
 import { isPublicAddress } from '../../src/outbound/public-address.js';
 
@@ -158,5 +158,44 @@ describe('names', () => {
     for (const one of silent)
       await expect(one).rejects.toMatchObject({ kind: 'unreachable', message: expect.stringContaining('in time') });
     expect(await good).toHaveLength(1);
+  });
+
+  describe('of many sites', () => {
+    const V4 = { address: '1.1.1.1', family: 4 } as const;
+    /** The system's resolver: two threads, which keep a silent name for ever. */
+    function threads(isSilent: (host: string) => boolean) {
+      const running: string[] = [];
+      const waiting: (() => void)[] = [];
+      const lookup = async (host: string) => {
+        if (running.length === 2) await new Promise<void>((resolve) => waiting.push(resolve));
+        running.push(host);
+        if (isSilent(host)) await new Promise(() => undefined);
+        running.splice(running.indexOf(host), 1);
+        waiting.shift()?.();
+        return [{ address: '2.2.2.2', family: 4 } as const];
+      };
+      return { running, lookup };
+    }
+    const resolverOf = (lookup: Lookup, timeoutMs = 10_000) =>
+      new Resolver({ allowPrivate: false, timeoutMs, now: () => performance.now(), lookup });
+
+    it('leaves a thread of the system to good ones, however many dead ones there are', async () => {
+      const { running, lookup } = threads((host) => host.startsWith('dead'));
+      const ask = async (host: string) => ({ found: [], silent: host.startsWith('dead') });
+      const resolver = resolverOf(systemLookup(ask, lookup));
+      for (let i = 0; i < 12; i++) resolver.resolve(`dead${i}.example`).catch(() => undefined);
+      for (let i = 0; i < 12; i++)
+        expect(await resolver.resolve(`good${i}.example`)).toEqual([{ address: '2.2.2.2', family: 4 }]);
+      expect(running).toEqual(['dead0.example']);
+    });
+
+    it('takes what the name servers said, where servers that answer once and then no more keep all threads', async () => {
+      const { running, lookup } = threads((host) => host.startsWith('sly'));
+      const ask = async () => ({ found: [V4], silent: false });
+      const resolver = resolverOf(systemLookup(ask, lookup));
+      const names = ['sly0.example', 'sly1.example', 'good.example'];
+      expect(await Promise.all(names.map((name) => resolver.resolve(name)))).toEqual([[V4], [V4], [V4]]);
+      expect(running).toEqual(['sly0.example', 'sly1.example']);
+    });
   });
 });

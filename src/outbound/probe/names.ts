@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
-import { NameLookup, NameServersSilent, type ResolvedAddress } from '../name-lookup.js';
+import { Slots } from '../../runtime/slots.js';
+import { nameServers, operatingSystem, type ResolvedAddress } from '../name-lookup.js';
 import { mayReach, type PrivateReach } from '../public-address.js';
 import { StepFailure } from './failure.js';
 
@@ -50,13 +51,17 @@ export function blocked(host: string): StepFailure {
   );
 }
 
-/** The name servers first, and the system for what they do not know. */
+/** The system's resolver runs in a small thread pool that file access uses as well. */
+const PARALLEL = 2;
+
+/** Asks the name servers first, and the system for what they do not know. */
 function system(): Lookup {
-  const names = new NameLookup();
+  const ask = nameServers({ timeout: 3_000, tries: 2 });
+  const slots = new Slots(PARALLEL);
   return async (host) => {
-    const known = await names.askServers(host).catch((error: unknown) => {
-      throw error instanceof NameServersSilent ? new StepFailure('dns', error.message) : error;
-    });
-    return known ?? names.askSystem(host);
+    const { found, silent } = await ask(host);
+    if (found.length > 0) return found;
+    if (silent) throw new StepFailure('dns', `The name servers of ${host} do not answer.`);
+    return slots.run(() => operatingSystem(host));
   };
 }

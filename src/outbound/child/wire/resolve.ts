@@ -1,6 +1,7 @@
 import { isIP } from 'node:net';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
-import { NameLookup, type ResolvedAddress } from '../../name-lookup.js';
+import { Slots } from '../../../runtime/slots.js';
+import { type NameAnswer, nameServers, operatingSystem, type ResolvedAddress } from '../../name-lookup.js';
 import { mayReach, type PrivateReach } from '../../public-address.js';
 import { ChildFailure } from '../failure.js';
 import { blockedAddress } from './site-url.js';
@@ -36,7 +37,7 @@ export class Resolver {
     now: () => number;
   }) {
     this.#allowPrivate = options.allowPrivate;
-    this.#lookup = options.lookup ?? lookupIn(new NameLookup());
+    this.#lookup = options.lookup ?? systemLookup(nameServers({ timeout: 2_000, tries: 1 }), operatingSystem);
     this.#timeoutMs = options.timeoutMs;
     this.#now = options.now;
   }
@@ -97,7 +98,39 @@ function unknownHost(host: string, what: string, cause?: unknown): ChildFailure 
   });
 }
 
-/** The name servers first: a name that they leave without an answer may still be in the hosts file. */
-export function lookupIn(names: NameLookup): Lookup {
-  return async (host) => (await names.askServers(host).catch(() => null)) ?? names.askSystem(host);
+/** How long the system's resolver is waited for where the name servers have answered, and where they have not. */
+const ANSWERED_MS = 2_000;
+const UNANSWERED_MS = 10_000;
+
+/**
+ * The system's resolver, which knows the hosts file, but has two threads for all names and keeps one for as long as a
+ * zone stays silent. So the name servers are asked first, without threads: names of which they say nothing wait for
+ * each other only, and where they have answered, that counts if the system's resolver has no time.
+ */
+export function systemLookup(ask: (host: string) => Promise<NameAnswer>, lookup: Lookup): Lookup {
+  const usual = new Slots(2);
+  const doubtful = new Slots(1);
+  return async (host) => {
+    const { found, silent } = await ask(host);
+    const patience = found.length > 0 ? ANSWERED_MS : UNANSWERED_MS;
+    const until = performance.now() + patience;
+    const late = () => unknownHost(host, 'could not be resolved in time');
+    const looked = (silent ? doubtful : usual).run(() => {
+      // No one waits for it any more.
+      if (performance.now() > until) throw late();
+      return lookup(host);
+    });
+    let timer: NodeJS.Timeout | undefined;
+    const given = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(late()), patience);
+    });
+    try {
+      return await Promise.race([looked, given]);
+    } catch (error) {
+      if (found.length > 0) return found;
+      throw error;
+    } finally {
+      clearTimeout(timer);
+    }
+  };
 }
