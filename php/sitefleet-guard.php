@@ -2,7 +2,7 @@
 /**
  * Plugin Name: Sitefleet Guard
  * Description: Keeps copies of plugins and themes while Sitefleet updates them, and rolls back to a copy when the new version breaks the site. Answers signed requests of the connected dashboard only.
- * Version: 1.3.2
+ * Version: 1.4.0
  * Requires at least: 5.9
  * Requires PHP: 7.4
  * License: MIT
@@ -35,7 +35,7 @@ class Sitefleet_Refusal extends Exception {
 
 /** The complete guard. One object serves one request. */
 class Sitefleet_Guard {
-	const VERSION       = '1.3.2';
+	const VERSION       = '1.4.0';
 	const PROTOCOL      = 'sitefleet-guard-v1';
 	const LOOK          = 'sitefleet-look-v1';
 	const KEYS          = 'sitefleet_guard_keys'; // Of a network: site => base64 of its public key.
@@ -51,6 +51,12 @@ class Sitefleet_Guard {
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
 	const CHUNK         = 262144;
+	const MAX_ROWS      = 1000; // Rows of a table are counted so far: enough to tell an empty table from a full one.
+	const MAX_LISTED    = 2000; // Entries of one list of a ledger.
+	const COUNT_SECONDS = 2.0; // Tables that are not counted by then are listed without a count.
+	const MAX_KEPT      = 4 * 1024 * 1024; // Bytes of the files that are kept beside an item.
+	const STEERS        = '/\.(php\d?|phtml|phar|inc)\z|^\.htaccess\z|^\.user\.ini\z|^php\.ini\z/i'; // Files that run, or steer PHP or the web server.
+	const VITAL         = array( 'siteurl', 'home', 'template', 'stylesheet', 'users_can_register', 'default_role', 'blog_public', 'permalink_structure' );
 	// A text that is not UTF-8, or is cut within a letter, stays a text.
 	const JSON          = JSON_INVALID_UTF8_SUBSTITUTE | JSON_PARTIAL_OUTPUT_ON_ERROR;
 	const RESOURCES     = '/^(Allowed memory size|Out of memory|Maximum execution time)/';
@@ -63,6 +69,7 @@ class Sitefleet_Guard {
 	const ACTIONS = array(
 		'hello' => '', 'list' => '', 'faults' => '', 'drop' => 'lock', 'disarm' => 'nonce lock', 'login' => 'nonce lock',
 		'uninstall' => 'nonce lock', 'snapshot' => 'nonce lock files', 'arm' => 'nonce lock files', 'restore' => 'nonce lock files',
+		'ledger' => '', 'mend' => 'nonce lock files',
 	);
 
 	protected string $content;
@@ -126,7 +133,7 @@ class Sitefleet_Guard {
 	/** Answers a signed request and exits; returns only if the request is not one. */
 	private function serve(): void {
 		$body    = (string) file_get_contents( 'php://input', false, null, 0, self::MAX_BODY + 1 );
-		$verdict = $this->verify( $_SERVER, $body, self::key(), self::sites(), time() );
+		$verdict = $this->verify( $_SERVER, $body, self::key(), $this->sites(), time() );
 		if ( 'unsigned' === $verdict ) return;
 		ignore_user_abort( true );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
@@ -246,8 +253,10 @@ class Sitefleet_Guard {
 		return is_string( $stored ) ? (string) base64_decode( $stored, true ) : '';
 	}
 
-	private static function sites(): array {
-		return array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
+	/** The addresses of the site, and those that it had when what is watched was armed: an update may have changed them. */
+	private function sites(): array {
+		$now = array( self::site_name( (string) get_option( 'home' ) ), self::site_name( (string) get_option( 'siteurl' ) ) );
+		return array_values( array_unique( array_merge( $now, ...array_values( array_column( $this->remembered(), 'sites' ) ) ) ) );
 	}
 
 	/** Executes a request with a valid signature and returns the response. */
@@ -344,6 +353,7 @@ class Sitefleet_Guard {
 			'until' => time() + $seconds, 'patience' => $patience,
 		);
 		$this->put_json( 'armed', $armed );
+		$this->remember( $snapshot['id'], time() + $seconds );
 		$this->refuse_updates( $snapshot, 0 );
 		return array( 'armed' => $armed );
 	}
@@ -353,6 +363,7 @@ class Sitefleet_Guard {
 		$id    = $request['snapshot'] ?? null;
 		$armed = array_values( array_filter( $this->armed(), fn( $one ) => null !== $id && $one['snapshot'] !== $id ) );
 		$this->put_json( 'armed', $armed );
+		$this->forget( $id );
 		return array( 'armed' => $armed );
 	}
 
@@ -457,6 +468,250 @@ class Sitefleet_Guard {
 		unset( $tokens[ $hash ] );
 		$this->put_json( 'logins', $tokens );
 		return $login;
+	}
+
+	// ------------------------------------------------------------------- what an update changes besides its own files
+
+	/** The state that updates of other files have no business with. Digests, names and counts; no contents. */
+	private function do_ledger(): array {
+		Sitefleet_Refusal::when( is_multisite(), 'multisite', 'The sites of a network share users and files: no ledger is made.' );
+		global $wpdb;
+		$files = array();
+		foreach ( $this->outer_files() as $name => $path ) $files[] = array( 'name' => $name, 'size' => (int) @filesize( $path ), 'sha256' => (string) @hash_file( 'sha256', $path ) );
+		$vital  = self::stored( array_merge( self::VITAL, array( 'active_plugins' ) ) );
+		$active = self::plain( $vital['active_plugins'] ?? '' );
+		$mine   = array_fill_keys( self::VITAL, null );
+		$like   = array( $wpdb->esc_like( '_transient_' ) . '%', $wpdb->esc_like( '_site_transient_' ) . '%' );
+		return array(
+			'ledger' => array(
+				'tables'  => self::tables(),
+				'options' => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
+				'vital'   => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
+				'active'  => array_values( array_filter( $active, 'is_string' ) ),
+				'files'   => $files,
+				'events'  => self::events(),
+				'mails'   => $this->get_json( 'mails' )['sent'] ?? 0,
+			) + self::people(),
+		);
+	}
+
+	/** Tables with their rows: exact up to a limit, and one more means more; null = not counted. */
+	private static function tables(): array {
+		global $wpdb;
+		$until = microtime( true ) + self::COUNT_SECONDS;
+		$noisy = $wpdb->suppress_errors( true );
+		$rows  = array();
+		foreach ( (array) $wpdb->get_results( $wpdb->prepare( 'SHOW FULL TABLES LIKE %s', $wpdb->esc_like( $wpdb->base_prefix ) . '%' ), ARRAY_N ) as $found ) {
+			if ( 'VIEW' !== ( $found[1] ?? '' ) && count( $rows ) < self::MAX_LISTED ) $rows[ $found[0] ] = null;
+		}
+		Sitefleet_Refusal::when( ! $rows, 'failed', 'The tables of this site cannot be listed.' );
+		// A table that cannot be read must not hide the others.
+		$count = function ( array $names ) use ( $wpdb, &$rows ): bool {
+			$part  = fn( $name ) => '( SELECT 1 FROM `' . str_replace( '`', '``', $name ) . '` LIMIT ' . ( self::MAX_ROWS + 1 ) . ' ) AS part';
+			$each  = fn( $name ) => $wpdb->prepare( 'SELECT %s, COUNT(*) FROM ', $name ) . $part( $name );
+			$found = $wpdb->get_results( implode( ' UNION ALL ', array_map( $each, $names ) ), ARRAY_N );
+			foreach ( (array) $found as list( $name, $number ) ) $rows[ $name ] = (int) $number;
+			return (bool) $found;
+		};
+		foreach ( array_chunk( array_map( 'strval', array_keys( $rows ) ), 50 ) as $names ) {
+			if ( microtime( true ) > $until ) break;
+			if ( $count( $names ) ) continue;
+			foreach ( $names as $name ) $count( array( $name ) );
+		}
+		$wpdb->suppress_errors( $noisy );
+		return array_map( fn( $name, $number ) => array( 'name' => (string) $name, 'rows' => $number ), array_keys( $rows ), array_values( $rows ) );
+	}
+
+	/** Options as the database has them: a cache may have others. */
+	private static function stored( array $names ): array {
+		global $wpdb;
+		$marks = implode( ', ', array_fill( 0, count( $names ), '%s' ) );
+		$rows  = (array) $wpdb->get_results( $wpdb->prepare( "SELECT option_name, option_value FROM $wpdb->options WHERE option_name IN ( $marks )", $names ), ARRAY_N );
+		return array_column( $rows, 1, 0 );
+	}
+
+	/** A stored list; objects in it are not made. */
+	private static function plain( string $text ): array {
+		$value = '' === $text ? null : @unserialize( $text, array( 'allowed_classes' => false ) );
+		return is_array( $value ) ? $value : array();
+	}
+
+	/** Scheduled events, each hook with its schedules; '' = once. */
+	private static function events(): array {
+		$found = array();
+		foreach ( self::plain( self::stored( array( 'cron' ) )['cron'] ?? '' ) as $hooks ) {
+			foreach ( is_array( $hooks ) ? $hooks : array() as $hook => $all ) {
+				foreach ( (array) $all as $one ) $found[ "$hook\0" . ( $one['schedule'] ?? '' ) ] = array( 'hook' => (string) $hook, 'schedule' => (string) ( $one['schedule'] ?? '' ) );
+			}
+		}
+		return array_slice( array_values( $found ), 0, self::MAX_LISTED );
+	}
+
+	/** Who may administer the site, and how many users each role has. Of an e-mail only a keyed hash leaves the site. */
+	private static function people(): array {
+		global $wpdb;
+		$key    = $wpdb->prefix . 'capabilities';
+		$rules  = array( '"manage_options";b:1' );
+		foreach ( self::plain( self::stored( array( $wpdb->prefix . 'user_roles' ) )[ $wpdb->prefix . 'user_roles' ] ?? '' ) as $role => $about ) {
+			if ( ! empty( $about['capabilities']['manage_options'] ) ) $rules[] = "\"$role\";b:1";
+		}
+		$any    = implode( ' OR ', array_fill( 0, count( $rules ), 'm.meta_value LIKE %s' ) );
+		$values = array_map( fn( $rule ) => '%' . $wpdb->esc_like( $rule ) . '%', $rules );
+		$asked  = $wpdb->prepare( "SELECT u.ID, u.user_login, u.user_email FROM $wpdb->users u JOIN $wpdb->usermeta m ON m.user_id = u.ID WHERE m.meta_key = %s AND ( $any ) ORDER BY u.ID LIMIT %d", array_merge( array( $key ), $values, array( self::MAX_LISTED ) ) );
+		$admins = array();
+		foreach ( (array) $wpdb->get_results( $asked, ARRAY_N ) as list( $id, $login, $mail ) ) {
+			$admins[] = array( 'id' => (int) $id, 'login' => $login, 'mail' => hash_hmac( 'sha256', strtolower( $mail ), self::secret() ) );
+		}
+		$roles  = array();
+		$groups = $wpdb->prepare( "SELECT part.role, COUNT(*) FROM ( SELECT LEFT( meta_value, 500 ) AS role FROM $wpdb->usermeta WHERE meta_key = %s LIMIT 50000 ) AS part GROUP BY part.role LIMIT %d", $key, self::MAX_LISTED );
+		foreach ( (array) $wpdb->get_results( $groups, ARRAY_N ) as list( $stored, $number ) ) {
+			foreach ( array_keys( self::plain( $stored ) ) as $role ) $roles[ $role ] = ( $roles[ $role ] ?? 0 ) + (int) $number;
+		}
+		return array( 'administrators' => $admins, 'roles' => array_map( fn( $role, $number ) => array( 'role' => (string) $role, 'users' => $number ), array_keys( $roles ), array_values( $roles ) ) );
+	}
+
+	/** Files that run or steer, directly in the folders of WordPress, of its contents and of its must-use plugins: name => path. */
+	private function outer_files(): array {
+		$root    = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
+		$above   = dirname( $root );
+		$folders = array( '' => $root, 'wp-content/' => $this->content, 'wp-content/mu-plugins/' => strtr( WPMU_PLUGIN_DIR, '\\', '/' ) );
+		// WordPress reads its configuration from the folder above if there is none in its own.
+		$found   = ! is_file( "$root/wp-config.php" ) && @is_file( "$above/wp-config.php" ) && ! @is_file( "$above/wp-settings.php" ) ? array( '../wp-config.php' => "$above/wp-config.php" ) : array();
+		foreach ( $folders as $prefix => $folder ) {
+			foreach ( (array) @scandir( $folder ) as $name ) {
+				if ( preg_match( self::STEERS, (string) $name ) && is_file( "$folder/$name" ) && count( $found ) < self::MAX_LISTED ) $found[ $prefix . $name ] = "$folder/$name";
+			}
+		}
+		return $found;
+	}
+
+	/** What was remembered for items that are, or were, armed, and has not expired: snapshot => until, sites. */
+	private function remembered(): array { return array_filter( $this->get_json( 'before' ), fn( $one ) => $one['until'] >= time() ); }
+
+	/** Keeps what an update of an item may change and `mend` puts back; without it the item itself can still be restored. */
+	private function remember( string $id, int $until ): void {
+		$this->quietly( fn() => is_multisite() || $this->put_json( "before-$id", array( 'hidden' => self::hide( (string) wp_json_encode( $this->keepsake() ) ) ) ) );
+		$this->put_json( 'before', array( $id => array( 'until' => $until, 'sites' => $this->sites() ) ) + $this->remembered() );
+	}
+
+	/** All files are named, to know which ones are new; null = one that is not kept. */
+	private function keepsake(): array {
+		$files = array();
+		$left  = self::MAX_KEPT;
+		foreach ( $this->outer_files() as $name => $path ) {
+			$text           = (int) @filesize( $path ) > $left || is_link( $path ) ? null : (string) @file_get_contents( $path );
+			$left          -= strlen( (string) $text );
+			$files[ $name ] = null === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => fileperms( $path ) & 0777 );
+		}
+		return array( 'files' => $files, 'options' => self::stored( self::VITAL ), 'cron' => self::stored( array( 'cron' ) )['cron'] ?? '' );
+	}
+
+	/** Without a snapshot, everything is forgotten. */
+	private function forget( ?string $id ): void {
+		$known = $this->remembered();
+		foreach ( array_keys( $known ) as $one ) {
+			if ( null !== $id && $id !== (string) $one ) continue;
+			@unlink( "$this->store/before-$one.json" );
+			unset( $known[ $one ] );
+		}
+		$this->put_json( 'before', $known );
+	}
+
+	/** Encrypted, because wp-config.php has secrets; the file is sealed as all others are. */
+	private static function hide( string $text ): string {
+		$iv = random_bytes( 16 );
+		return base64_encode( $iv . openssl_encrypt( $text, 'aes-256-ctr', hash_hmac( 'sha256', 'before', self::secret(), true ), OPENSSL_RAW_DATA, $iv ) );
+	}
+
+	private static function show( string $hidden ): string {
+		$data = (string) base64_decode( $hidden );
+		return (string) openssl_decrypt( substr( $data, 16 ), 'aes-256-ctr', hash_hmac( 'sha256', 'before', self::secret(), true ), OPENSSL_RAW_DATA, substr( $data, 0, 16 ) );
+	}
+
+	/** Puts back, of what was named, what is as it was when the item was armed: files, vital options, recurring events that are gone. */
+	private function do_mend( array $request ): array {
+		$id   = $request['snapshot'] ?? null;
+		$kept = is_string( $id ) && isset( $this->remembered()[ $id ] ) ? json_decode( self::show( $this->get_json( "before-$id" )['hidden'] ?? '' ), true ) : null;
+		Sitefleet_Refusal::when( ! is_array( $kept ), 'not_found', 'What was kept when this snapshot was armed is gone.' );
+		$named  = fn( string $what ) => array_values( array_filter( (array) ( $request[ $what ] ?? array() ), 'is_string' ) );
+		$mended = array(
+			'files'   => array_values( array_filter( $named( 'files' ), fn( $name ) => $this->mend_file( $name, $kept['files'] ) ) ),
+			'options' => array_values( array_filter( $named( 'options' ), fn( $name ) => self::mend_option( $name, $kept['options'] ) ) ),
+			'events'  => self::mend_events( $named( 'events' ), self::plain( $kept['cron'] ) ),
+		);
+		return array( 'mended' => $mended );
+	}
+
+	/** A file that was not there is removed; one that was too large to keep, or is a link, is left. */
+	private function mend_file( string $name, array $kept ): bool {
+		$root = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
+		$path = $this->outer_files()[ $name ] ?? null;
+		if ( null === $path && isset( $kept[ $name ] ) ) {
+			$path = 0 !== strpos( $name, 'wp-content/' ) ? "$root/$name" : ( 0 === strpos( $name, 'wp-content/mu-plugins/' ) ? strtr( WPMU_PLUGIN_DIR, '\\', '/' ) . '/' . basename( $name ) : "$this->content/" . basename( $name ) );
+		}
+		if ( null === $path || is_link( $path ) || __FILE__ === $path ) return false;
+		if ( ! array_key_exists( $name, $kept ) ) {
+			$done = @unlink( $path );
+		} elseif ( null === $kept[ $name ] ) {
+			$done = false;
+		} else {
+			// Prepared in the guard's folder: a draft beside the file could be read, or run.
+			$draft = "$this->store/" . bin2hex( random_bytes( 16 ) ) . '.tmp';
+			$done  = false !== @file_put_contents( $draft, base64_decode( $kept[ $name ]['text'] ) ) && @chmod( $draft, $kept[ $name ]['mode'] ) && $this->move( $draft, $path );
+			@unlink( $draft );
+		}
+		self::forget_code( $path );
+		return $done;
+	}
+
+	private static function mend_option( string $name, array $kept ): bool {
+		if ( ! in_array( $name, self::VITAL, true ) || ! isset( $kept[ $name ] ) ) return false;
+		self::forget_options( $name );
+		update_option( $name, $kept[ $name ] );
+		// WordPress makes them anew from the structure.
+		if ( 'permalink_structure' === $name ) delete_option( 'rewrite_rules' );
+		return ( self::stored( array( $name ) )[ $name ] ?? null ) === $kept[ $name ];
+	}
+
+	/** Not with WordPress' own functions: no plugin has told it of its schedules yet. */
+	private static function mend_events( array $hooks, array $kept ): array {
+		self::forget_options( 'cron' );
+		$now  = (array) get_option( 'cron', array() );
+		$gone = array();
+		foreach ( $kept as $time => $all ) {
+			foreach ( is_array( $all ) ? $all : array() as $hook => $events ) {
+				if ( ! in_array( (string) $hook, $hooks, true ) || in_array( (string) $hook, array_column( self::events(), 'hook' ), true ) ) continue;
+				$now[ $time ][ $hook ] = $events;
+				$gone[ $hook ]         = true;
+			}
+		}
+		ksort( $now );
+		if ( $gone ) update_option( 'cron', $now );
+		return array_values( array_intersect( array_map( 'strval', array_keys( $gone ) ), array_column( self::events(), 'hook' ) ) );
+	}
+
+	/** An update may have written to the database past WordPress' cache. */
+	private static function forget_options( string $name ): void {
+		foreach ( array( 'alloptions', 'notoptions', $name ) as $key ) wp_cache_delete( $key, 'options' );
+	}
+
+	/** Counts mails that an armed item sends. A site that sends many of its own has a right to. */
+	private function count_mails(): void {
+		$sent = 0;
+		add_filter(
+			'wp_mail',
+			function ( $mail ) use ( &$sent ) {
+				$files = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 100 ), 'file' );
+				// Written at the end of the request: a storm must not become one of writes.
+				if ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ) ) && 1 === ++$sent ) {
+					register_shutdown_function( function () use ( &$sent ) {
+						$this->quietly( fn() => $this->locked( fn() => $this->put_json( 'mails', array( 'sent' => $sent + ( $this->get_json( 'mails' )['sent'] ?? 0 ) ) ) ) );
+					} );
+				}
+				return $mail;
+			},
+			PHP_INT_MIN
+		);
 	}
 
 	// --------------------------------------------------------------------------------------------- items and snapshots
@@ -677,6 +932,7 @@ class Sitefleet_Guard {
 	private function prune(): void {
 		@touch( "$this->store/lock" );
 		$armed = array_column( $this->armed(), 'snapshot' );
+		$known = $this->remembered();
 		$keep  = array();
 		foreach ( $this->snapshots() as $one ) {
 			if ( $one['created'] < time() - self::KEEP_DAYS * DAY_IN_SECONDS && ! in_array( $one['id'], $armed, true ) ) {
@@ -688,8 +944,9 @@ class Sitefleet_Guard {
 		foreach ( (array) @scandir( $this->store ) as $file ) {
 			$lapsed = 0 === strpos( $file, 'nonce-' ) && @filemtime( "$this->store/$file" ) < time() - 3 * self::SKEW;
 			$orphan = preg_match( '/^[0-9a-f]{32}\.(bin|json)\z|\.tmp\z/', $file ) && ! isset( $keep[ $file ] );
+			$past   = preg_match( '/^before-([0-9a-f]{32})\.json\z/', $file, $found ) && ! isset( $known[ $found[1] ] );
 			$ended  = 0 === strpos( $file, 'update-' ) && @filemtime( "$this->store/$file" ) < time() - DAY_IN_SECONDS && ! $this->is_locked( $file );
-			if ( $lapsed || $orphan || $ended ) @unlink( "$this->store/$file" );
+			if ( $lapsed || $orphan || $past || $ended ) @unlink( "$this->store/$file" );
 		}
 		// Folders made with other secrets or by an older guard: their files are no longer used.
 		foreach ( (array) @scandir( $this->content ) as $name ) {
@@ -933,6 +1190,7 @@ class Sitefleet_Guard {
 		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
 		if ( ! $this->armed() ) return;
 		register_shutdown_function( fn() => $this->note_life( (float) ( $_SERVER['REQUEST_TIME_FLOAT'] ?? 0 ) ) );
+		$this->count_mails();
 		// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
 		$before = set_exception_handler(
 			function ( Throwable $thrown ) use ( &$before ) {
@@ -965,7 +1223,7 @@ class Sitefleet_Guard {
 			function () use ( $error ) {
 				// What a scheduled task works on, a visitor may have left.
 				$task = defined( 'DOING_CRON' ) && DOING_CRON && did_action( 'wp_loaded' );
-				$ours = ! $task && $this->is_look( $_SERVER, self::key(), self::sites(), time() );
+				$ours = ! $task && $this->is_look( $_SERVER, self::key(), $this->sites(), time() );
 				// Busy: another process handles one. Visitors who keep it busy must not hide what a request of Sitefleet has met.
 				$this->locked( fn() => $this->judge( $error, $ours ), $ours ? 5.0 : 0.0 );
 			}

@@ -16,6 +16,7 @@ define( 'BASE', $argv[2] ?? sys_get_temp_dir() . '/sitefleet-guard-test-' . bin2
 define( 'ABSPATH', BASE . '/' );
 define( 'WP_CONTENT_DIR', BASE . '/wp-content' );
 define( 'WP_PLUGIN_DIR', WP_CONTENT_DIR . '/plugins' );
+define( 'WPMU_PLUGIN_DIR', WP_CONTENT_DIR . '/mu-plugins' );
 define( 'WPINC', 'wp-includes' );
 define( 'AUTH_KEY', 'A secret of the tests' );
 define( 'DAY_IN_SECONDS', 86400 );
@@ -24,6 +25,15 @@ function wp_json_encode( $data, $flags = 0 ) { return json_encode( $data, $flags
 function wp_cache_delete( $key, $group ) { return true; }
 function get_option( $name ) { return 'active_plugins' === $name ? array( 'alpha/alpha.php' ) : ''; }
 function is_multisite() { return false; }
+/** A database without a row. */
+$wpdb = new class() {
+	public string $options = 'wp_options';
+
+	public function prepare( string $text, ...$values ): string { return $text; }
+
+	public function get_results( string $query, $form ): array { return array(); }
+};
+define( 'ARRAY_N', 'ARRAY_N' );
 function get_file_data( $file, $headers ) {
 	preg_match( '/Version: (\S+)/', file_get_contents( $file ), $found );
 	return array( 'version' => $found[1] ?? '' );

@@ -102,6 +102,35 @@ export interface GuardFault {
   waited: string | null;
 }
 
+/** What an update may change besides its own files, at one moment. Names, counts and digests; no contents. */
+export interface GuardLedger {
+  /** `rows`: exact up to 1,000; 1,001 = more; null = not counted. */
+  tables: { name: string; rows: number | null }[];
+  /** How many, without transients. */
+  options: number;
+  /** Values of a few settings; null = there is no such option. */
+  vital: { name: string; value: string | null }[];
+  /** Slugs of the active plugins. */
+  active: string[];
+  /** Files that run or steer, outside of plugins and themes. */
+  files: { name: string; sha256: string }[];
+  /** Scheduled events; the schedule of single ones is ''. */
+  events: { hook: string; schedule: string }[];
+  /** Who may change the site's settings. `mail` is a keyed hash. */
+  administrators: { id: number; login: string; mail: string }[];
+  roles: { role: string; users: number }[];
+  /** Mails that armed items have sent so far. */
+  mails: number;
+}
+
+/** Names of what is put back. */
+export interface Mendable {
+  files: string[];
+  options: string[];
+  /** Hooks. */
+  events: string[];
+}
+
 /** An answer that lacks required members. */
 export class GuardShapeError extends Error {}
 
@@ -202,6 +231,44 @@ export function faultsOf(value: Fields): GuardFault[] {
       waited: from.waited === null ? null : text(from, 'waited', 40),
     };
   });
+}
+
+/** Entries of the lists of a ledger; the guard sends at most 2,000 of each. */
+const LISTED = 5_000;
+
+export function ledgerOf(answer: Fields): GuardLedger {
+  const value = fieldsOf(answer.ledger, 'ledger');
+  const all = <T>(name: string, read: (from: Fields) => T): T[] =>
+    list(value, name, LISTED).map((one) => read(fieldsOf(one, name)));
+  return {
+    tables: all('tables', (from) => ({
+      name: text(from, 'name', 200),
+      rows: from.rows === null ? null : number(from, 'rows'),
+    })),
+    options: number(value, 'options'),
+    vital: Object.entries(fieldsOf(value.vital, 'vital'))
+      .slice(0, LISTED)
+      .map(([name, stored]) => ({ name, value: typeof stored === 'string' ? stored.slice(0, 2_000) : null })),
+    active: texts(value, 'active'),
+    files: all('files', (from) => ({ name: text(from, 'name', 400), sha256: text(from, 'sha256', 64) })),
+    events: all('events', (from) => ({ hook: text(from, 'hook', 400), schedule: text(from, 'schedule', 200) })),
+    administrators: all('administrators', (from) => ({
+      id: number(from, 'id'),
+      login: text(from, 'login', 200),
+      mail: text(from, 'mail', 64),
+    })),
+    roles: all('roles', (from) => ({ role: text(from, 'role', 200), users: number(from, 'users') })),
+    mails: number(value, 'mails'),
+  };
+}
+
+export function mendedOf(answer: Fields): Mendable {
+  const value = fieldsOf(answer.mended, 'mended');
+  return { files: texts(value, 'files'), options: texts(value, 'options'), events: texts(value, 'events') };
+}
+
+function texts(from: Fields, name: string): string[] {
+  return list(from, name, LISTED).map((one) => String(one).slice(0, 400));
 }
 
 export function tokenOf(value: Fields): { token: string; until: number } {

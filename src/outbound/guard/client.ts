@@ -10,10 +10,14 @@ import {
   type GuardFault,
   type GuardHello,
   type GuardKind,
+  type GuardLedger,
   type GuardRestored,
   GuardShapeError,
   type GuardSnapshot,
   helloOf,
+  ledgerOf,
+  type Mendable,
+  mendedOf,
   restoredOf,
   snapshotOf,
   snapshotsOf,
@@ -118,6 +122,16 @@ export class GuardClient {
   /** Fatal errors seen at or after this time (unix seconds). */
   faults(since: number, options?: GuardCallOptions): Promise<GuardFault[]> {
     return this.#call('faults', { since }, QUICK_MS, faultsOf, options);
+  }
+
+  /** The state of the site outside its plugins and themes. Guards before 1.4.0 and those of networks have none. */
+  ledger(options?: GuardCallOptions): Promise<GuardLedger> {
+    return this.#call('ledger', {}, QUICK_MS, ledgerOf, options);
+  }
+
+  /** Puts back what was named, as it was when the snapshot was armed. Returns what is as it was. */
+  mend(snapshot: string, what: Mendable, options?: GuardCallOptions): Promise<Mendable> {
+    return this.#call('mend', { snapshot, ...what }, QUICK_MS, mendedOf, options);
   }
 
   /** Headers that mark a request for a page of the site as our own look at it. */
