@@ -1325,7 +1325,7 @@ class Sitefleet_Guard {
 			return ( $one['alive'] ?? 0 ) <= $this->changed( $one ) && $began >= $this->changed( $one ) + $after && ! $this->is_locked( self::update_file( $one ) );
 		};
 		if ( $this->watched || ! did_action( 'wp_loaded' ) || self::in_maintenance() || ! array_filter( $this->armed(), $lives ) ) return;
-		$after = $this->is_look( $_SERVER, self::key(), self::sites(), time() ) ? 0 : 1;
+		$after = $this->is_look( $_SERVER, self::key(), $this->sites(), time() ) ? 0 : 1;
 		if ( ! array_filter( $this->armed(), $lives ) ) return;
 		$noted = fn() => array_map( fn( $one ) => $lives( $one ) ? array( 'alive' => $began ) + $one : $one, $this->armed() );
 		$this->quietly( fn() => $this->locked( fn() => $this->put_json( 'armed', $noted() ), 0.0 ) );

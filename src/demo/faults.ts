@@ -13,9 +13,12 @@ export type Latency =
  * What a version does to the site that runs it. `fatal`: every page and call ends with HTTP 500. `front`, `login`: only
  * that page; `task`: only wp-cron.php. `cart`: only the page cart/. `admin`: only wp-admin and its admin-ajax.php.
  * `white`: the front page is empty.
- * `suspect`: the front page is complete, but different.
+ * `suspect`: the front page is complete, but different. A harm: the pages work.
  */
-export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' | 'white' | 'suspect';
+export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' | 'white' | 'suspect' | Harm;
+
+/** What a version changes besides its own files: it drops a table, adds an administrator, changes .htaccess. */
+export type Harm = 'drops_table' | 'adds_administrator' | 'changes_htaccess';
 
 /** The current faults of a site. All off by default; may be changed at any time. */
 export interface Faults {

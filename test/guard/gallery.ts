@@ -47,7 +47,7 @@ export interface Kind {
   slow?: number;
 }
 
-const on = (hook: string, code: string) => `add_action( '${hook}', function () { ${code} } );`;
+export const on = (hook: string, code: string) => `add_action( '${hook}', function () { ${code} } );`;
 /** Changes the page that visitors get. */
 const page = (code: string) => on('template_redirect', `ob_start( function ( $page ) { ${code} } );`);
 const many = (count: number, bytes: number): Files =>

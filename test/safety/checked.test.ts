@@ -5,9 +5,10 @@ import type { Answer } from '../support/harness.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
 import { ordinary, running } from './safety-app.js';
 
-const GUARDED = '1 site: /, /wp-login.php as a visitor on a desktop, compared with before.';
+const OUTSIDE = '; tables, settings, administrators, scheduled events and other files too';
+const GUARDED = `1 site: /, /wp-login.php as a visitor on a desktop, compared with before${OUTSIDE}.`;
 const UNGUARDED = '1 site: / as a visitor on a desktop, not compared with before.';
-const BROKEN = '1 site: / as a visitor on a desktop, compared with before.';
+const BROKEN = `1 site: / as a visitor on a desktop, compared with before${OUTSIDE}.`;
 const NOT = expect.arrayContaining(['logged-in users and wp-admin', 'phones']);
 
 let mcp: McpApp;

@@ -342,7 +342,12 @@ describe('what a look tells', () => {
     judging = true;
     const facts = { on_suspect: 'keep' as const, paths: [], before };
     const verdict = await app
-      .running(verify({ id: '', ctx, target, facts, guard: null, open: [], looked: new Set() }, 'full'))
+      .running(
+        verify(
+          { id: '', ctx, target, facts, guard: null, open: [], looked: new Set(), ledger: null, outside: false },
+          'full',
+        ),
+      )
       .catch((error: ServiceError) => error);
     expect('code' in verdict ? verdict.code : verdict.broken.length > 0 ? 'broken' : 'well').toBe(ends);
     expect(seen).toBe(looks.length);

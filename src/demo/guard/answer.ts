@@ -5,7 +5,8 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, page } from '../answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
-import { BEFORE_UPDATES_WERE_KNOWN, findItem, keep, removeGuard, rollBack } from './state.js';
+import { ledger, mend } from './ledger.js';
+import { BEFORE_LEDGERS, BEFORE_UPDATES_WERE_KNOWN, findItem, keep, removeGuard, rollBack } from './state.js';
 import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
 const PROTOCOL = 'sitefleet-guard-v1';
@@ -104,6 +105,10 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
       return { faults: guard.faults.filter(({ time }) => time >= Number(asked.since)).slice(-50) };
     case 'login':
       return login(site, guard, asked.user, now);
+    case 'ledger':
+    case 'mend':
+      if ([BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS].includes(guard.version)) throw new Refusal('bad_request');
+      return action === 'ledger' ? { ledger: ledger(site, guard) } : { mended: mend(guard, asked) };
     case 'uninstall':
       removeGuard(site);
       return { removed: true };

@@ -16,7 +16,7 @@ interface Broken {
 const QUIET = 2;
 
 /** How the installed versions break a site. A plugin must be active, a theme in use. */
-function brokenBy(site: DemoSite): Broken | null {
+export function brokenBy(site: DemoSite): Broken | null {
   for (const [name, breakage] of Object.entries(site.faults.breaks ?? {})) {
     const at = name.lastIndexOf('@');
     const slug = name.slice(0, at);

@@ -1,5 +1,6 @@
 /** What a simulated guard keeps. */
 
+import type { Harm } from '../faults.js';
 import type { UpdateOffer } from '../state.js';
 
 export type ItemKind = 'plugin' | 'theme';
@@ -59,6 +60,8 @@ export interface GuardState {
   faults: RecordedFault[];
   /** Running updates; guards before 1.1.0 do not report them. */
   updating: { kind: ItemKind; slug: string; since: number }[];
+  /** What versions have changed besides their own files, and nobody has put back. */
+  harms: Set<Harm>;
   /** Executed actions, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */

@@ -10,6 +10,9 @@ export const FRONT_PAGE: Look = { pages: ['/'], compared: false };
 
 /** In no update: a site may be broken there. */
 const NOT_CHECKED = ['other pages', 'logged-in users and wp-admin', 'phones', 'forms and shop checkout', 'mail'];
+/** Where no guard of version 1.4.0 or newer keeps a ledger. */
+const OUTSIDE =
+  'changes besides the files of the update: tables, settings, administrators, scheduled events, other files';
 
 /** Members of an answer besides what was updated. */
 export type About = z.output<z.ZodObject<ReturnType<typeof aboutUpdates>>>;
@@ -23,18 +26,21 @@ export function aboutOf(results: readonly ApplyResult[]): About {
 /** The members on how the sites were looked at, as sentences; one for all sites of which it is true. */
 export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'checked' | 'not_checked'> {
   const counts = new Map<string, number>();
+  let unseen = false;
   for (const look of looks) {
     if (look === undefined) continue;
+    unseen ||= look.outside !== true;
     const way = wordsFor(look);
     counts.set(way, (counts.get(way) ?? 0) + 1);
   }
   if (counts.size === 0) return {};
   const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
-  return { checked, not_checked: NOT_CHECKED };
+  return { checked, not_checked: unseen ? [...NOT_CHECKED, OUTSIDE] : NOT_CHECKED };
 }
 
-function wordsFor({ pages, compared }: Look): string {
+function wordsFor({ pages, compared, outside }: Look): string {
   if (pages.length === 0) return 'no page';
   const how = compared ? 'compared with before' : 'not compared with before';
-  return `${pages.join(', ')} as a visitor on a desktop, ${how}`;
+  const more = outside === true ? '; tables, settings, administrators, scheduled events and other files too' : '';
+  return `${pages.join(', ')} as a visitor on a desktop, ${how}${more}`;
 }

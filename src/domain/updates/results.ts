@@ -30,6 +30,8 @@ export interface Look {
   pages: readonly string[];
   /** With how they were before. */
   compared: boolean;
+  /** What is beside the updated items, too: tables, settings, users, files. */
+  outside?: boolean;
 }
 
 export interface ApplyResult {

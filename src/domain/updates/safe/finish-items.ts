@@ -10,13 +10,15 @@ import type { LoadedSite } from '../../sites/load.js';
 import { emitHarmful, emitUpdated } from '../finish.js';
 import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
+import type { LedgerFinding } from './compare-ledgers.js';
+import { lookOutsideAtEnd } from './outside.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
 import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
 import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
-import { isBad, type Rumour, type Verification, verificationOf, verify } from './verify.js';
+import { isBroken, type Rumour, type Verification, verificationOf, verify } from './verify.js';
 
 export interface Finished {
   updated: Applied[];
@@ -48,9 +50,27 @@ export function switchedOff({ protection, slug, error }: SafeItem): Verification
   return verificationOf([{ severity: 'broken', path: null, what: error.message }]);
 }
 
-/** After one item: null if the site works so far, and the item stays open for the final check. */
-export async function finishBroken(run: SafeRun, item: SafeItem, verification: Verification): Promise<Finished | null> {
-  return isBad(verification) ? rollBackBroken(run, item, verification, 'quick') : null;
+/** After one item that broke the site. */
+export function finishBroken(run: SafeRun, item: SafeItem, verification: Verification): Promise<Finished> {
+  return rollBackBroken(run, item, verification, 'quick');
+}
+
+/**
+ * After one item on a site whose pages work: null if what it has changed besides its own files is no harm, and the item
+ * stays open for the final check.
+ */
+export async function finishHarmful(
+  run: SafeRun,
+  item: SafeItem,
+  outside: readonly LedgerFinding[],
+  depth: Depth = 'quick',
+): Promise<Finished | null> {
+  const harm = outside.filter(isBroken);
+  const doubt = harm.length === 0 && run.facts.on_suspect === 'roll_back';
+  if (harm.length === 0 && (!doubt || outside.length === 0)) return null;
+  const broken = (doubt ? outside : harm).map(({ what }): Finding => ({ severity: 'broken', path: null, what }));
+  // The word of one site: it can hold the version back for itself only.
+  return rollBackBroken(run, item, { ...verificationOf(broken), seen: false }, depth, doubt);
 }
 
 /**
@@ -84,13 +104,18 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
   const verification = await verify(run, 'full');
   if (verification.broken.length + verification.restored.length > 0) {
     const part = await rollBackBroken(run, newest, verification, 'full');
+    await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, part.healthy ? [] : verification.broken, verification.rumours));
   }
   if (verification.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
     const part = await rollBackBroken(run, newest, { ...verification, broken: verification.suspect }, 'full', true);
+    await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, [], verification.rumours));
   }
-  return keepAll(run, verification.suspect, verification.rumours);
+  const late = await lookOutsideAtEnd(run);
+  // Of several items it is not known which one it was.
+  const harmed = run.open.length === 1 ? await finishHarmful(run, newest, late, 'full') : null;
+  return joined(harmed ?? NOTHING, await keepAll(run, verification.suspect, verification.rumours));
 }
 
 export function joined(a: Finished, b: Finished): Finished {
@@ -116,7 +141,11 @@ async function rollBackBroken(
   const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, depth, suspect);
   // The updates are available again with the old versions. The site reports which ones.
   const inventory = await syncAfterRollBack(run.ctx, run.target);
-  const seen = [...new Set(verification.broken.map(({ what }) => what))].slice(0, 10);
+  const told = rollbacks.outside.map(({ what, undone }) => `${what} That was ${undone ? '' : 'not '}undone.`);
+  const known = verification.broken.flatMap(({ what }) =>
+    rollbacks.outside.some((one) => one.what === what) ? [] : what,
+  );
+  const seen = [...new Set([...known.slice(0, 10), ...told])].slice(0, 20);
   const result: Finished = { ...NOTHING, updated: [], errors: [], innocent: [], healthy: rollbacks.guilty !== null };
   const at = rollbacks.guilty ?? item;
   for (const one of rollbacks.items) {
@@ -227,7 +256,7 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
     const now = item.applied?.new_version ?? (isUnclear(item) ? versionIn(inventory, item) : item.old_version);
     const updated = now !== null && now !== item.old_version;
     const told = rumours.filter((rumour) => rumour.item === item);
-    const findings = updated ? [...suspect, ...told].map(({ what }) => what) : [];
+    const findings = updated ? [...suspect, ...told, ...item.outside].map(({ what }) => what) : [];
     const seen = item.error === null ? [] : [item.error.message];
     await close(run, item, updated ? 'kept' : 'not_updated', seen, { suspect: findings });
     if (item.applied !== null) result.updated.push(item.applied);

@@ -7,6 +7,7 @@ import type { GuardRestored, SiteGuard } from '../../../outbound/guard/guards.js
 import { ServiceError } from '../../../runtime/errors.js';
 import { installedExtensions } from '../../sites/inventory.js';
 import { requireConnection } from '../../sites/load.js';
+import { mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { packageAddress } from './protection.js';
 import { note, type SafeItem, type SafeRun } from './safe-run.js';
@@ -21,6 +22,8 @@ export interface Rollbacks {
   guilty: SafeItem | null;
   /** Why an item could not be restored. */
   failures: { item: SafeItem; message: string }[];
+  /** What these items had changed besides their own files. */
+  outside: OutsideChange[];
 }
 
 const ATTEMPTS = 3;
@@ -44,7 +47,14 @@ export async function rollBackUntilHealthy(
   depth: Depth,
   suspect = false,
 ): Promise<Rollbacks> {
-  const rollbacks: Rollbacks = { items: [...restored], by_guard: [...restored], guilty: null, failures: [] };
+  const rollbacks: Rollbacks = {
+    items: [...restored],
+    by_guard: [...restored],
+    guilty: null,
+    failures: [],
+    outside: [],
+  };
+  for (const item of restored) rollbacks.outside.push(...(await mendOutside(run, item)));
   const last = restored.at(-1);
   if (last !== undefined && (await isHealthy(run, depth, suspect))) return { ...rollbacks, guilty: last };
   for (const item of candidates) {
@@ -56,6 +66,7 @@ export async function rollBackUntilHealthy(
       continue;
     }
     rollbacks.items.push(item);
+    rollbacks.outside.push(...(await mendOutside(run, item)));
     if (await isHealthy(run, depth, suspect)) return { ...rollbacks, guilty: item };
   }
   return rollbacks;

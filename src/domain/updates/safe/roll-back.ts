@@ -140,7 +140,8 @@ function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean 
 async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
   const { target, type, slug } = goal;
   const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
-  const result = await rollBackItem({ id: '', ctx, target, facts, guard, open: [], looked: new Set() }, item);
+  const unknown = { open: [], looked: new Set<string>(), ledger: null, outside: false };
+  const result = await rollBackItem({ id: '', ctx, target, facts, guard, ...unknown }, item);
   const message = typeof result === 'object' ? result.failed : null;
   const inventory = await syncAfterRollBack(ctx, target);
   const now =

@@ -24,11 +24,13 @@ import {
   finishAll,
   finishBroken,
   finishFailed,
+  finishHarmful,
   joined,
   NOTHING,
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
+import { lookOutside, takeLedger } from './outside.js';
 import { checkBefore } from './probe.js';
 import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { disarm, keepOldVersion } from './snapshot.js';
@@ -71,14 +73,17 @@ export async function runSafely(
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
+  const ledger = await takeLedger({ ctx, guard });
   const run: SafeRun = {
     id,
     ctx,
     target,
-    facts: { on_suspect, paths, before, active },
+    facts: { on_suspect, paths, before, active, ledger },
     guard,
     open: [],
     looked: new Set(),
+    ledger,
+    outside: false,
   };
   let result = NOTHING;
   try {
@@ -94,7 +99,12 @@ export async function runSafely(
   await ctx.store.safeChanges.forgetRuns();
   const { updated, errors, suspects } = result;
   const pages = [...run.looked].map((path) => `/${path}`);
-  return { updated, errors, suspects, ...(pages.length > 0 && { look: { pages, compared: true } }) };
+  return {
+    updated,
+    errors,
+    suspects,
+    ...(pages.length > 0 && { look: { pages, compared: true, outside: run.outside } }),
+  };
 }
 
 /** Those whose offers still exist after an earlier run was finished. */
@@ -145,7 +155,8 @@ async function updateOne(run: SafeRun, step: Step): Promise<Finished | null> {
     const finished = await finishFailed(run, item);
     if (finished !== null) return finished;
   }
-  return finishBroken(run, item, switchedOff(item) ?? early ?? (await verifyQuickly(run, item)));
+  const seen = switchedOff(item) ?? early ?? (await verifyQuickly(run, item));
+  return isBad(seen) ? finishBroken(run, item, seen) : finishHarmful(run, item, await lookOutside(run, item));
 }
 
 /** @returns `early`: what the site looked like once it had answered; null if it did not, or has no guard */
@@ -176,7 +187,7 @@ async function beginItem(run: SafeRun, { offer, type, protection }: Step): Promi
   const { ctx, target } = run;
   const { slug, name, current_version: old_version, new_version } = offer;
   const known = { slug, name, old_version, new_version, protection };
-  const item: SafeItem = { ...UNTRIED, change: `change_${randomUUID()}`, type, ...known };
+  const item: SafeItem = { ...UNTRIED, change: `change_${randomUUID()}`, type, ...known, ledger: run.ledger };
   const row = {
     id: item.change,
     run_id: run.id,

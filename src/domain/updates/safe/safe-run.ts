@@ -1,12 +1,13 @@
 /** A safe run: items of one site that are updated one by one, with everything needed to roll each back. */
 
-import type { SiteGuard } from '../../../outbound/guard/guards.js';
+import type { GuardLedger, SiteGuard } from '../../../outbound/guard/guards.js';
 import type { ChangeFields, ChangeRow, Protection } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Baseline } from './compare-health.js';
+import type { LedgerFinding } from './compare-ledgers.js';
 
 /** What another process needs to finish the run; stored as JSON. */
 export interface RunFacts {
@@ -16,6 +17,8 @@ export interface RunFacts {
   before: Baseline;
   /** Slugs of the plugins that were active before; absent in runs of older versions. */
   active?: readonly string[];
+  /** What was beside the items before the first of them; absent or null = not known. */
+  ledger?: GuardLedger | null;
 }
 
 export interface SafeItem {
@@ -38,6 +41,10 @@ export interface SafeItem {
   unanswered: boolean;
   /** A process was stopped while it was restoring the old version. */
   restoring: boolean;
+  /** What was beside the items before this one; null = not known. */
+  ledger: GuardLedger | null;
+  /** What it has changed besides its own files. */
+  outside: readonly LedgerFinding[];
 }
 
 /** An item with which nothing was done yet. */
@@ -49,6 +56,8 @@ export const UNTRIED = {
   error: null,
   unanswered: false,
   restoring: false,
+  ledger: null,
+  outside: [],
 } as const satisfies Partial<SafeItem>;
 
 export interface SafeRun {
@@ -61,6 +70,10 @@ export interface SafeRun {
   open: SafeItem[];
   /** The pages that were compared after an update. */
   looked: Set<string>;
+  /** The newest ledger; null = none yet. */
+  ledger: GuardLedger | null;
+  /** What is beside the items was compared after the last one. */
+  outside: boolean;
 }
 
 /** What is stored about how an item ended. */
@@ -85,7 +98,7 @@ export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promis
 }
 
 /** An item from its stored row. */
-export function itemOf(row: ChangeRow): SafeItem {
+export function itemOf(row: ChangeRow, ledger: GuardLedger | null): SafeItem {
   return {
     ...UNTRIED,
     change: row.id,
@@ -100,5 +113,6 @@ export function itemOf(row: ChangeRow): SafeItem {
     updated_at: row.updated_at,
     unanswered: row.step === 'update' || row.step === 'restore',
     restoring: row.step === 'restore',
+    ledger,
   };
 }

@@ -46,9 +46,11 @@ async function finishRun(
 ): Promise<void> {
   const facts = await ctx.store.safeChanges.runFacts(id);
   if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
-  const run: SafeRun = { id, ctx, target, facts: JSON.parse(facts) as RunFacts, guard, open: [], looked: new Set() };
+  const known = JSON.parse(facts) as RunFacts;
+  const { ledger = null } = known;
+  const run: SafeRun = { id, ctx, target, facts: known, guard, open: [], looked: new Set(), ledger, outside: false };
   const unsent: SafeItem[] = [];
-  for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row));
+  for (const row of rows) (UNSENT.includes(row.step) ? unsent : run.open).push(itemOf(row, ledger));
   for (const item of unsent) {
     await disarm(run, item);
     await close(run, item, 'not_updated', ['The update was not sent: the work on it was interrupted before that.']);

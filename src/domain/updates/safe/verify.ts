@@ -125,7 +125,7 @@ function unseen({ target: { site } }: SafeRun): ServiceError {
   );
 }
 
-function isBroken({ severity }: Finding): boolean {
+export function isBroken({ severity }: Pick<Finding, 'severity'>): boolean {
   return severity === 'broken';
 }
 

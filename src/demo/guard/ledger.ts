@@ -1,0 +1,47 @@
+/** What is on a simulated site besides its plugins and themes, and what their versions have changed there. */
+
+import { createHash } from 'node:crypto';
+import type { Breakage, Harm } from '../faults.js';
+import type { DemoSite } from '../site.js';
+import { brokenBy } from './break.js';
+import type { GuardState } from './types.js';
+
+const HARMS: readonly Breakage[] = ['drops_table', 'adds_administrator', 'changes_htaccess'] satisfies Harm[];
+
+export function ledger(site: DemoSite, guard: GuardState) {
+  const { harms } = guard;
+  const breakage = brokenBy(site)?.breakage;
+  if (breakage !== undefined && isHarm(breakage)) harms.add(breakage);
+  const digest = (text: string) => createHash('sha256').update(`${site.url} ${text}`).digest('hex');
+  const logins = [site.admin, ...(harms.has('adds_administrator') ? ['mallory'] : [])];
+  const address = site.url.replace(/\/$/, '');
+  return {
+    tables: ['wp_options', 'wp_posts', 'wp_users', ...(harms.has('drops_table') ? [] : ['wp_orders'])].map((name) => ({
+      name,
+      rows: 12,
+    })),
+    options: 240,
+    vital: { siteurl: address, home: address, users_can_register: '0', default_role: 'subscriber', blog_public: '1' },
+    active: site.inner.plugins.flatMap(({ slug, active, mustUse }) => (active && !mustUse ? [slug] : [])),
+    files: ['.htaccess', 'index.php', 'wp-config.php'].map((name) => ({
+      name,
+      size: 400,
+      sha256: digest(name === '.htaccess' && harms.has('changes_htaccess') ? `${name} changed` : name),
+    })),
+    events: [{ hook: 'wp_version_check', schedule: 'twicedaily' }],
+    administrators: logins.map((login, i) => ({ id: i + 1, login, mail: digest(login) })),
+    roles: [{ role: 'administrator', users: logins.length }],
+    mails: 0,
+  };
+}
+
+/** Of these harms only the one to a file can be put back. */
+export function mend({ harms }: GuardState, asked: Record<string, unknown>) {
+  const named = Array.isArray(asked.files) && asked.files.includes('.htaccess');
+  const files = named && harms.delete('changes_htaccess') ? ['.htaccess'] : [];
+  return { files, options: [], events: [] };
+}
+
+function isHarm(breakage: Breakage): breakage is Harm {
+  return HARMS.includes(breakage);
+}

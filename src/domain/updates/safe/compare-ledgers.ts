@@ -1,0 +1,175 @@
+/**
+ * Compares what an update may change besides its own files with how it was before. What healthy updates do all the time
+ * is no finding: new tables, options, events and roles, more rows, fewer rows in logs and caches. Pure.
+ */
+
+import { siteWord } from '../../../../schemas/site-text.js';
+import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
+import type { Severity } from './compare-health.js';
+
+export interface LedgerFinding {
+  severity: Severity;
+  /** The same finding of a later comparison has the same key. */
+  key: string;
+  /** One sentence of ours; words of the site only through `siteWord`. */
+  what: string;
+  /** What the guard can put back. */
+  mend?: Partial<Mendable>;
+}
+
+/** What is known of the updates between the two. */
+export interface LedgerContext {
+  /** Slugs of what was updated: a plugin of its own that it deactivates is judged elsewhere. */
+  slugs: readonly string[];
+  /** WordPress itself was updated: it replaces its own files. */
+  core: boolean;
+}
+
+/** Tables without which there is no site, without the prefix. */
+const VITAL_TABLES = /_(options|posts|postmeta|users|usermeta|terms|term_taxonomy|term_relationships|comments)$/;
+/** What such tables hold may go at any time. */
+const VOLATILE =
+  /(^|_)(logs?|cache|caches|queues?|sessions?|claims?|te?mp|temporary|locks?|transients?|jobs?|backup|bak|old)(_|$)/i;
+/** An emptied table counts if it had so many rows; a few are a queue that was worked off. */
+const FULL = 5;
+const OPTIONS_LOST = 100;
+const MAILS = 20;
+/** Names per finding. */
+const NAMED = 5;
+
+const DROP_INS = [
+  'advanced-cache',
+  'db',
+  'db-error',
+  'fatal-error-handler',
+  'install',
+  'maintenance',
+  'object-cache',
+  'php-error',
+].map((name) => `wp-content/${name}.php`);
+const STEERING = /(^|\/)(\.htaccess|\.user\.ini|php\.ini|wp-config\.php)$/;
+/** Files that an update of WordPress replaces. */
+const CORE_FILES = /^(wp-(?!config\.)[\w-]+|index|xmlrpc)\.php$/;
+const CORE_EVENTS = /^wp_/;
+
+/** Findings, the worst first. */
+export function compareLedgers(before: GuardLedger, now: GuardLedger, context: LedgerContext): LedgerFinding[] {
+  const findings = [
+    ...tables(before, now),
+    ...administrators(before, now),
+    ...settings(before, now),
+    ...options(before, now),
+    ...plugins(before, now, context),
+    ...files(before, now, context),
+    ...events(before, now, context),
+    ...mails(before, now),
+  ];
+  return findings.sort((a, b) => Number(b.severity === 'broken') - Number(a.severity === 'broken'));
+}
+
+function tables(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+  const rowsNow = new Map(now.tables.map(({ name, rows }) => [name, rows]));
+  return before.tables.flatMap(({ name, rows }): LedgerFinding[] => {
+    const vital = VITAL_TABLES.test(name);
+    if (!vital && VOLATILE.test(name)) return [];
+    const severity = vital ? 'broken' : 'suspect';
+    const named = siteWord(name);
+    if (!rowsNow.has(name)) return [{ severity, key: `table ${name}`, what: `The table ${named} has been dropped.` }];
+    if (rowsNow.get(name) !== 0 || rows === null || rows < (vital ? 1 : FULL)) return [];
+    // The last comment may be spam.
+    const harmful = vital && !name.endsWith('_comments') ? 'broken' : 'suspect';
+    return [{ severity: harmful, key: `table ${name}`, what: `The table ${named} has been emptied.` }];
+  });
+}
+
+function administrators(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+  const known = new Map(before.administrators.map((one) => [one.id, one]));
+  const added = now.administrators.filter(({ id }) => !known.has(id));
+  const left = new Set(now.administrators.map(({ id }) => id));
+  const gone = before.administrators.filter(({ id }) => !left.has(id));
+  const moved = now.administrators.filter(({ id, mail }) => known.has(id) && known.get(id)?.mail !== mail);
+  return [
+    ...listed('broken', 'administrators added', 'Administrators have been added', added, 'login'),
+    ...listed('suspect', 'administrators gone', 'Administrators are no longer', gone, 'login'),
+    ...listed('suspect', 'administrators moved', 'Administrators have another e-mail address', moved, 'login'),
+  ];
+}
+
+function settings(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+  const then = new Map(before.vital.map(({ name, value }) => [name, value]));
+  return now.vital.flatMap(({ name, value }): LedgerFinding[] => {
+    const old = then.get(name);
+    if (old === undefined || old === value) return [];
+    const what = `The setting ${siteWord(name)} was ${siteWord(old ?? 'none')} and is ${siteWord(value ?? 'none')}.`;
+    const severity = settingBreaks(name, old ?? '', value ?? '') ? 'broken' : 'suspect';
+    return [{ severity, key: `setting ${name}`, what, mend: { options: [name] } }];
+  });
+}
+
+/** Visitors are led elsewhere, or anyone may become an administrator. */
+function settingBreaks(name: string, old: string, value: string): boolean {
+  const bare = (address: string) => address.replace(/^https?:\/\/(www\.)?|\/+$/gi, '').toLowerCase();
+  if (name === 'siteurl' || name === 'home') return bare(old) !== bare(value);
+  return name === 'default_role' && value === 'administrator';
+}
+
+function options(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+  const lost = before.options - now.options;
+  if (lost < OPTIONS_LOST) return [];
+  return [{ severity: 'suspect', key: 'options', what: `${lost} of ${before.options} options have been deleted.` }];
+}
+
+function plugins(before: GuardLedger, now: GuardLedger, { slugs }: LedgerContext): LedgerFinding[] {
+  const folder = (slug: string) => slug.replace(/\/.*|\.php$/g, '');
+  const own = new Set(slugs.map(folder));
+  const others = (from: GuardLedger, without: GuardLedger) =>
+    from.active.filter((slug) => !without.active.includes(slug) && !own.has(folder(slug))).map((slug) => ({ slug }));
+  return [
+    ...listed('suspect', 'plugins off', 'Other plugins have been deactivated', others(before, now), 'slug'),
+    ...listed('suspect', 'plugins on', 'Other plugins have been activated', others(now, before), 'slug'),
+  ];
+}
+
+function files(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): LedgerFinding[] {
+  const then = new Map(before.files.map(({ name, sha256 }) => [name, sha256]));
+  const current = new Map(now.files.map(({ name, sha256 }) => [name, sha256]));
+  const names = [...new Set([...then.keys(), ...current.keys()])].filter(
+    (name) => then.get(name) !== current.get(name) && !(core && CORE_FILES.test(name)),
+  );
+  return names.map((name) => {
+    const kind = DROP_INS.includes(name) ? 'drop-in' : STEERING.test(name) ? 'file' : 'file of PHP';
+    const done = !then.has(name) ? 'has been added' : current.has(name) ? 'has been changed' : 'has been removed';
+    const what = `The ${kind} ${siteWord(name)} ${done}.`;
+    return { severity: 'suspect', key: `file ${name}`, what, mend: { files: [name] } };
+  });
+}
+
+/** Single events go once they have run. */
+function events(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): LedgerFinding[] {
+  const left = new Set(now.events.map(({ hook }) => hook));
+  const hooks = new Set(before.events.flatMap(({ hook, schedule }) => (schedule === '' ? [] : [hook])));
+  const gone = [...hooks]
+    .filter((hook) => !left.has(hook) && !(core && CORE_EVENTS.test(hook)))
+    .map((hook) => ({ hook }));
+  const found = listed('suspect', 'events', 'Scheduled events are gone', gone, 'hook');
+  return found.map((one) => ({ ...one, mend: { events: gone.map(({ hook }) => hook) } }));
+}
+
+function mails(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+  const sent = now.mails - before.mails;
+  return sent <= MAILS ? [] : [{ severity: 'suspect', key: 'mails', what: `It has sent ${sent} mails.` }];
+}
+
+/** One finding for all of a kind, with the names of the first. */
+function listed<K extends string>(
+  severity: Severity,
+  key: string,
+  what: string,
+  all: readonly Record<K, string>[],
+  name: K,
+): LedgerFinding[] {
+  if (all.length === 0) return [];
+  const names = all.slice(0, NAMED).map((one) => siteWord(one[name]));
+  const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : '';
+  return [{ severity, key, what: `${what}: ${names.join(', ')}${more}.` }];
+}

@@ -1,0 +1,91 @@
+/**
+ * What updates change besides their own files: the guard's ledger is compared after each item and at the end of the
+ * run, and with a roll-back the guard puts back what it can.
+ */
+
+import { ChildFailure } from '../../../outbound/child/port.js';
+import { GuardFailure } from '../../../outbound/guard/failure.js';
+import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
+import { compareLedgers, type LedgerFinding } from './compare-ledgers.js';
+import type { SafeItem, SafeRun } from './safe-run.js';
+
+type Guarded = Pick<SafeRun, 'ctx' | 'guard'>;
+
+/** Null if the site has no guard, or one that keeps no ledger: nothing is known then. */
+export function takeLedger({ ctx, guard }: Guarded): Promise<GuardLedger | null> {
+  return guard === null ? Promise.resolve(null) : orNull(ctx, guard.ledger({ signal: ctx.signal }));
+}
+
+/** What an item has changed, as far as is known right after its update. */
+export async function lookOutside(run: SafeRun, item: SafeItem): Promise<readonly LedgerFinding[]> {
+  item.outside = await changesSince(run, [item]);
+  return item.outside;
+}
+
+/**
+ * What the open items have changed by the end of the run: of the earlier findings those that still hold, and the later
+ * ones, which belong to all. Returns the later ones.
+ */
+export async function lookOutsideAtEnd(run: SafeRun): Promise<readonly LedgerFinding[]> {
+  const late = await changesSince(run, run.open);
+  for (const item of run.open) {
+    const still = new Set(compared(item.ledger, run.ledger, [item]).map(({ key }) => key));
+    item.outside = [...item.outside.filter(({ key }) => still.has(key)), ...late];
+  }
+  return late;
+}
+
+/** Has the guard put back what an item has changed, once its old version is back. Returns sentences on each change. */
+export async function mendOutside(run: SafeRun, item: SafeItem): Promise<OutsideChange[]> {
+  const { ctx, guard } = run;
+  const findings = item.ledger === null ? [] : compared(item.ledger, await renewed(run), [item]);
+  const wanted: Mendable = { files: [], options: [], events: [] };
+  for (const kind of KINDS) wanted[kind] = findings.flatMap(({ mend }) => mend?.[kind] ?? []);
+  if (guard === null || item.snapshot === null || KINDS.every((kind) => wanted[kind].length === 0))
+    return findings.map(({ what }) => ({ what, undone: false }));
+  const mended = await orNull(ctx, guard.mend(item.snapshot, wanted, { signal: ctx.signal }));
+  await renewed(run);
+  return findings.map(({ what, mend }) => ({
+    what,
+    undone:
+      mend !== undefined && KINDS.every((kind) => mend[kind]?.every((one) => mended?.[kind].includes(one)) ?? true),
+  }));
+}
+
+export interface OutsideChange {
+  what: string;
+  undone: boolean;
+}
+
+const KINDS = ['files', 'options', 'events'] as const satisfies (keyof Mendable)[];
+
+/** Compares with the last ledger, and renews it. */
+async function changesSince(run: SafeRun, items: readonly SafeItem[]): Promise<LedgerFinding[]> {
+  const before = run.ledger;
+  return before === null ? [] : compared(before, await renewed(run), items);
+}
+
+/** The ledger now; one that cannot be had leaves the last one. */
+async function renewed(run: SafeRun): Promise<GuardLedger | null> {
+  const now = await takeLedger(run);
+  run.outside = now !== null;
+  run.ledger = now ?? run.ledger;
+  return now;
+}
+
+function compared(before: GuardLedger | null, now: GuardLedger | null, items: readonly SafeItem[]): LedgerFinding[] {
+  if (before === null || now === null) return [];
+  return compareLedgers(before, now, {
+    slugs: items.flatMap(({ slug, error }) => [slug, error?.slug ?? slug]),
+    core: items.some(({ type }) => type === 'core'),
+  });
+}
+
+async function orNull<T>(ctx: SafeRun['ctx'], call: Promise<T>): Promise<T | null> {
+  try {
+    return await call;
+  } catch (error) {
+    if (ctx.signal.aborted || !(error instanceof GuardFailure || error instanceof ChildFailure)) throw error;
+    return null;
+  }
+}

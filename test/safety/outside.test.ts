@@ -1,0 +1,137 @@
+/** Updates that change more than their files, on sites whose pages work: what every way in says. */
+
+import { beforeAll, expect, it } from 'vitest';
+import type { Harm } from '../../src/demo/faults.js';
+import type { DemoSite } from '../../src/demo/fleet.js';
+import { putGuard } from '../../src/demo/guard/state.js';
+import type { Answer } from '../support/harness.js';
+import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
+import { ordinary, running } from './safety-app.js';
+
+const SLUG = 'shop/shop.php';
+const OUTSIDE = expect.stringContaining('changes besides the files of the update');
+const DROPPED = 'The table wp_orders has been dropped.';
+const CHANGED = 'The file .htaccess has been changed.';
+
+let mcp: McpApp;
+let client: Driver;
+beforeAll(async () => {
+  mcp = await mcpApp({ sites: 2, connected: 2, realClock: false, fleet: { plugins: 3 } });
+  for (const site of mcp.app.fleet.sites) {
+    for (const item of [...site.state.plugins, ...site.state.themes]) item.update = null;
+    site.state.translations = [];
+    site.state.wpUpdate = null;
+    putGuard(site);
+  }
+  client = await connect(WAYS[0] as (typeof WAYS)[number], mcp.target);
+  await tool('sync-sites', {});
+});
+
+function first(): DemoSite {
+  const [site] = mcp.app.fleet.sites;
+  if (site === undefined) throw new Error('a fleet without a site');
+  return site;
+}
+
+/** Offers an update of a plugin of the first site that does this harm, on a site that has none yet. */
+async function offer(version: string, harm?: Harm): Promise<void> {
+  const site = first();
+  const [plugin] = ordinary(site);
+  if (plugin === undefined) throw new Error('a site without a plugin');
+  Object.assign(plugin, { slug: SLUG, name: 'Shop', active: true, premium: false });
+  plugin.update = { version, requiresPhp: '', requiresWp: '' };
+  site.faults.breaks = harm === undefined ? {} : { [`${SLUG}@${version}`]: harm };
+  site.guard?.harms.clear();
+  await tool('sync-sites', {});
+}
+
+async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
+  const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));
+  expect(isError ?? false).toBe(false);
+  return structuredContent as Answer;
+}
+
+async function rest(method: string, path: string, body?: unknown): Promise<Answer> {
+  const answer = fetch(mcp.url.replace(/\/mcp$/, `/v2${path}`), {
+    method,
+    headers: { authorization: mcp.all, 'content-type': 'application/json' },
+    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
+  });
+  return (await running(mcp.app, answer)).json();
+}
+
+const one = { site_id_or_domain: 1 };
+
+it('MCP names a dropped table in the answer, in the brief, and in an alert, and keeps the update', async () => {
+  await offer('2.0', 'drops_table');
+  const answer = await tool('update-site-plugins', one);
+  expect(answer).toMatchObject({
+    updated: [{ slug: SLUG, new_version: '2.0' }],
+    suspects: [{ slug: SLUG, findings: [DROPPED] }],
+    checked: [expect.stringContaining('tables, settings, administrators')],
+  });
+  expect(answer.not_checked).not.toContainEqual(OUTSIDE);
+  expect(await tool('get-fleet-brief', {})).toMatchObject({
+    needs_attention: [{ next: expect.stringContaining(answer.suspects[0].change_id) }],
+  });
+  const alert = () => mcp.app.db.all("SELECT facts FROM alert WHERE kind = 'update.suspect'");
+  await expect.poll(async () => JSON.stringify(await alert())).toContain(DROPPED);
+});
+
+it('REST names it too', async () => {
+  await offer('3.0', 'drops_table');
+  expect(await rest('PUT', '/updates/1/update/plugins', { slug: SLUG })).toMatchObject({
+    success: 1,
+    suspects: [{ slug: SLUG, findings: [DROPPED] }],
+  });
+});
+
+it('an administrator more: the files are rolled back, the answer says that the administrator is still there', async () => {
+  await offer('5.0', 'adds_administrator');
+  const answer = await tool('update-site-plugins', one);
+  expect(answer).toMatchObject({ updated: [], errors: [{ slug: SLUG, code: 'svc_update_rolled_back' }] });
+  expect(answer.errors[0].message).toContain('Administrators have been added: mallory. That was not undone.');
+  // The word of the site: the version is held back there, and on no other site.
+  const { versions } = await tool('list-quarantined-versions', {});
+  expect(versions).toMatchObject([{ slug: SLUG, version: '5.0', scope: 'site' }]);
+});
+
+it('a doubtful change is undone with the update where that is asked for', async () => {
+  await offer('6.0', 'changes_htaccess');
+  const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });
+  expect(answer).toMatchObject({ updated: [], errors: [{ slug: SLUG, code: 'svc_update_rolled_back' }] });
+  expect(answer.errors[0].message).toContain(`${CHANGED} That was undone.`);
+  expect([...(first().guard?.harms ?? [])]).toEqual([]);
+});
+
+it.each(['keep', 'roll_back'])('a healthy update says nothing, with %s', async (on_suspect) => {
+  await offer(`7.${on_suspect === 'keep' ? 0 : 1}`);
+  const answer = await tool('safe-update-site', { ...one, on_suspect });
+  expect(answer).toMatchObject({ updated: [{ slug: SLUG }], suspects: [], errors: [] });
+});
+
+it.each([
+  ['an older guard', () => putGuard(first(), '1.3.1')],
+  ['a guard that refuses', () => (first().faults.guardRefuses = { ledger: 'multisite' })],
+])('%s: the answer says that nobody looked', async (_name, prepare) => {
+  putGuard(first());
+  first().faults.guardRefuses = {};
+  prepare();
+  await offer(`8.${_name.length}`, 'drops_table');
+  const answer = await tool('update-site-plugins', one);
+  expect(answer).toMatchObject({ updated: [{ slug: SLUG }] });
+  expect(answer.suspects ?? []).toEqual([]);
+  expect(answer.not_checked).toContainEqual(OUTSIDE);
+});
+
+// Last: from here on every call for many sites is a job.
+it('a job names it too', async () => {
+  putGuard(first());
+  first().faults.guardRefuses = {};
+  await offer('9.0', 'drops_table');
+  await rest('PUT', '/settings/advanced/edit', { svc_abilities_batch_threshold: 1 });
+  const { job_id } = await tool('run-updates', { site_ids_or_domains: [1, 2] });
+  const job = () => tool('get-batch-job-status', { job_id });
+  await expect.poll(async () => (await job()).status).toBe('completed');
+  expect((await job()).items).toMatchObject([{ site_id: 1, slug: SLUG, findings: [DROPPED] }]);
+});
