@@ -649,7 +649,7 @@ class Sitefleet_Guard {
 		if ( null === $path && isset( $kept[ $name ] ) ) {
 			$path = 0 !== strpos( $name, 'wp-content/' ) ? "$root/$name" : ( 0 === strpos( $name, 'wp-content/mu-plugins/' ) ? strtr( WPMU_PLUGIN_DIR, '\\', '/' ) . '/' . basename( $name ) : "$this->content/" . basename( $name ) );
 		}
-		if ( null === $path || is_link( $path ) || __FILE__ === $path ) return false;
+		if ( null === $path || is_link( $path ) || realpath( $path ) === __FILE__ ) return false;
 		if ( ! array_key_exists( $name, $kept ) ) {
 			$done = @unlink( $path );
 		} elseif ( null === $kept[ $name ] ) {

@@ -11,7 +11,7 @@ import { bareSite } from '../support/bare-site.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
 import { folderOf, type Kind, NEW_VERSION, on, packageOf, slugOf, writeOld } from './gallery.js';
-import { clientOf } from './tools.js';
+import { clientOf, contents } from './tools.js';
 import { WORDPRESS, type WordPress, WordPressHost } from './wordpress.js';
 import { zip } from './zip.js';
 
@@ -283,6 +283,8 @@ describe('updates that change more than their files', needs(...WORDPRESS), () =>
   });
 
   it.each(HARMS)('is told or undone: $name', async (kind) => {
+    const files = () => ({ ...contents(site.core), ...contents(join(site.content, 'mu-plugins')) });
+    const before = files();
     const answer = await update([kind], kind.on_suspect ?? 'keep');
     if (kind.rolledBack || kind.on_suspect === 'roll_back') {
       const [error] = answer.errors as { code: string; slug: string; message: string }[];
@@ -291,6 +293,7 @@ describe('updates that change more than their files', needs(...WORDPRESS), () =>
       expect(error?.message).toContain(kind.says);
       expect(error?.message).toContain(kind.undone ? 'That was undone.' : 'That was not undone.');
       expect(kind.present(site)).toBe(kind.undone !== true);
+      expect(files()).toEqual(before);
     } else {
       expect(answer.errors).toEqual([]);
       expect(answer.updated).toMatchObject([{ slug: slugOf(kind), new_version: NEW_VERSION }]);

@@ -76,6 +76,10 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       }
     });
 
+    it('makes no ledger, and says so', async () => {
+      expect(await codeOf(guard.ledger())).toBe('multisite');
+    });
+
     it('logs no administrator of the network in through the key of another of its sites', async () => {
       site.wp(`wpmu_create_blog(DOMAIN_CURRENT_SITE, '/two/', 'Two', 1);
         // WordPress loses the colon of a port.

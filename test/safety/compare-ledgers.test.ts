@@ -9,6 +9,7 @@ const BEFORE: GuardLedger = {
     { name: 'wp_options', rows: 1_001 },
     { name: 'wp_posts', rows: 1 },
     { name: 'wp_comments', rows: 1 },
+    { name: 'wp_users', rows: 1_001 },
     { name: 'wp_orders', rows: 5 },
     { name: 'wp_few', rows: 4 },
     { name: 'wp_uncounted', rows: null },
@@ -57,7 +58,7 @@ const file = (name: string, sha256: string) => ({
 
 it.each<[string, Partial<GuardLedger>]>([
   ['nothing', {}],
-  ['more rows, and fewer', rows({ wp_orders: 900, wp_posts: 2, wp_options: 1 })],
+  ['more rows, and fewer', rows({ wp_orders: 900, wp_posts: 2, wp_options: 1, wp_users: 501 })],
   ['a table of its own', { tables: [...BEFORE.tables, { name: 'wp_new', rows: 0 }] }],
   ['an emptied table that had few rows', rows({ wp_few: 0 })],
   [
@@ -82,6 +83,7 @@ it.each<[string, Partial<GuardLedger>, string[]]>([
   ['an emptied table', rows({ wp_orders: 0 }), ['suspect table wp_orders']],
   ['a vital table dropped', { tables: without(BEFORE.tables, 'wp_posts') }, ['broken table wp_posts']],
   ['a vital table emptied', rows({ wp_posts: 0 }), ['broken table wp_posts']],
+  ['most users gone', rows({ wp_users: 400 }), ['suspect table wp_users']],
   ['the only comment gone', rows({ wp_comments: 0 }), ['suspect table wp_comments']],
   ['100 options gone', { options: 200 }, ['suspect options']],
   ['another scheme', vital('siteurl', 'https://example.com'), ['suspect setting siteurl']],

@@ -32,6 +32,9 @@ const VOLATILE =
   /(^|_)(logs?|cache|caches|queues?|sessions?|claims?|te?mp|temporary|locks?|transients?|jobs?|backup|bak|old)(_|$)/i;
 /** An emptied table counts if it had so many rows; a few are a queue that was worked off. */
 const FULL = 5;
+/** A vital table counts if half of so many rows are gone: what these hold of transients and spam may go at any time. */
+const MANY = 20;
+const PURGED = /_(options|comments)$/;
 const OPTIONS_LOST = 100;
 const MAILS = 20;
 /** Names per finding. */
@@ -74,8 +77,14 @@ function tables(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
     if (!vital && VOLATILE.test(name)) return [];
     const severity = vital ? 'broken' : 'suspect';
     const named = siteWord(name);
+    const left = rowsNow.get(name) ?? null;
     if (!rowsNow.has(name)) return [{ severity, key: `table ${name}`, what: `The table ${named} has been dropped.` }];
-    if (rowsNow.get(name) !== 0 || rows === null || rows < (vital ? 1 : FULL)) return [];
+    if (left === null || rows === null) return [];
+    if (vital && !PURGED.test(name) && left > 0 && rows >= MANY && left < rows / 2)
+      return [
+        { severity: 'suspect', key: `table ${name}`, what: `The table ${named} has lost more than half of its rows.` },
+      ];
+    if (left > 0 || rows < (vital ? 1 : FULL)) return [];
     // The last comment may be spam.
     const harmful = vital && !name.endsWith('_comments') ? 'broken' : 'suspect';
     return [{ severity: harmful, key: `table ${name}`, what: `The table ${named} has been emptied.` }];
