@@ -588,7 +588,7 @@ class Sitefleet_Guard {
 	/** What was remembered for items that are, or were, armed, and has not expired: snapshot => until, sites. */
 	private function remembered(): array { return array_filter( $this->get_json( 'before' ), fn( $one ) => $one['until'] >= time() ); }
 
-	/** Keeps what an update of an item may change and `mend` puts back; without it the item itself can still be restored. */
+	/** Keeps what an update of an item may change and `mend` restores; without it the item itself can still be restored. */
 	private function remember( string $id, int $until ): void {
 		$this->quietly( fn() => is_multisite() || $this->put_json( "before-$id", array( 'hidden' => self::hide( (string) wp_json_encode( $this->keepsake() ) ) ) ) );
 		$this->put_json( 'before', array( $id => array( 'until' => $until, 'sites' => $this->sites() ) ) + $this->remembered() );
@@ -628,7 +628,7 @@ class Sitefleet_Guard {
 		return (string) openssl_decrypt( substr( $data, 16 ), 'aes-256-ctr', hash_hmac( 'sha256', 'before', self::secret(), true ), OPENSSL_RAW_DATA, substr( $data, 0, 16 ) );
 	}
 
-	/** Puts back, of what was named, what is as it was when the item was armed: files, vital options, recurring events that are gone. */
+	/** Restores what was named as it was when the item was armed: files, vital options, recurring events that are gone. */
 	private function do_mend( array $request ): array {
 		$id   = $request['snapshot'] ?? null;
 		$kept = is_string( $id ) && isset( $this->remembered()[ $id ] ) ? json_decode( self::show( $this->get_json( "before-$id" )['hidden'] ?? '' ), true ) : null;
@@ -668,7 +668,7 @@ class Sitefleet_Guard {
 		if ( ! in_array( $name, self::VITAL, true ) || ! isset( $kept[ $name ] ) ) return false;
 		self::forget_options( $name );
 		update_option( $name, $kept[ $name ] );
-		// WordPress makes them anew from the structure.
+		// WordPress makes them again from the structure.
 		if ( 'permalink_structure' === $name ) delete_option( 'rewrite_rules' );
 		return ( self::stored( array( $name ) )[ $name ] ?? null ) === $kept[ $name ];
 	}

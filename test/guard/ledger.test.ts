@@ -1,4 +1,4 @@
-/** The guard's ledger and what it puts back, in real WordPress. */
+/** The guard's ledger and what it restores, in real WordPress. */
 
 import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
@@ -114,7 +114,7 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
       expect(text).not.toContain(secret);
   });
 
-  it('keeps files while armed, unreadable for others, and puts back exactly what was named', async () => {
+  it('keeps files while armed, unreadable for others, and restores exactly what was named', async () => {
     const file = (name: string) => join(site.core, name);
     for (const name of ['.htaccess', 'wp-config.php'])
       rewrite(name, name === '.htaccess' ? BYTES : readFileSync(file(name)));
@@ -148,7 +148,7 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     expect(await codeOf(guard.mend(snapshot.id, { ...NOTHING, files }))).toBe('not_found');
   });
 
-  it('puts back nothing but what it has kept', async () => {
+  it('restores nothing but what it has kept', async () => {
     const snapshot = await arm();
     site.write('plugins/alpha/alpha.php', '<?php // other');
     const names = [
@@ -177,7 +177,7 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     writePlugin(site, 'alpha', '1.0');
   });
 
-  it('puts settings and events back, of plugins that it has not loaded too', async () => {
+  it('restores settings and events, of plugins that it has not loaded too', async () => {
     site.wp(
       "add_filter( 'cron_schedules', fn( $all ) => $all + array( 'odd' => array( 'interval' => 777, 'display' => 'odd' ) ) ); wp_schedule_event( time() + 5000, 'odd', 'odd_event', array( 'a', 2 ) );",
     );

@@ -35,7 +35,7 @@ export function ledger(site: DemoSite, guard: GuardState) {
   };
 }
 
-/** Of these harms only the one to a file can be put back. */
+/** Of these harms only the one to a file can be restored. */
 export function mend({ harms }: GuardState, asked: Record<string, unknown>) {
   const named = Array.isArray(asked.files) && asked.files.includes('.htaccess');
   const files = named && harms.delete('changes_htaccess') ? ['.htaccess'] : [];

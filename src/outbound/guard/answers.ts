@@ -123,7 +123,7 @@ export interface GuardLedger {
   mails: number;
 }
 
-/** Names of what is put back. */
+/** Names of what is restored. */
 export interface Mendable {
   files: string[];
   options: string[];

@@ -129,7 +129,7 @@ export class GuardClient {
     return this.#call('ledger', {}, QUICK_MS, ledgerOf, options);
   }
 
-  /** Puts back what was named, as it was when the snapshot was armed. Returns what is as it was. */
+  /** Restores what was named, as it was when the snapshot was armed. Returns what is as it was. */
   mend(snapshot: string, what: Mendable, options?: GuardCallOptions): Promise<Mendable> {
     return this.#call('mend', { snapshot, ...what }, QUICK_MS, mendedOf, options);
   }

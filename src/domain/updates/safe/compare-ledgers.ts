@@ -13,7 +13,7 @@ export interface LedgerFinding {
   key: string;
   /** One sentence of ours; words of the site only through `siteWord`. */
   what: string;
-  /** What the guard can put back. */
+  /** What the guard can restore. */
   mend?: Partial<Mendable>;
 }
 

@@ -1,6 +1,6 @@
 /**
  * What updates change besides their own files: the guard's ledger is compared after each item and at the end of the
- * run, and with a roll-back the guard puts back what it can.
+ * run, and with a roll-back the guard restores what it can.
  */
 
 import { ChildFailure } from '../../../outbound/child/port.js';
@@ -35,7 +35,7 @@ export async function lookOutsideAtEnd(run: SafeRun): Promise<readonly LedgerFin
   return late;
 }
 
-/** Has the guard put back what an item has changed, once its old version is back. Returns sentences on each change. */
+/** Has the guard restore what an item has changed, once its old version is back. Returns each change. */
 export async function mendOutside(run: SafeRun, item: SafeItem): Promise<OutsideChange[]> {
   const { ctx, guard } = run;
   const findings = item.ledger === null ? [] : compared(item.ledger, await renewed(run), [item]);

@@ -131,7 +131,10 @@ export const safetyExtra: readonly Route[] = [
         .default([])
         .describe('Default: all.'),
       slug: slugs().default([]).describe('One slug or a comma-separated list. Default: all.'),
-      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('If pages look different, but not broken.'),
+      on_suspect: z
+        .enum(['keep', 'roll_back'])
+        .default('keep')
+        .describe('If pages look different, or other files or data changed.'),
       least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
       paths: csv(text(300), 10).default([]).describe('Up to 10 more pages to check.'),
       dry_run: flag().default(false),
