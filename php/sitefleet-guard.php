@@ -82,6 +82,8 @@ class Sitefleet_Guard {
 	private int $asked = 0;
 	/** Reserved for the shutdown handler, which frees it to have memory to work with. */
 	private string $reserve = '';
+	/** Mails that armed items have sent in this request. */
+	private int $mails = 0;
 	/** Items that this request updates: key => locked file. PHP frees the lock when the request ends, however it ends. */
 	private array $updates = array();
 
@@ -482,17 +484,19 @@ class Sitefleet_Guard {
 		$active = self::plain( $vital['active_plugins'] ?? '' );
 		$mine   = array_fill_keys( self::VITAL, null );
 		$like   = array( $wpdb->esc_like( '_transient_' ) . '%', $wpdb->esc_like( '_site_transient_' ) . '%' );
-		return array(
-			'ledger' => array(
-				'tables'  => self::tables(),
-				'options' => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
-				'vital'   => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
-				'active'  => array_values( array_filter( $active, 'is_string' ) ),
-				'files'   => $files,
-				'events'  => self::events(),
-				'mails'   => $this->get_json( 'mails' )['sent'] ?? 0,
-			) + self::people(),
-		);
+		$ledger = array(
+			'prefix'  => $wpdb->prefix,
+			'tables'  => self::tables(),
+			'options' => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
+			'vital'   => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
+			'active'  => array_values( array_filter( $active, 'is_string' ) ),
+			'files'   => $files,
+			'events'  => self::events(),
+			'mails'   => $this->get_json( 'mails' )['sent'] ?? 0,
+		) + self::people();
+		// Of a list that is cut, what is added would look as if something else were gone.
+		foreach ( array_filter( $ledger, 'is_array' ) as $name => $list ) Sitefleet_Refusal::when( count( $list ) > self::MAX_LISTED, 'too_large', "There are more than 2,000 $name." );
+		return array( 'ledger' => $ledger );
 	}
 
 	/** Tables with their rows: exact up to a limit, and one more means more; null = not counted. */
@@ -502,7 +506,7 @@ class Sitefleet_Guard {
 		$noisy = $wpdb->suppress_errors( true );
 		$rows  = array();
 		foreach ( (array) $wpdb->get_results( $wpdb->prepare( 'SHOW FULL TABLES LIKE %s', $wpdb->esc_like( $wpdb->base_prefix ) . '%' ), ARRAY_N ) as $found ) {
-			if ( 'VIEW' !== ( $found[1] ?? '' ) && count( $rows ) < self::MAX_LISTED ) $rows[ $found[0] ] = null;
+			if ( 'VIEW' !== ( $found[1] ?? '' ) ) $rows[ $found[0] ] = null;
 		}
 		Sitefleet_Refusal::when( ! $rows, 'failed', 'The tables of this site cannot be listed.' );
 		// A table that cannot be read must not hide the others.
@@ -544,7 +548,7 @@ class Sitefleet_Guard {
 				foreach ( (array) $all as $one ) $found[ "$hook\0" . ( $one['schedule'] ?? '' ) ] = array( 'hook' => (string) $hook, 'schedule' => (string) ( $one['schedule'] ?? '' ) );
 			}
 		}
-		return array_slice( array_values( $found ), 0, self::MAX_LISTED );
+		return array_values( $found );
 	}
 
 	/** Who may administer the site, and how many users each role has. Of an e-mail only a keyed hash leaves the site. */
@@ -553,17 +557,17 @@ class Sitefleet_Guard {
 		$key    = $wpdb->prefix . 'capabilities';
 		$rules  = array( '"manage_options";b:1' );
 		foreach ( self::plain( self::stored( array( $wpdb->prefix . 'user_roles' ) )[ $wpdb->prefix . 'user_roles' ] ?? '' ) as $role => $about ) {
-			if ( ! empty( $about['capabilities']['manage_options'] ) ) $rules[] = "\"$role\";b:1";
+			if ( ! empty( $about['capabilities']['manage_options'] ) && count( $rules ) < 100 ) $rules[] = "\"$role\";b:1";
 		}
 		$any    = implode( ' OR ', array_fill( 0, count( $rules ), 'm.meta_value LIKE %s' ) );
 		$values = array_map( fn( $rule ) => '%' . $wpdb->esc_like( $rule ) . '%', $rules );
-		$asked  = $wpdb->prepare( "SELECT u.ID, u.user_login, u.user_email FROM $wpdb->users u JOIN $wpdb->usermeta m ON m.user_id = u.ID WHERE m.meta_key = %s AND ( $any ) ORDER BY u.ID LIMIT %d", array_merge( array( $key ), $values, array( self::MAX_LISTED ) ) );
+		$asked  = $wpdb->prepare( "SELECT u.ID, u.user_login, u.user_email FROM $wpdb->users u JOIN $wpdb->usermeta m ON m.user_id = u.ID WHERE m.meta_key = %s AND ( $any ) ORDER BY u.ID LIMIT %d", array_merge( array( $key ), $values, array( self::MAX_LISTED + 1 ) ) );
 		$admins = array();
 		foreach ( (array) $wpdb->get_results( $asked, ARRAY_N ) as list( $id, $login, $mail ) ) {
 			$admins[] = array( 'id' => (int) $id, 'login' => $login, 'mail' => hash_hmac( 'sha256', strtolower( $mail ), self::secret() ) );
 		}
 		$roles  = array();
-		$groups = $wpdb->prepare( "SELECT part.role, COUNT(*) FROM ( SELECT LEFT( meta_value, 500 ) AS role FROM $wpdb->usermeta WHERE meta_key = %s LIMIT 50000 ) AS part GROUP BY part.role LIMIT %d", $key, self::MAX_LISTED );
+		$groups = $wpdb->prepare( "SELECT part.role, COUNT(*) FROM ( SELECT LEFT( meta_value, 500 ) AS role FROM $wpdb->usermeta WHERE meta_key = %s LIMIT 50000 ) AS part GROUP BY part.role LIMIT %d", $key, self::MAX_LISTED + 1 );
 		foreach ( (array) $wpdb->get_results( $groups, ARRAY_N ) as list( $stored, $number ) ) {
 			foreach ( array_keys( self::plain( $stored ) ) as $role ) $roles[ $role ] = ( $roles[ $role ] ?? 0 ) + (int) $number;
 		}
@@ -579,7 +583,7 @@ class Sitefleet_Guard {
 		$found   = ! is_file( "$root/wp-config.php" ) && @is_file( "$above/wp-config.php" ) && ! @is_file( "$above/wp-settings.php" ) ? array( '../wp-config.php' => "$above/wp-config.php" ) : array();
 		foreach ( $folders as $prefix => $folder ) {
 			foreach ( (array) @scandir( $folder ) as $name ) {
-				if ( preg_match( self::STEERS, (string) $name ) && is_file( "$folder/$name" ) && count( $found ) < self::MAX_LISTED ) $found[ $prefix . $name ] = "$folder/$name";
+				if ( preg_match( self::STEERS, (string) $name ) && is_file( "$folder/$name" ) ) $found[ $prefix . $name ] = "$folder/$name";
 			}
 		}
 		return $found;
@@ -697,21 +701,18 @@ class Sitefleet_Guard {
 
 	/** Counts mails that an armed item sends. A site that sends many of its own has a right to. */
 	private function count_mails(): void {
-		$sent = 0;
 		add_filter(
 			'wp_mail',
-			function ( $mail ) use ( &$sent ) {
+			function ( $mail ) {
 				$files = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 100 ), 'file' );
-				// Written at the end of the request: a storm must not become one of writes.
-				if ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ) ) && 1 === ++$sent ) {
-					register_shutdown_function( function () use ( &$sent ) {
-						$this->quietly( fn() => $this->locked( fn() => $this->put_json( 'mails', array( 'sent' => $sent + ( $this->get_json( 'mails' )['sent'] ?? 0 ) ) ) ) );
-					} );
-				}
+				$this->quietly( fn() => $this->mails += (int) ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ) ) ) );
 				return $mail;
 			},
 			PHP_INT_MIN
 		);
+		// At the end of the request: a storm must not become one of writes.
+		$add = fn() => $this->put_json( 'mails', array( 'sent' => $this->mails + ( $this->get_json( 'mails' )['sent'] ?? 0 ) ) );
+		register_shutdown_function( fn() => $this->mails && $this->quietly( fn() => $this->locked( $add ) ) );
 	}
 
 	// --------------------------------------------------------------------------------------------- items and snapshots

@@ -5,12 +5,14 @@ import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js
 import type { GuardLedger } from '../../src/outbound/guard/guards.js';
 
 const BEFORE: GuardLedger = {
+  prefix: 'wp_',
   tables: [
     { name: 'wp_options', rows: 1_001 },
     { name: 'wp_posts', rows: 1 },
     { name: 'wp_comments', rows: 1 },
     { name: 'wp_users', rows: 1_001 },
     { name: 'wp_orders', rows: 5 },
+    { name: 'wp_shop_options', rows: 5 },
     { name: 'wp_few', rows: 4 },
     { name: 'wp_uncounted', rows: null },
     { name: 'wp_shop_sessions', rows: 800 },
@@ -81,6 +83,7 @@ it.each<[string, Partial<GuardLedger>]>([
 it.each<[string, Partial<GuardLedger>, string[]]>([
   ['a dropped table', { tables: without(BEFORE.tables, 'wp_orders') }, ['suspect table wp_orders']],
   ['an emptied table', rows({ wp_orders: 0 }), ['suspect table wp_orders']],
+  ['one with a vital name', { tables: without(BEFORE.tables, 'wp_shop_options') }, ['suspect table wp_shop_options']],
   ['a vital table dropped', { tables: without(BEFORE.tables, 'wp_posts') }, ['broken table wp_posts']],
   ['a vital table emptied', rows({ wp_posts: 0 }), ['broken table wp_posts']],
   ['most users gone', rows({ wp_users: 400 }), ['suspect table wp_users']],

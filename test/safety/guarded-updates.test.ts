@@ -754,49 +754,56 @@ describe('before anything is changed', () => {
 });
 
 describe('a call that is cut off', () => {
-  it.each(['works', 'breaks'] as const)(
-    'at any request of an update that %s is settled by the next run',
-    async (kind) => {
-      const site = app.site(0);
-      const plugin = app.offer(site);
-      const old = plugin.version;
+  it.each([
+    ['works', null],
+    ['breaks', 'fatal'],
+    ['drops a table', 'drops_table'],
+    ['adds an administrator', 'adds_administrator'],
+  ] as const)('at any request of an update that %s is settled by the next run', async (kind, breakage) => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const old = plugin.version;
+    plugin.version = '1.0';
+    site.faults.watchdog = false;
+    if (breakage !== null) site.faults.breaks = { [`${plugin.slug}@99.0`]: breakage };
+    let cutAt = 1;
+    let seen = 0;
+    const ends = new Set<string>();
+    for (let finished = false; !finished; cutAt++) {
       plugin.version = '1.0';
-      site.faults.watchdog = false;
-      if (kind === 'breaks') site.faults.breaks = { [`${plugin.slug}@99.0`]: 'fatal' };
-      let cutAt = 1;
-      let seen = 0;
-      const ends = new Set<string>();
-      for (let finished = false; !finished; cutAt++) {
-        plugin.version = '1.0';
-        plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
-        await app.db.run('DELETE FROM quarantined_version');
-        await sync(1);
-        seen = 0;
-        const cut = new AbortController();
-        Object.defineProperty(site, 'requests', {
-          configurable: true,
-          get: () => seen,
-          set: (value: number) => {
-            seen = value;
-            if (value === cutAt) cut.abort();
-          },
-        });
-        const work = app.call('update-site-plugins', one, { signal: cut.signal });
-        finished = await app.running(work).then(
-          () => !cut.signal.aborted,
-          () => false,
+      plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+      await app.db.run('DELETE FROM quarantined_version');
+      site.guard?.harms.clear();
+      await sync(1);
+      seen = 0;
+      const cut = new AbortController();
+      Object.defineProperty(site, 'requests', {
+        configurable: true,
+        get: () => seen,
+        set: (value: number) => {
+          seen = value;
+          if (value === cutAt) cut.abort();
+        },
+      });
+      const work = app.call('update-site-plugins', one, { signal: cut.signal });
+      finished = await app.running(work).then(
+        () => !cut.signal.aborted,
+        () => false,
+      );
+      await app.running(finishInterruptedRuns(app.ctx()));
+      await expectSettled();
+      expect(['1.0', '99.0']).toContain(plugin.version);
+      if (kind === 'breaks' || kind === 'adds an administrator') expect(plugin.version).toBe('1.0');
+      if (kind === 'drops a table' && plugin.version === '99.0')
+        expect(await app.cell('SELECT evidence FROM safe_change ORDER BY rowid DESC LIMIT 1')).toContain(
+          'The table wp_orders has been dropped.',
         );
-        await app.running(finishInterruptedRuns(app.ctx()));
-        await expectSettled();
-        expect(['1.0', '99.0']).toContain(plugin.version);
-        if (kind === 'breaks') expect(plugin.version).toBe('1.0');
-        ends.add(plugin.version);
-      }
-      expect(cutAt).toBeGreaterThan(10);
-      if (kind === 'works') expect([...ends].sort()).toEqual(['1.0', '99.0']);
-      expect(old).not.toBe('');
-    },
-  );
+      ends.add(plugin.version);
+    }
+    expect(cutAt).toBeGreaterThan(10);
+    if (kind === 'works') expect([...ends].sort()).toEqual(['1.0', '99.0']);
+    expect(old).not.toBe('');
+  });
 });
 
 it('an update is not undone because the network of this machine is down', async () => {

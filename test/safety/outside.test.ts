@@ -104,6 +104,25 @@ it('a doubtful change is undone with the update where that is asked for', async 
   expect([...(first().guard?.harms ?? [])]).toEqual([]);
 });
 
+it('a doubtful change by what cannot be rolled back is told, also with roll_back', async () => {
+  const site = first();
+  site.guard?.harms.clear();
+  site.state.wpUpdate = '99.1';
+  await tool('sync-sites', {});
+  site.faults.latencyMs = (name) => {
+    if (name === 'upgrade') site.guard?.harms.add('changes_htaccess');
+    return 0;
+  };
+  const answer = await tool('safe-update-site', {
+    ...one,
+    types: ['core'],
+    on_suspect: 'roll_back',
+    least_protection: 'none',
+  });
+  site.faults.latencyMs = 0;
+  expect(answer).toMatchObject({ updated: [{ type: 'core' }], errors: [], suspects: [{ findings: [CHANGED] }] });
+});
+
 it.each(['keep', 'roll_back'])('a healthy update says nothing, with %s', async (on_suspect) => {
   await offer(`7.${on_suspect === 'keep' ? 0 : 1}`);
   const answer = await tool('safe-update-site', { ...one, on_suspect });

@@ -16,6 +16,7 @@ export function ledger(site: DemoSite, guard: GuardState) {
   const logins = [site.admin, ...(harms.has('adds_administrator') ? ['mallory'] : [])];
   const address = site.url.replace(/\/$/, '');
   return {
+    prefix: 'wp_',
     tables: ['wp_options', 'wp_posts', 'wp_users', ...(harms.has('drops_table') ? [] : ['wp_orders'])].map((name) => ({
       name,
       rows: 12,

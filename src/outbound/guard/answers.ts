@@ -104,6 +104,8 @@ export interface GuardFault {
 
 /** What an update may change besides its own files, at one moment. Names, counts and digests; no contents. */
 export interface GuardLedger {
+  /** What the names of WordPress' own tables begin with. */
+  prefix: string;
   /** `rows`: exact up to 1,000; 1,001 = more; null = not counted. */
   tables: { name: string; rows: number | null }[];
   /** How many, without transients. */
@@ -241,6 +243,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
   const all = <T>(name: string, read: (from: Fields) => T): T[] =>
     list(value, name, LISTED).map((one) => read(fieldsOf(one, name)));
   return {
+    prefix: text(value, 'prefix', 200),
     tables: all('tables', (from) => ({
       name: text(from, 'name', 200),
       rows: from.rows === null ? null : number(from, 'rows'),

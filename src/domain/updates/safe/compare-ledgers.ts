@@ -26,7 +26,17 @@ export interface LedgerContext {
 }
 
 /** Tables without which there is no site, without the prefix. */
-const VITAL_TABLES = /_(options|posts|postmeta|users|usermeta|terms|term_taxonomy|term_relationships|comments)$/;
+const VITAL_TABLES = [
+  'comments',
+  'options',
+  'postmeta',
+  'posts',
+  'term_relationships',
+  'term_taxonomy',
+  'terms',
+  'usermeta',
+  'users',
+];
 /** What such tables hold may go at any time. */
 const VOLATILE =
   /(^|_)(logs?|cache|caches|queues?|sessions?|claims?|te?mp|temporary|locks?|transients?|jobs?|backup|bak|old)(_|$)/i;
@@ -34,7 +44,7 @@ const VOLATILE =
 const FULL = 5;
 /** A vital table counts if half of so many rows are gone: what these hold of transients and spam may go at any time. */
 const MANY = 20;
-const PURGED = /_(options|comments)$/;
+const PURGED = ['comments', 'options'];
 const OPTIONS_LOST = 100;
 const MAILS = 20;
 /** Names per finding. */
@@ -73,20 +83,21 @@ export function compareLedgers(before: GuardLedger, now: GuardLedger, context: L
 function tables(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
   const rowsNow = new Map(now.tables.map(({ name, rows }) => [name, rows]));
   return before.tables.flatMap(({ name, rows }): LedgerFinding[] => {
-    const vital = VITAL_TABLES.test(name);
+    const bare = name.startsWith(before.prefix) ? name.slice(before.prefix.length) : '';
+    const vital = VITAL_TABLES.includes(bare);
     if (!vital && VOLATILE.test(name)) return [];
     const severity = vital ? 'broken' : 'suspect';
     const named = siteWord(name);
     const left = rowsNow.get(name) ?? null;
     if (!rowsNow.has(name)) return [{ severity, key: `table ${name}`, what: `The table ${named} has been dropped.` }];
     if (left === null || rows === null) return [];
-    if (vital && !PURGED.test(name) && left > 0 && rows >= MANY && left < rows / 2)
+    if (vital && !PURGED.includes(bare) && left > 0 && rows >= MANY && left < rows / 2)
       return [
         { severity: 'suspect', key: `table ${name}`, what: `The table ${named} has lost more than half of its rows.` },
       ];
     if (left > 0 || rows < (vital ? 1 : FULL)) return [];
     // The last comment may be spam.
-    const harmful = vital && !name.endsWith('_comments') ? 'broken' : 'suspect';
+    const harmful = vital && bare !== 'comments' ? 'broken' : 'suspect';
     return [{ severity: harmful, key: `table ${name}`, what: `The table ${named} has been emptied.` }];
   });
 }

@@ -11,7 +11,7 @@ import { emitHarmful, emitUpdated } from '../finish.js';
 import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
-import { lookOutsideAtEnd } from './outside.js';
+import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
 import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
@@ -66,7 +66,7 @@ export async function finishHarmful(
   depth: Depth = 'quick',
 ): Promise<Finished | null> {
   const harm = outside.filter(isBroken);
-  const doubt = harm.length === 0 && run.facts.on_suspect === 'roll_back';
+  const doubt = harm.length === 0 && undoesDoubt(run, [item]);
   if (harm.length === 0 && (!doubt || outside.length === 0)) return null;
   const broken = (doubt ? outside : harm).map(({ what }): Finding => ({ severity: 'broken', path: null, what }));
   // The word of one site: it can hold the version back for itself only.
@@ -97,6 +97,11 @@ export async function finishFailed(run: SafeRun, item: SafeItem): Promise<Finish
   return { ...NOTHING, errors: [failure(run, item, 'svc_update_broke_site', message, [message])] };
 }
 
+/** What cannot be rolled back is no broken site because something about it is doubtful. */
+function undoesDoubt({ facts }: SafeRun, items: readonly SafeItem[]): boolean {
+  return facts.on_suspect === 'roll_back' && items.some(({ protection }) => protection !== 'none');
+}
+
 /** The final check of a site: everything still open is kept or rolled back. */
 export async function finishAll(run: SafeRun): Promise<Finished> {
   const newest = run.open.at(-1);
@@ -107,7 +112,7 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, part.healthy ? [] : verification.broken, verification.rumours));
   }
-  if (verification.suspect.length > 0 && run.facts.on_suspect === 'roll_back') {
+  if (verification.suspect.length > 0 && undoesDoubt(run, run.open)) {
     const part = await rollBackBroken(run, newest, { ...verification, broken: verification.suspect }, 'full', true);
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, [], verification.rumours));
@@ -141,7 +146,7 @@ async function rollBackBroken(
   const rollbacks = await rollBackUntilHealthy(run, candidates, verification.restored, depth, suspect);
   // The updates are available again with the old versions. The site reports which ones.
   const inventory = await syncAfterRollBack(run.ctx, run.target);
-  const told = rollbacks.outside.map(({ what, undone }) => `${what} That was ${undone ? '' : 'not '}undone.`);
+  const told = toldOf(rollbacks.outside);
   const known = verification.broken.flatMap(({ what }) =>
     rollbacks.outside.some((one) => one.what === what) ? [] : what,
   );
@@ -166,6 +171,11 @@ async function rollBackBroken(
   }
   run.open = run.open.filter((one) => one !== at && !rollbacks.items.includes(one));
   return result;
+}
+
+/** What became of each change besides the files of an item that was rolled back. */
+function toldOf(changes: readonly OutsideChange[]): string[] {
+  return changes.map(({ what, undone }) => `${what} That was ${undone ? '' : 'not '}undone.`);
 }
 
 const WITHOUT_FAULT = 'It was rolled back together with another item, without being at fault.';
@@ -237,7 +247,8 @@ async function keepAll(run: SafeRun, suspect: readonly Finding[], rumours: reado
     if (item.restoring && versionIn(inventory, item) === item.old_version) {
       // If several were being restored, it is unknown which one was at fault.
       if (restoring.length === 1) await quarantine(run, item, [STOPPED], { seen: true, in_its_file: false });
-      await close(run, item, 'rolled_back', [STOPPED], { by: 'sitefleet' });
+      const told = toldOf(await mendOutside(run, item));
+      await close(run, item, 'rolled_back', [STOPPED, ...told], { by: 'sitefleet' });
       continue;
     }
     // Unclear until now: the site reports by now that the new version is not installed.
