@@ -307,7 +307,8 @@ describe('a site that does not answer in time is not called offline', () => {
 
   it('nor disconnected, however often: what a visit found stands beside the status', async () => {
     const app = await silentApp();
-    silence(app);
+    // No more time than one sync waits: the next one would begin late.
+    neverAnswers(app.site, app.app.clock, LIMIT / 3);
     for (const _ of ['once', 'again', 'and again']) await app.run('sync-sites', {});
     app.site.faults.latencyMs = undefined;
     app.site.faults.http500 = true;
