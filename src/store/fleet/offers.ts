@@ -7,7 +7,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
-import { quarantinedOn } from '../safety/quarantine.js';
+import { quarantinedOn } from '../sites/quarantined-on.js';
 import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {

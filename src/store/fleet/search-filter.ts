@@ -2,8 +2,8 @@
 
 import type { Value } from '../driver/db.js';
 import { type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
-import { quarantinedOn } from '../safety/quarantine.js';
 import { idList, sitePredicate } from '../sites/filter.js';
+import { quarantinedOn } from '../sites/quarantined-on.js';
 import type { SiteStatus } from '../sites/rows.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 

@@ -3,6 +3,7 @@
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
+import { quarantinedOn } from '../sites/quarantined-on.js';
 
 export interface VersionKey {
   type: number;
@@ -46,12 +47,6 @@ const COLUMNS = `${NEW.join(', ')}, lifted_at, lifted_by, scope, scope_by, scope
   (SELECT count(*) FROM quarantine_site h WHERE h.type = quarantined_version.type AND h.slug = quarantined_version.slug
      AND h.version = quarantined_version.version) AS sites`;
 const KEY = 'type = ? AND slug = ? AND version = ?';
-
-/** Condition: the entry with this alias holds its version back on a site, given as SQL. */
-export function quarantinedOn(alias: string, site: string): string {
-  return `${alias}.lifted_at IS NULL AND (${alias}.scope = 'fleet' OR EXISTS (SELECT 1 FROM quarantine_site h
-    WHERE h.type = ${alias}.type AND h.slug = ${alias}.slug AND h.version = ${alias}.version AND h.site_id = ${site}))`;
-}
 
 export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
