@@ -19,7 +19,7 @@ export function fleetFamilies(
     gauge('sitefleet_sites', 'Sites by status.', ...by('status', sites)),
     gauge(
       'sitefleet_updates_pending',
-      'Updates on offer that are not ignored, by level of the version.',
+      'Updates on offer that are neither ignored nor quarantined, by level of the version.',
       ...levels(updates),
     ),
     gauge('sitefleet_monitors', 'Monitors by state.', ...by('state', monitors)),

@@ -54,7 +54,7 @@ describe('GET /fleet/updates', () => {
     });
   });
 
-  it('leaves suspended sites out, and marks versions that are held back', async () => {
+  it('leaves suspended sites out, and updates that are held back; their versions are named apart', async () => {
     await app.rest('POST /sites/1/suspend');
     await app.service.store.quarantine.add(
       {
@@ -64,12 +64,9 @@ describe('GET /fleet/updates', () => {
       FLEET,
     );
     const { body } = await app.rest('GET /fleet/updates?type=plugin');
-    expect(body.data).toMatchObject([{ sites: 2, held_back: ['3.1'] }]);
+    expect(body.data).toMatchObject([{ sites: 1, new_versions: ['2.0'], held_back: ['3.1'] }]);
     const sites = (await app.rest(`GET /fleet/updates/sites?type=plugin&slug=${encodeURIComponent(SLUG)}`)).body.data;
-    expect(sites.map((site: Record<string, unknown>) => [site.site_id, site.held_back, site.guarded]).sort()).toEqual([
-      [2, false, null],
-      [3, true, null],
-    ]);
+    expect(sites.map((site: Record<string, unknown>) => [site.site_id, site.guarded])).toEqual([[2, null]]);
     const version = { type: 'plugin', slug: SLUG, version: '3.1' };
     const narrowed = await app.rest('PUT /quarantine', { body: { ...version, scope: 'site', reason: 'Only there.' } });
     expect(narrowed.body.data).toMatchObject({
@@ -77,8 +74,10 @@ describe('GET /fleet/updates', () => {
       scope_by: expect.any(String),
       scope_reason: 'Only there.',
     });
-    // The item is not held back as a whole any more; on the site that it broke it is.
-    expect((await app.rest('GET /fleet/updates?type=plugin')).body.data).toMatchObject([{ held_back: [] }]);
+    // On the site that it broke it is still held back.
+    expect((await app.rest('GET /fleet/updates?type=plugin')).body.data).toMatchObject([
+      { sites: 1, held_back: ['3.1'] },
+    ]);
     expect((await app.rest('PUT /quarantine', { body: { ...version, scope: 'all', reason: 'x' } })).status).toBe(400);
     await app.rest('DELETE /quarantine', { body: version });
     const gone = await app.rest('PUT /quarantine', { body: { ...version, scope: 'fleet', reason: 'x' } });

@@ -128,7 +128,7 @@ function ItemLine({ item }: { item: Item }) {
             {t.updates.quarantined}
           </Badge>
         )}
-        {held_back.length === 0 && (type === 'plugin' || type === 'theme') && (
+        {(type === 'plugin' || type === 'theme') && (
           <span class="muted small">{t.updates.guarded(guarded, sites)}</span>
         )}
       </button>
@@ -183,11 +183,6 @@ function ItemSites({ type, slug, name, total }: { type: Item['type']; slug: stri
                     <Protection by={site.guarded === null ? 'unknown' : site.guarded ? 'guard' : 'none'} />
                   ) : (
                     <Protection by="none" />
-                  )}
-                  {site.held_back && (
-                    <Badge tone="bad" icon={ShieldAlert}>
-                      {t.updates.quarantined}
-                    </Badge>
                   )}
                 </li>
               ))}

@@ -33,12 +33,11 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     denied: ctx.actor.denied_sites,
   };
   const found = await ctx.store.fleetOffers.items(filter, page, perPage);
-  const [quarantined, fixing] = await Promise.all([
-    ctx.store.fleetOffers.quarantined(found.items),
+  const [heldBack, fixing] = await Promise.all([
+    ctx.store.fleetOffers.heldBack(found.items, filter.denied),
     fixedBy(ctx, found.items),
   ]);
   const items = found.items.map(({ type, slug, name, sites, guarded, current_versions, new_versions, level }) => {
-    const offered = versionsOf(new_versions);
     return {
       type: UPDATE_TYPES[type] as UpdateType,
       slug,
@@ -47,11 +46,12 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
       guarded,
       level: levelOf(level),
       current_versions: versionsOf(current_versions),
-      new_versions: offered,
+      new_versions: versionsOf(new_versions),
       ...fixing(type, slug),
-      held_back: offered.filter((version) =>
-        quarantined.some((row) => row.type === type && row.slug === slug && row.version === version),
-      ),
+      held_back: heldBack
+        .filter((row) => row.type === type && row.slug === slug)
+        .map(({ version }) => version)
+        .sort((a, b) => compareVersions(b, a)),
     };
   });
   return { items, total: found.total };
@@ -87,12 +87,11 @@ async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[
  */
 export async function offeredSites(ctx: Ctx, type: UpdateType, slug: string, page: number, perPage: number) {
   const found = await ctx.store.fleetOffers.sites(numberOf(type), slug, ctx.actor.denied_sites, page, perPage);
-  const items = found.items.map(({ guard, quarantined, level, current_version, ...row }) => ({
+  const items = found.items.map(({ guard, level, current_version, ...row }) => ({
     ...row,
     current_version: current_version === '' ? null : current_version,
     level: levelOf(level),
     guarded: guard === null || guard === 2 ? null : guard === 1,
-    held_back: quarantined === 1,
   }));
   return { items, total: found.total };
 }

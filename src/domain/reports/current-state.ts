@@ -21,7 +21,7 @@ export async function pendingSection(
   type: UpdateType,
   { name, token, title }: { name: string; token: string; title: string },
 ): Promise<Section> {
-  const offers = await ctx.store.updates.ofSites([site.id], [UPDATE_TYPES.indexOf(type)]);
+  const offers = await ctx.store.updates.visible(site.id, [UPDATE_TYPES.indexOf(type)]);
   return {
     name,
     title,

@@ -40,7 +40,6 @@ export async function applyOffers(
 }
 
 async function applyPlanned(ctx: Ctx, target: LoadedSite, { run_id, offers }: BegunUpdates): Promise<ApplyResult> {
-  if (ctx.config.safe_updates === 'off') return install(ctx, target, offers);
   const { open, steps, refused } = await planUpdates(ctx, target, offers);
   if (steps.length === 0) return { updated: [], errors: refused };
   const result =

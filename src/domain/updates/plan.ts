@@ -39,7 +39,9 @@ export async function planUpdates(
   least?: Protection,
 ): Promise<Plan> {
   const { passed, quarantined, guarded } = await splitQuarantined(ctx, target.site.id, offers);
-  const open = guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
+  // Unprotected updates still keep to what is quarantined.
+  const protects = least !== undefined || ctx.config.safe_updates !== 'off';
+  const open = protects && guarded && passed.length > 0 ? await openGuard(ctx, target) : null;
   const refused = quarantined.map(({ offer, reason }) => refusal(target, offer, 'svc_version_quarantined', reason));
   const steps: Step[] = [];
   // What no guard protects is sent type by type, as it was offered.

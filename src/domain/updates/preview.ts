@@ -11,6 +11,7 @@ import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } 
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
 import type { ApplyError, TypeGroup } from './results.js';
+import { quarantinedErrors } from './safe/quarantine.js';
 import {
   countsOf,
   notOffered,
@@ -22,7 +23,7 @@ import {
   unresolved,
 } from './updates.js';
 
-/** Maximum number of updates listed; the counts cover all. */
+/** Maximum number of updates listed, and of those that are quarantined; the counts cover all. */
 const LISTED = 200;
 
 /** What `runUpdates` would do with the same arguments. */
@@ -42,10 +43,15 @@ export async function previewUpdates(
   const limits = narrowing === undefined ? {} : limitsOf(narrowing);
   const { usable, errors } = await usableSites(ctx, selection.sites);
   const wanted = new Set(specificItems);
-  const offers = (await ctx.store.updates.ofSites(usable, types)).filter(
+  const found = (await ctx.store.updates.ofSites(usable, types)).filter(
     (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
   );
+  const offers = found.filter(({ quarantined }) => quarantined !== 1);
   const nowhere = await notOffered(ctx, selection.sites, types, [...wanted]);
+  const quarantined = await quarantinedErrors(
+    ctx,
+    found.filter(({ quarantined }) => quarantined === 1),
+  );
   const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
   return {
     dry_run: true as const,
@@ -53,8 +59,8 @@ export async function previewUpdates(
     // `sites` counts those that the call covers, with or without updates.
     would_affect: { sites: usable.length, ...summaryOf(countsOf(offers)) },
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
-    errors: all,
-    total_errors: all.length,
+    errors: [...all, ...quarantined.slice(0, LISTED)],
+    total_errors: all.length + quarantined.length,
   };
 }
 

@@ -104,7 +104,7 @@ export async function listUpdates(
 
 export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeGroup[]) {
   const site = await getSite(ctx, ref);
-  const offers = await ctx.store.updates.ofSites([site.id], typeNumbers(groups));
+  const offers = await ctx.store.updates.visible(site.id, typeNumbers(groups));
   const fixes = await fixesOf(ctx, offers);
   return {
     ...siteFields(site),
@@ -196,8 +196,9 @@ export function sitesNotSuspended(ctx: Ctx): Promise<SiteRow[]> {
   return allSites(ctx, { status: ['connected', 'disconnected'] });
 }
 
+/** With those of which every update is quarantined: a run tells why it leaves them as they are. */
 export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
-  return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: true });
+  return allSites(ctx, { status: ['connected', 'disconnected'], with_updates: 'or_quarantined' });
 }
 
 /** The outcome of an update of one site, and the job on which it continues. */

@@ -1,13 +1,12 @@
 /**
- * Available updates, one row per item across the fleet, and the sites of one item. Ignored updates and suspended sites
- * are left out.
+ * Available updates, one row per item across the fleet, and the sites of one item. Ignored and quarantined updates, and
+ * suspended sites, are left out.
  */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
-import { quarantinedOn } from '../sites/quarantined-on.js';
 import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {
@@ -34,8 +33,6 @@ export interface OfferedSite extends Row {
   level: number | null;
   /** State of `site_guard`; null = never checked. */
   guard: number | null;
-  /** The version is quarantined. */
-  quarantined: number;
 }
 
 interface OfferedFilter extends OfferFilter {
@@ -43,9 +40,6 @@ interface OfferedFilter extends OfferFilter {
   search: string;
   denied: readonly number[];
 }
-
-const QUARANTINED = `EXISTS (SELECT 1 FROM quarantined_version q WHERE q.type = u.type AND q.slug = u.slug AND q.version = u.new_version
-  AND ${quarantinedOn('q', 'u.site_id')})`;
 
 function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
   const word = search.toLowerCase();
@@ -100,14 +94,16 @@ export function createFleetOffers(db: Db) {
       );
     },
 
-    /** Versions of these items that are quarantined on all sites, as `type, slug, version`. */
-    async quarantined(
+    /** Versions of these items that would be available, but are quarantined. */
+    async heldBack(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
+      denied: readonly number[],
     ): Promise<{ type: number; slug: string; version: string }[]> {
+      const hidden = except('u.site_id', denied);
       return db.all(
-        `SELECT type, slug, version FROM quarantined_version WHERE lifted_at IS NULL AND scope = 'fleet' AND (type, slug) IN
-           (SELECT value ->> 0, value ->> 1 FROM json_each(?))`,
-        [JSON.stringify(items.map(({ type, slug }) => [type, slug]))],
+        `SELECT DISTINCT u.type, u.slug, u.new_version AS version FROM json_each(?) j
+         CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1 WHERE u.ignored = 2${hidden.text}`,
+        [JSON.stringify(items.map(({ type, slug }) => [type, slug])), ...hidden.args],
       );
     },
 
@@ -124,7 +120,7 @@ export function createFleetOffers(db: Db) {
       const args = [slug, ...condition.args];
       const rows = sql(
         `SELECT u.site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status, u.current_version, u.new_version, u.level,
-           (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard, ${QUARANTINED} AS quarantined
+           (SELECT g.present FROM site_guard g WHERE g.site_id = u.site_id) AS guard
          ${from} ORDER BY s.name, s.id`,
         ...args,
       );

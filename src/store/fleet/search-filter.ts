@@ -139,10 +139,7 @@ function baseConditions(filter: FleetFilter): Fragment[] {
     );
   if (filter.quarantined !== undefined)
     conditions.push(
-      fragment(
-        `s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT u.site_id FROM quarantined_version q
-           JOIN site_update u ON u.slug = q.slug AND u.type = q.type AND u.new_version = q.version WHERE ${quarantinedOn('q', 'u.site_id')} AND u.ignored = 0)`,
-      ),
+      fragment(`s.id ${filter.quarantined ? '' : 'NOT '}IN (SELECT site_id FROM site_update WHERE ignored = 2)`),
     );
   if (monitor !== undefined) conditions.push(monitorCondition(monitor));
   if (offers !== undefined)

@@ -1,8 +1,9 @@
 /** Versions that broke a site, and where they are quarantined. */
 
-import type { Db, Row, Statement } from '../driver/db.js';
+import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
+import { refreshIgnoredEverywhere } from '../sites/ignored-updates.js';
 import { quarantinedOn } from '../sites/quarantined-on.js';
 
 export interface VersionKey {
@@ -52,16 +53,32 @@ export type NewQuarantine = Pick<QuarantineRow, (typeof NEW)[number]>;
 
 /** Which of the given versions are quarantined on a site. */
 export function quarantinedAmong(siteId: number, versions: readonly VersionKey[]): Statement {
-  return sql(
-    `SELECT ${COLUMNS} FROM quarantined_version WHERE ${quarantinedOn('quarantined_version', '?')} AND (type, slug, version) IN
+  const { sql: text, args } = ofVersions(versions);
+  return sql(`${text} AND ${quarantinedOn('quarantined_version', '?')}`, ...args, siteId);
+}
+
+function ofVersions(versions: readonly VersionKey[]): Statement & { args: Value[] } {
+  return {
+    sql: `SELECT ${COLUMNS} FROM quarantined_version WHERE (type, slug, version) IN
        (SELECT value ->> 0, value ->> 1, value ->> 2 FROM json_each(?))`,
-    siteId,
-    JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version])),
-  );
+    args: [JSON.stringify(versions.map(({ type, slug, version }) => [type, slug, version]))],
+  };
 }
 
 export function createQuarantine(db: Db) {
+  /** Changes one entry, and with it which updates are on offer. */
+  const change = async ({ type, slug }: VersionKey, statement: Statement): Promise<QuarantineRow | undefined> => {
+    const [changed] = await db.batch([statement, refreshIgnoredEverywhere(type, slug)]);
+    return changed?.rows[0] as QuarantineRow | undefined;
+  };
+
   return {
+    /** Those of the versions that are quarantined anywhere. */
+    among(versions: readonly VersionKey[]): Promise<QuarantineRow[]> {
+      const { sql: text, args } = ofVersions(versions);
+      return db.all<QuarantineRow>(`${text} AND lifted_at IS NULL`, args);
+    },
+
     /**
      * Holds a version back on the site that it broke; on all once our own requests met it on two sites, or for a time on
      * one, if they ended in its own file and no other site runs it. One that a user released is quarantined again.
@@ -100,23 +117,30 @@ export function createQuarantine(db: Db) {
           ...key,
           ...key,
         ),
+        refreshIgnoredEverywhere(entry.type, entry.slug),
       ]);
       return db.one<QuarantineRow>(`SELECT ${COLUMNS} FROM quarantined_version WHERE ${KEY}`, [...key]);
     },
 
     /** Sets where a version is quarantined, as a person decides; undefined if it was not quarantined. */
     async setScope(key: VersionKey, scope: QuarantineScope, by: string, reason: string) {
-      const [row] = await db.all<QuarantineRow>(
-        `UPDATE quarantined_version SET scope = ?, scope_by = ?, scope_reason = ?, fleet_until = NULL
-         WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
-        [scope, by, reason, key.type, key.slug, key.version],
+      return change(
+        key,
+        sql(
+          `UPDATE quarantined_version SET scope = ?, scope_by = ?, scope_reason = ?, fleet_until = NULL
+           WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
+          ...[scope, by, reason, key.type, key.slug, key.version],
+        ),
       );
-      return row;
     },
 
     /** What no second site has confirmed in time is quarantined on its own site only. */
     async narrow(now: number): Promise<void> {
-      await db.run("UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ?", [now]);
+      const over = await db.all<VersionKey & Row>(
+        "UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ? RETURNING type, slug",
+        [now],
+      );
+      if (over.length > 0) await db.batch(over.map(({ type, slug }) => refreshIgnoredEverywhere(type, slug)));
     },
 
     /** Newest first, one page; released ones only on request. */
@@ -131,12 +155,14 @@ export function createQuarantine(db: Db) {
 
     /** Releases a version; undefined if it was not quarantined. */
     async lift({ type, slug, version }: VersionKey, by: string, now: number): Promise<QuarantineRow | undefined> {
-      const [row] = await db.all<QuarantineRow>(
-        `UPDATE quarantined_version SET lifted_at = ?, lifted_by = ?
-         WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
-        [now, by, type, slug, version],
+      return change(
+        { type, slug, version },
+        sql(
+          `UPDATE quarantined_version SET lifted_at = ?, lifted_by = ?
+           WHERE ${KEY} AND lifted_at IS NULL RETURNING ${COLUMNS}`,
+          ...[now, by, type, slug, version],
+        ),
       );
-      return row;
     },
   };
 }

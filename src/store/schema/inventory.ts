@@ -116,6 +116,7 @@ CREATE TABLE site_update (
   -- How far it reaches: 2 the first number of the version changes, 1 the second, 0 a later one; NULL when a version is
   -- not known. Kept by triggers, not generated: an index on a generated column does not cover a query.
   level INTEGER,
+  -- 0 = on offer, 1 = ignored, 2 = its version is quarantined on this site.
   ignored INTEGER NOT NULL DEFAULT 0,
   -- Repeats the site's, so that a page of the whole fleet is one range of an index.
   url_key TEXT NOT NULL,
@@ -124,6 +125,7 @@ CREATE TABLE site_update (
 -- The column of the condition is part of the index, or SQLite would not count it as covering.
 CREATE INDEX site_update_page ON site_update (url_key, site_id, type, position, ignored) WHERE ignored = 0;
 CREATE INDEX site_update_page_by_type ON site_update (type, url_key, site_id, position, ignored) WHERE ignored = 0;
+CREATE INDEX site_update_quarantined ON site_update (site_id) WHERE ignored = 2;
 CREATE INDEX site_update_by_slug ON site_update (slug, type);
 CREATE INDEX site_update_by_level ON site_update (type, slug, level, site_id, ignored) WHERE ignored = 0;
 
@@ -167,7 +169,7 @@ END;
 CREATE TRIGGER update_count_delete AFTER DELETE ON site_update WHEN old.ignored = 0 BEGIN
   UPDATE update_count SET n = n - 1 WHERE type = old.type;
 END;
-CREATE TRIGGER update_count_update AFTER UPDATE OF ignored ON site_update WHEN old.ignored <> new.ignored BEGIN
+CREATE TRIGGER update_count_update AFTER UPDATE OF ignored ON site_update WHEN (old.ignored = 0) <> (new.ignored = 0) BEGIN
   UPDATE update_count SET n = n + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END WHERE type = new.type;
 END;
 
@@ -183,7 +185,7 @@ CREATE TRIGGER offering_site_delete AFTER DELETE ON site_update WHEN old.ignored
 ) BEGIN
   UPDATE offering_site_count SET n = n - 1;
 END;
-CREATE TRIGGER offering_site_update AFTER UPDATE OF ignored ON site_update WHEN old.ignored <> new.ignored AND NOT EXISTS (
+CREATE TRIGGER offering_site_update AFTER UPDATE OF ignored ON site_update WHEN (old.ignored = 0) <> (new.ignored = 0) AND NOT EXISTS (
   SELECT 1 FROM site_update WHERE site_id = new.site_id AND ignored = 0 AND (type <> new.type OR slug <> new.slug)
 ) BEGIN
   UPDATE offering_site_count SET n = n + CASE WHEN new.ignored = 0 THEN 1 ELSE -1 END;

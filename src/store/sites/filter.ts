@@ -4,6 +4,7 @@ import { domainToUnicode } from 'node:url';
 import { fold, needle } from '../../../schemas/fold.js';
 import { type Db, type Statement, sql, type Value } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
+import { ON_OFFER, WANTED } from './ignored-updates.js';
 import type { SiteRow, SiteStatus } from './rows.js';
 
 export interface SiteFilter {
@@ -18,8 +19,8 @@ export interface SiteFilter {
   exclude?: readonly number[] | undefined;
   /** Sites hidden from the caller. */
   denied?: readonly number[] | undefined;
-  /** Only sites with at least one visible update. */
-  with_updates?: boolean | undefined;
+  /** Only sites with at least one visible update; or one that is quarantined. */
+  with_updates?: boolean | 'or_quarantined' | undefined;
 }
 
 const LISTED = ['id', 'url', 'name', 'status', 'client_id', 'unreached'];
@@ -140,8 +141,10 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
     add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.exclude));
   if (filter.denied !== undefined && filter.denied.length > 0)
     add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
-  if (filter.with_updates === true)
-    add('EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND u.ignored = 0)');
+  if (filter.with_updates !== undefined && filter.with_updates !== false)
+    add(
+      `EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${filter.with_updates === true ? ON_OFFER : WANTED})`,
+    );
   const needle = needleOf(filter);
   if (needle !== '') {
     const indexed = isIndexed(needle);

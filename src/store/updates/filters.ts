@@ -4,6 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
+import { ON_OFFER, WANTED } from '../sites/ignored-updates.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
 
 export interface Narrowing {
@@ -43,18 +44,18 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
 }
 
 /** SQLite folds ASCII only: the texts that match a search with other letters; undefined if it has none. */
-export async function unfoldedTexts(db: Db, search: string): Promise<string[] | undefined> {
+export async function unfoldedTexts(db: Db, search: string, which = ON_OFFER): Promise<string[] | undefined> {
   const part = needle(search);
   if (/^\p{ASCII}*$/u.test(part)) return undefined;
-  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE u.ignored = 0`);
+  const rows = await db.all(`SELECT DISTINCT ${TEXT} AS text FROM site_update u WHERE ${which}`);
   return rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part));
 }
 
 export function createNarrowedUpdates(db: Db) {
-  async function condition({ narrowing, types, site_ids, denied }: NarrowedQuery): Promise<Fragment> {
-    const texts = await unfoldedTexts(db, narrowing.search);
+  async function condition({ narrowing, types, site_ids, denied }: NarrowedQuery, which: string): Promise<Fragment> {
+    const texts = await unfoldedTexts(db, narrowing.search, which);
     return join([
-      fragment('u.ignored = 0'),
+      fragment(which),
       among('u.type', types),
       site_ids === undefined ? fragment('') : fragment(` AND u.site_id ${IN}`, idList(site_ids)),
       except('u.site_id', denied),
@@ -66,7 +67,7 @@ export function createNarrowedUpdates(db: Db) {
   return {
     /** One page of visible updates, and the counts of all matches by type. */
     async page(query: NarrowedQuery, page: number, perPage: number) {
-      const { text, args } = await condition(query);
+      const { text, args } = await condition(query, ON_OFFER);
       const order = query.site_ids === undefined ? 'u.url_key, u.site_id' : 'j.key';
       const from =
         query.site_ids === undefined
@@ -87,9 +88,9 @@ export function createNarrowedUpdates(db: Db) {
       };
     },
 
-    /** Sites with at least one such update. */
+    /** Sites with at least one such update, even if it is quarantined. */
     async sites(query: NarrowedQuery): Promise<Set<number>> {
-      const { text, args } = await condition(query);
+      const { text, args } = await condition(query, WANTED);
       const rows = await db.all(`SELECT DISTINCT u.site_id FROM site_update u WHERE ${text}`, args);
       return new Set(rows.map((row) => Number(row.site_id)));
     },

@@ -6,7 +6,7 @@ import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
 import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
-import { refreshIgnored } from '../sites/ignored-updates.js';
+import { ON_OFFER, refreshIgnored, WANTED } from '../sites/ignored-updates.js';
 import { CORE_NAME, KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
 
 export interface FleetOffer
@@ -18,6 +18,8 @@ export interface FleetOffer
   site_status?: string;
   /** 0 patch, 1 minor, 2 major; null when a version is not known. */
   level?: number | null;
+  /** 1 = its version is quarantined on this site. */
+  quarantined?: number;
 }
 
 export interface OfferFilter {
@@ -46,6 +48,7 @@ const OFFER = {
   current_version: 'u.current_version',
   new_version: 'u.new_version',
   level: 'u.level',
+  quarantined: 'u.ignored = 2',
 };
 /** With `u` as the update and `s` as its site. */
 export const OFFER_COLUMNS = Object.entries(OFFER)
@@ -75,17 +78,22 @@ export function createUpdates(db: Db) {
       return { items, counts };
     },
 
-    /** Visible updates of some sites, for applying them. */
+    /** Visible updates of one site. */
+    visible(siteId: number, types: readonly number[]): Promise<FleetOffer[]> {
+      return ofSites(db, [siteId], types, ON_OFFER);
+    },
+
+    /** Updates of some sites, for applying them; with those that are quarantined, which are refused then. */
     ofSites(siteIds: readonly number[], types: readonly number[]): Promise<FleetOffer[]> {
-      return ofSites(db, siteIds, types, false);
+      return ofSites(db, siteIds, types, WANTED);
     },
 
-    /** Updates of one site, for applying them; ignored ones only on request. */
+    /** The same of one site; ignored ones only on request. */
     ofSite(siteId: number, types: readonly number[], evenIgnored: boolean): Promise<FleetOffer[]> {
-      return ofSites(db, [siteId], types, evenIgnored);
+      return ofSites(db, [siteId], types, evenIgnored ? 'TRUE' : WANTED);
     },
 
-    /** Those of the slugs for which no visible update of these types exists on any of the sites. */
+    /** Those of the slugs of which no update of these types exists on any of the sites, not even one that is quarantined. */
     async offeredNowhere(
       siteIds: readonly number[],
       types: readonly number[],
@@ -94,7 +102,7 @@ export function createUpdates(db: Db) {
       const typed = among('u.type', types);
       const rows = await db.all(
         `SELECT value AS slug FROM json_each(?) WHERE NOT EXISTS (SELECT 1 FROM site_update u WHERE u.slug = value
-           AND u.site_id ${IN} AND u.ignored = 0${typed.text}) ORDER BY key`,
+           AND u.site_id ${IN} AND ${WANTED}${typed.text}) ORDER BY key`,
         [JSON.stringify(slugs), idList(siteIds), ...typed.args],
       );
       return rows.map((row) => String(row.slug));
@@ -175,16 +183,11 @@ export function createUpdates(db: Db) {
   };
 }
 
-function ofSites(
-  db: Db,
-  siteIds: readonly number[],
-  types: readonly number[],
-  evenIgnored: boolean,
-): Promise<FleetOffer[]> {
+function ofSites(db: Db, siteIds: readonly number[], types: readonly number[], which: string): Promise<FleetOffer[]> {
   const typed = among('u.type', types);
   const rows = sql(
     `SELECT ${OFFER_COLUMNS} FROM site_update u JOIN site s ON s.id = u.site_id
-     WHERE u.site_id ${IN} ${evenIgnored ? '' : 'AND u.ignored = 0'}${typed.text} ORDER BY u.site_id, u.type, u.position`,
+     WHERE u.site_id ${IN} AND ${which}${typed.text} ORDER BY u.site_id, u.type, u.position`,
     idList(siteIds),
     ...typed.args,
   );

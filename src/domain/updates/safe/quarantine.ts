@@ -6,10 +6,10 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
-import type { QuarantineRow, QuarantineScope } from '../../../store/safety/quarantine.js';
+import type { QuarantineRow, QuarantineScope, VersionKey } from '../../../store/safety/quarantine.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
-import { UPDATE_TYPES, type UpdateType } from '../results.js';
+import { type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import { GUARD_FILE } from './find-guard.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
@@ -45,6 +45,21 @@ export async function splitQuarantined(
     else quarantined.push({ offer, reason: reasonOf(row) });
   }
   return { passed, quarantined, guarded };
+}
+
+/** What a run answers for updates that are quarantined. */
+export async function quarantinedErrors(ctx: Ctx, offers: readonly FleetOffer[]): Promise<ApplyError[]> {
+  const key = ({ type, slug, version }: VersionKey) => JSON.stringify([type, slug, version]);
+  const versions = new Map(
+    offers.map(({ type, slug, new_version: version }) => [key({ type, slug, version }), { type, slug, version }]),
+  );
+  const rows = versions.size === 0 ? [] : await ctx.store.quarantine.among([...versions.values()]);
+  const reasons = new Map(rows.map((row) => [key(row), reasonOf(row)]));
+  return offers.map(({ site_id, site_url, site_name, type, slug, new_version: version }) => ({
+    ...{ site_id, site_url, site_name, type: UPDATE_TYPES[type] ?? 'plugin', slug },
+    code: 'svc_version_quarantined',
+    message: reasons.get(key({ type, slug, version })) ?? '',
+  }));
 }
 
 /**

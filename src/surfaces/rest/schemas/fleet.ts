@@ -86,7 +86,9 @@ export const offeredItemShape = once(() =>
     level: level(),
     current_versions: versions(),
     new_versions: versions(),
-    held_back: z.array(z.string()).describe('The new_versions that broke a site.'),
+    held_back: z
+      .array(z.string())
+      .describe('Newer versions that are quarantined somewhere; there they are in no other member.'),
     fixing_sites: int().nullable().describe('Sites on which it fixes a known vulnerability; null = unknown.'),
     fixes: z.array(z.string()).describe('Known vulnerabilities it fixes, at most 5.'),
   }),
@@ -102,7 +104,6 @@ export const offeredSiteShape = once(() =>
     new_version: z.string(),
     level: level(),
     guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
-    held_back: z.boolean(),
   }),
 );
 

@@ -65,7 +65,7 @@ const slugParam = once(() =>
 const listed = { 1: { plugins: { 'akismet/akismet.php': { ...exampleOffer, active: 1, site_status: 'connected' } } } };
 
 /** Sites that updates are applied to when none is named. */
-const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: true };
+const OFFERED: SiteFilter = { status: ['connected', 'disconnected'], with_updates: 'or_quarantined' };
 
 /** Sites per page: the default returns the whole list for all but very large fleets. */
 const PAGE = { standard: 200, max: 500 };
