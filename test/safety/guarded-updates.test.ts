@@ -673,6 +673,43 @@ describe('where a version is held back', () => {
     expect((await update(1)).updated).toHaveLength(1);
   });
 
+  it('on all sites, when a person who rolls it back wants so', async () => {
+    const site = app.site(0);
+    const plugin = app.offer(site);
+    const before = plugin.version;
+    await sync(1);
+    await update(0);
+    await also(1, plugin);
+    const item = { type: 'plugin', slug: plugin.slug };
+    const change_id = await app.cell('SELECT id FROM safe_change');
+    const roll = (more: object) => app.safely('roll-back', { change_id, ...more });
+    expect(await roll({})).not.toHaveProperty('held');
+    expect(await held()).toEqual([]);
+    Object.assign(plugin, { version: '99.0', update: null });
+    await sync(1);
+    const rolled = await roll({ hold: true });
+    expect(rolled).toMatchObject({ old_version: '99.0', version: before, held: '99.0' });
+    const since = new Date(app.clock.now()).toISOString().slice(0, 13);
+    expect(await held()).toMatchObject([
+      {
+        version: '99.0',
+        scope: 'fleet',
+        scope_by: ADMIN.name,
+        fleet_until: null,
+        since: expect.stringContaining(since),
+      },
+    ]);
+    expect((await app.call('update-all', { dry_run: true })).would_affect.total).toBe(0);
+    const refused = await update(1);
+    expect(codes(refused)).toEqual(['svc_version_quarantined']);
+    expect(refused.errors[0].message).toContain(`${ADMIN.name} decided so for all sites`);
+    // Once more: what is installed by now is not what is quarantined.
+    expect(await roll({ hold: true })).toMatchObject({ version: before, held: '99.0' });
+    expect(await held()).toHaveLength(1);
+    await app.call('lift-quarantine', { ...item, version: '99.0' });
+    expect((await update(1)).updated).toHaveLength(1);
+  });
+
   it('on its site only, where another one runs it', async () => {
     const plugin = app.offer(app.site(0));
     const other = await also(1, plugin);

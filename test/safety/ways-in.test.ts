@@ -63,6 +63,9 @@ it('by a script: the same version is refused on another site, until it is lifted
     data: { updated: [] },
     errors: [{ slug, code: 'svc_update_rolled_back' }],
   });
+  const held = await rest('POST', '/sites/2/rollback', { type: 'plugin', slug, to_version: '1.0', hold: true });
+  // Nothing newer is installed there, so there is nothing to quarantine either.
+  expect([held.status, held.data.held]).toEqual([200, undefined]);
   for (const { state, guard } of mcp.app.fleet.sites) {
     expect(state.plugins.find((plugin) => plugin.slug === slug)?.version).toBe('1.0');
     expect(guard?.armed).toEqual([]);

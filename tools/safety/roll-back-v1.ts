@@ -1,4 +1,4 @@
-import { token } from '../../schemas/common.js';
+import { bool, token } from '../../schemas/common.js';
 import { slug } from '../../schemas/extension.js';
 import { itemType, rolledBack } from '../../schemas/safety.js';
 import { z } from '../../schemas/zod.js';
@@ -21,6 +21,7 @@ export default defineOperation({
       type: itemType().optional().describe('What the item is.'),
       slug: slug().optional().describe('Exact slug.'),
       to_version: token(100).optional().describe('Default: before the last update.'),
+      hold: bool().default(false).describe('Also quarantine the newer version everywhere.'),
     }),
 
   output: rolledBack,

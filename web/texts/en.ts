@@ -204,6 +204,7 @@ export const en = {
     button: 'Roll back',
     title: (name: string, version: string) => `Roll ${name} back to ${version}?`,
     text: 'The files of the earlier version are restored, and the site is checked before and after. The database stays as it is.',
+    hold: (version: string) => `Quarantine ${version} on every site`,
     healthy: (version: string) => `Version ${version} is restored, and the site works.`,
     unhealthy: 'The site still does not work properly: take a look.',
   },

@@ -157,6 +157,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
           of={{ change_id: one.change_id ?? '' }}
           name={one.item ?? ''}
           version={one.old_version ?? ''}
+          from={one.new_version ?? ''}
         />
       );
     case 'down_after_update':
@@ -205,7 +206,13 @@ function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect']
         {t.now.check}
       </Button>
       {suspect !== undefined && type !== undefined && (
-        <RollBack siteId={siteId} of={{ type, slug: suspect.slug }} name={suspect.name} version={suspect.old_version} />
+        <RollBack
+          siteId={siteId}
+          of={{ type, slug: suspect.slug }}
+          name={suspect.name}
+          version={suspect.old_version}
+          from={suspect.new_version}
+        />
       )}
     </span>
   );

@@ -6,6 +6,7 @@ import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
+import { Check } from '../parts/field.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
@@ -16,6 +17,8 @@ interface Props {
   name: string;
   /** The version to restore. */
   version: string;
+  /** The version that is replaced. */
+  from: string;
 }
 
 /** Triggers a check, so that the monitor sees at once that the site is up. Fails silently where monitoring is off. */
@@ -24,21 +27,22 @@ async function checkAgain(siteId: number): Promise<void> {
   await answer(api.POST('/monitors/{id_or_domain}/check', at)).catch(() => undefined);
 }
 
-export function RollBack({ siteId, of, name, version }: Props) {
+export function RollBack({ siteId, of, name, version, from }: Props) {
   const [open, setOpen] = useState(false);
+  const [hold, setHold] = useState(true);
   const rollBack = async () => {
     await trying(async () => {
       const { data, message } = await answer(
         api.POST('/sites/{id_or_domain}/rollback', {
           params: { path: { id_or_domain: String(siteId) } },
-          body: of,
+          body: { ...of, hold },
         }),
       );
       if (data.well) await checkAgain(siteId);
       return data.well ? t.rollBack.healthy(data.version) : `${message} ${t.rollBack.unhealthy}`;
     });
     setOpen(false);
-    refresh('now:', 'site:');
+    refresh('now:', 'site:', 'updates:');
   };
   return (
     <>
@@ -56,6 +60,7 @@ export function RollBack({ siteId, of, name, version }: Props) {
           }
         >
           <p>{t.rollBack.text}</p>
+          <Check label={t.rollBack.hold(from)} checked={hold} onChange={setHold} />
         </Dialog>
       )}
     </>

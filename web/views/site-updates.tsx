@@ -264,6 +264,7 @@ function StoryLine({ change, siteId, write }: { change: Change; siteId: number; 
             of={{ change_id: change.change_id }}
             name={change.name}
             version={change.old_version}
+            from={change.new_version}
           />
         )}
     </li>

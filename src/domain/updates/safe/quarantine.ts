@@ -6,9 +6,10 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
-import type { QuarantineRow, QuarantineScope, VersionKey } from '../../../store/safety/quarantine.js';
+import type { NewQuarantine, QuarantineRow, QuarantineScope, VersionKey } from '../../../store/safety/quarantine.js';
 import type { FleetOffer } from '../../../store/updates/updates.js';
 import type { Ctx } from '../../context.js';
+import type { LoadedSite } from '../../sites/load.js';
 import { type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import { GUARD_FILE } from './find-guard.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
@@ -89,23 +90,39 @@ export async function quarantine(
   proof: { seen: boolean; in_its_file: boolean },
 ): Promise<void> {
   const { ctx, target } = run;
-  const now = ctx.clock.now();
-  const row = await ctx.store.quarantine.add(
-    {
-      type: UPDATE_TYPES.indexOf(item.type),
-      slug: item.slug,
-      version: item.new_version,
-      name: item.name,
-      site_id: target.site.id,
-      site_url: target.site.url,
-      change_id: item.change,
-      evidence: JSON.stringify(evidence),
-      created_at: now,
-    },
-    { seen: proof.seen, fleet_until: proof.in_its_file ? now + ONE_SITE_MS : null },
-  );
+  const entry = entryOf(run, item, item.new_version, evidence);
+  const row = await ctx.store.quarantine.add(entry, {
+    seen: proof.seen,
+    fleet_until: proof.in_its_file ? entry.created_at + ONE_SITE_MS : null,
+  });
   const facts = { type: item.type, slug: item.slug, version: item.new_version, site_url: target.site.url };
   ctx.events.emit({ name: 'version.quarantined', facts: { ...facts, scope: row?.scope ?? 'site' } });
+}
+
+/** Quarantines a version that a person has rolled back, on all sites. */
+export async function quarantineByPerson(ctx: Ctx, target: LoadedSite, item: SafeItem, version: string): Promise<void> {
+  const entry = entryOf({ ctx, target }, item, version, [`${siteWord(ctx.actor.name)} rolled it back.`]);
+  await ctx.store.quarantine.add(entry, { seen: false, fleet_until: null });
+  await setQuarantineScope(ctx, { type: item.type, slug: item.slug, version }, 'fleet', 'It was rolled back.');
+}
+
+function entryOf(
+  { ctx, target: { site } }: Pick<SafeRun, 'ctx' | 'target'>,
+  { type, slug, name, change }: SafeItem,
+  version: string,
+  evidence: readonly string[],
+): NewQuarantine {
+  return {
+    type: UPDATE_TYPES.indexOf(type),
+    slug,
+    version,
+    name,
+    site_id: site.id,
+    site_url: site.url,
+    change_id: change,
+    evidence: JSON.stringify(evidence),
+    created_at: ctx.clock.now(),
+  };
 }
 
 function view(ctx: Ctx, row: QuarantineRow) {

@@ -16,6 +16,7 @@ import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js
 import { emitRolledBack } from './finish-items.js';
 import { ailments } from './probe.js';
 import { archiveProtection } from './protection.js';
+import { quarantineByPerson } from './quarantine.js';
 import { rollBackItem } from './roll-back-items.js';
 import { type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
@@ -27,6 +28,8 @@ export interface RollBackInput {
   type?: 'plugin' | 'theme' | undefined;
   slug?: string | undefined;
   to_version?: string | undefined;
+  /** Also quarantines the version that is replaced, on every site. */
+  hold?: boolean | undefined;
 }
 
 type RolledBack = z.output<ReturnType<typeof rolledBack>>;
@@ -39,6 +42,8 @@ interface Goal {
   snapshot: string | null;
   /** Id of the update that is rolled back; '' = unknown. */
   change: string;
+  /** The version that it installed, if known. */
+  replaced: string | null;
 }
 
 /** Identifies the change, or the site with type and slug; without `to_version` the version before the last update. */
@@ -46,7 +51,7 @@ export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBa
   const goal = await goalOf(ctx, input);
   requireWritable(goal.target);
   return ctx.locks.exclusive(goal.target.site.id, ctx.signal, (held) =>
-    rollBackTo({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal),
+    rollBackTo({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, goal, input.hold === true),
   );
 }
 
@@ -70,7 +75,7 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   const change = await ctx.store.safeChanges.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug, version);
   if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
   if (version === null) throw noChange();
-  return { target, type, slug, version, snapshot: null, change: '' };
+  return { target, type, slug, version, snapshot: null, change: '', replaced: null };
 }
 
 function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
@@ -85,7 +90,8 @@ function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
       field: 'change_id',
       advice: 'Try again once it has ended.',
     });
-  return { target, type, slug: change.slug, version: change.old_version, snapshot: change.snapshot, change: change.id };
+  const { id, slug, old_version, new_version, snapshot } = change;
+  return { target, type, slug, version: old_version, snapshot, change: id, replaced: new_version };
 }
 
 function noChange(): ServiceError {
@@ -94,7 +100,7 @@ function noChange(): ServiceError {
   });
 }
 
-async function rollBackTo(ctx: Ctx, goal: Goal): Promise<RolledBack> {
+async function rollBackTo(ctx: Ctx, goal: Goal, hold: boolean): Promise<RolledBack> {
   const { target, type, slug } = goal;
   const open = await openGuard(ctx, target);
   await finishOpen(ctx, target, open?.guard ?? null);
@@ -130,7 +136,12 @@ async function rollBackTo(ctx: Ctx, goal: Goal): Promise<RolledBack> {
     protection,
     snapshot: copy?.id ?? null,
   };
-  return restoreItem(ctx, goal, item, open?.guard ?? null);
+  const result = await restoreItem(ctx, goal, item, open?.guard ?? null);
+  // A repeated call finds the old version: what it had replaced is known from the update.
+  const held = item.new_version === result.version ? goal.replaced : item.new_version;
+  if (!hold || held === null || held === result.version) return result;
+  await quarantineByPerson(ctx, target, item, held);
+  return { ...result, held };
 }
 
 function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean {

@@ -160,6 +160,7 @@ export const safetyExtra: readonly Route[] = [
       type: itemType().optional(),
       slug: text(512).optional().describe('Exact slug.'),
       to_version: text(100).optional().describe('Default: the version before the last update.'),
+      hold: flag().default(false).describe('Also quarantines the newer version on every site.'),
     }),
     returns: () => writtenOf(rolledBack()).extend(withSite()),
     async answer(ctx, site, input) {
