@@ -16,6 +16,7 @@ import { runCertificates, runDomains } from '../../domain/monitoring/expiry-chec
 import { deleteExpired } from '../../domain/retention.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
 import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
+import { watchUpdates } from '../../domain/updates/safe/watch.js';
 import { refreshVulnerabilities } from '../../domain/vulnerabilities/refresh.js';
 import type { Members } from '../../runtime/cluster/members.js';
 
@@ -55,6 +56,13 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Finishes safe updates left open by a stopped process.',
     pattern: '5,20,35,50 * * * * *',
     run: finishInterruptedRuns,
+  },
+  {
+    name: 'watch-updates',
+    about: 'Reads what guards recorded about updates of the last day: after 1, 5, 15 and 60 minutes, and a day.',
+    pattern: '10,40 * * * * *',
+    shared: true,
+    run: watchUpdates,
   },
   {
     name: 'daily-sync',

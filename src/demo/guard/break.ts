@@ -128,5 +128,6 @@ function record(faults: RecordedFault[], fault: RecordedFault): void {
   else {
     known.count += 1;
     known.time = fault.time;
+    known.ours = fault.ours;
   }
 }

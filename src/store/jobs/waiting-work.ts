@@ -11,6 +11,7 @@ export function createWaitingWork(db: Db) {
     async any(now: number, own: { synced: number; looked: number } | null): Promise<boolean> {
       const asked = `EXISTS (SELECT 1 FROM job WHERE completed_at IS NULL AND next_run_at <= ?1)
         OR EXISTS (SELECT 1 FROM tool_job WHERE completed_at IS NULL)
+        OR EXISTS (SELECT 1 FROM safe_change WHERE watch_at <= ?1)
         OR EXISTS (SELECT 1 FROM mail WHERE status IN ('queued', 'sending') AND next_try_at <= ?1)
         OR EXISTS (SELECT 1 FROM audit WHERE status IN ('pending', 'running') AND not_before <= ?1)`;
       const due = `EXISTS (SELECT 1 FROM monitor WHERE next_check_at <= ?1)

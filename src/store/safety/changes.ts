@@ -41,6 +41,12 @@ export interface ChangeRow extends Row {
   started_at: number;
   updated_at: number | null;
   settled_at: number | null;
+  watch_at: number | null;
+}
+
+export interface WatchedRow extends ChangeRow {
+  /** 1 = still installed, as far as is known, and not rolled back. */
+  present: number;
 }
 
 export interface HarmfulRow extends ChangeRow {
@@ -59,6 +65,7 @@ export type ChangeFields = Partial<
     | 'evidence'
     | 'updated_at'
     | 'settled_at'
+    | 'watch_at'
     | 'new_version'
   >
 >;
@@ -166,6 +173,48 @@ export function createChanges(db: Db) {
     async openSites(limit: number): Promise<number[]> {
       const rows = await db.all('SELECT DISTINCT site_id FROM safe_change WHERE settled_at IS NULL LIMIT ?', [limit]);
       return rows.map((row) => Number(row.site_id));
+    },
+
+    /**
+     * Claims the watched items of sites of which one is due by `lapsed`, most overdue first, by moving their next look to
+     * `until`: of at most `most` sites, and no more than this process's part.
+     */
+    async claimWatched(
+      until: number,
+      { lapsed, together, most, members }: { lapsed: number; together: number; most: number; members: number },
+    ): Promise<WatchedRow[]> {
+      const due = 'FROM safe_change WHERE watch_at <= ?2 GROUP BY site_id';
+      const claimed = await db.all(
+        `UPDATE safe_change SET watch_at = ?1 WHERE watch_at <= ?5 AND site_id IN (
+           SELECT site_id ${due} ORDER BY min(watch_at), site_id LIMIT CAST(min(?3,
+             ((SELECT count(*) FROM (SELECT 1 ${due} LIMIT ?3 * ?4)) + ?4 - 1) / ?4) AS INTEGER)) RETURNING id`,
+        [until, lapsed, most, members, lapsed + together],
+      );
+      if (claimed.length === 0) return [];
+      return db.all<WatchedRow>(
+        `SELECT c.*, c.outcome = 'kept' AND ${INSTALLED} AS present FROM safe_change c JOIN site_detail d ON d.site_id = c.site_id
+         WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.site_id, c.started_at, c.position`,
+        [JSON.stringify(claimed.map(({ id }) => id))],
+      );
+    },
+
+    /** Sets the next look at items that are still claimed until then; null = none. */
+    async watchNext(ids: readonly string[], claim: number, at: number | null): Promise<void> {
+      await db.run(
+        'UPDATE safe_change SET watch_at = ? WHERE watch_at = ? AND id IN (SELECT value FROM json_each(?))',
+        [at, claim, JSON.stringify(ids)],
+      );
+    },
+
+    /** Opens an item again that was kept: a process that dies while it is rolled back leaves it to be finished. */
+    async reopen({ id, run_id, site_id }: Pick<ChangeRow, 'id' | 'run_id' | 'site_id'>, facts: string): Promise<void> {
+      await db.batch([
+        sql('INSERT OR IGNORE INTO safe_change_run (id, site_id, facts) VALUES (?, ?, ?)', run_id, site_id, facts),
+        sql(
+          "UPDATE safe_change SET step = 'probe', outcome = NULL, settled_at = NULL, watch_at = NULL WHERE id = ?",
+          id,
+        ),
+      ]);
     },
 
     /** The items of some snapshots, by the id of the snapshot. */

@@ -45,9 +45,12 @@ CREATE TABLE safe_change (
   started_at INTEGER NOT NULL,
   -- When the update was sent, and when the item got its outcome.
   updated_at INTEGER,
-  settled_at INTEGER
+  settled_at INTEGER,
+  -- When the guard's record is read next because of it; moved ahead by a process that is reading. NULL = not watched.
+  watch_at INTEGER
 );
 CREATE INDEX safe_change_open ON safe_change (site_id, run_id, position) WHERE settled_at IS NULL;
+CREATE INDEX safe_change_watch ON safe_change (watch_at, site_id) WHERE watch_at IS NOT NULL;
 CREATE INDEX safe_change_run_items ON safe_change (run_id);
 CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
 CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;

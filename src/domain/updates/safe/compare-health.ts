@@ -20,6 +20,10 @@ export interface Baseline {
   second: SiteCheck;
 }
 
+/** Of a site whose earlier state is not known: what is wrong with it counts, whatever it was like. */
+const EMPTY: SiteCheck = { at: 0, pages: {}, child: null };
+export const NO_BASELINE: Baseline = { first: EMPTY, second: EMPTY };
+
 export type Severity = 'broken' | 'suspect';
 
 export interface Finding {
@@ -50,6 +54,7 @@ function ailmentsOfPage(path: string, page: PageFacts): Finding[] {
 
 /** What is worse than before. A fact that differed between the two earlier checks is not compared. */
 export function compare(before: Baseline, now: SiteCheck): Finding[] {
+  if (Object.keys(before.second.pages).length === 0) return problemsOf(now);
   const findings = Object.entries(now.pages).flatMap(([path, page]) => {
     const first = before.first.pages[path];
     const second = before.second.pages[path];

@@ -15,7 +15,7 @@ import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js'
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
 import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-items.js';
-import { type Evidence, note, type SafeItem, type SafeRun } from './safe-run.js';
+import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { isBroken, type Rumour, type Verification, verificationOf, verify } from './verify.js';
@@ -133,8 +133,11 @@ export function joined(a: Finished, b: Finished): Finished {
   };
 }
 
-/** @param item the one after which the site was seen to be broken */
-async function rollBackBroken(
+/**
+ * Rolls items back, newest first, until the site is healthy, and quarantines the one at fault.
+ * @param item the one after which the site was seen to be broken
+ */
+export async function rollBackBroken(
   run: SafeRun,
   item: SafeItem,
   verification: Verification,
@@ -291,7 +294,7 @@ function isUnclear({ applied, error }: SafeItem): boolean {
 }
 
 /** The version that the site reports; null if it does not report one. */
-function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
+export function versionIn(inventory: Snapshot | null, item: SafeItem): string | null {
   if (item.type === 'core') return inventory?.wp_version ?? null;
   if (item.type === 'translation') return null;
   return listOf(inventory, item.type)?.find(({ slug }) => slug === item.slug)?.version ?? null;
@@ -306,7 +309,10 @@ export async function close(
   known: Partial<Evidence> = {},
 ): Promise<void> {
   const evidence: Evidence = { seen: [...seen], by: null, well_after_ms: null, suspect: [], ...known };
-  await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at: run.ctx.clock.now() });
+  const settled_at = run.ctx.clock.now();
+  const watched = outcome === 'kept' && item.protection === 'guard' && item.faults_since !== null;
+  const watch_at = watched ? nextLook(settled_at, settled_at) : null;
+  await note(run, item, { outcome, evidence: JSON.stringify(evidence), settled_at, watch_at });
   if (outcome === 'rolled_back') emitRolledBack(run.ctx, run.target, item, evidence.by);
 }
 
@@ -323,8 +329,8 @@ function emitInstalled({ ctx, target }: SafeRun, item: SafeItem, code: ErrorCode
 }
 
 /** For the alerts: an update has broken its site, or may have. */
-function emitHarm(
-  { ctx, target }: SafeRun,
+export function emitHarm(
+  { ctx, target }: Pick<SafeRun, 'ctx' | 'target'>,
   name: 'update.broke_site' | 'update.suspect',
   { slug, change: change_id, name: item, old_version, new_version }: SafeItem,
   findings: readonly string[],

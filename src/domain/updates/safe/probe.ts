@@ -49,6 +49,13 @@ export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]>
   return problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
 }
 
+/** What is wrong with a site in one look of ours; with `tasks`, its scheduled tasks are run as well. */
+export async function lookOnce(ctx: Ctx, target: LoadedSite, guard: SiteGuard, tasks: boolean): Promise<Finding[]> {
+  const found = problemsOf(await checkSite(ctx, target, 'full', [], { ...PATIENT, headers: guard.look() }));
+  if (tasks) await runTasks(ctx, target, guard);
+  return found;
+}
+
 /** The pages of a check. `paths` are further pages of a full one. */
 export function pagesOf(depth: Depth, paths: readonly string[]): readonly string[] {
   return depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
@@ -92,8 +99,8 @@ export async function checkAgain(
   depth: Depth,
   paths: readonly string[],
 ): Promise<Comparison> {
-  const slowest = Math.max(...Object.values(before.second.pages).map(({ ms }) => ms));
-  const timeoutMs = Math.min(SLOWER_MS + slowest, PAGE_TIMEOUT_MS);
+  const times = Object.values(before.second.pages).map(({ ms }) => ms);
+  const timeoutMs = times.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + Math.max(...times), PAGE_TIMEOUT_MS);
   const now = await checkSite(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
   const findings = compare(before, now);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);

@@ -12,6 +12,7 @@ import { installedExtensions, listOf } from '../../sites/inventory.js';
 import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sites/load.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
 import { UPDATE_TYPES } from '../results.js';
+import { NO_BASELINE } from './compare-health.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { emitRolledBack } from './finish-items.js';
 import { ailments } from './probe.js';
@@ -150,7 +151,7 @@ function isVersion(copy: GuardSnapshot, { type, slug, version }: Goal): boolean 
 
 async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun['guard']): Promise<RolledBack> {
   const { target, type, slug } = goal;
-  const facts = { on_suspect: 'keep' as const, paths: [], before: { first: EMPTY, second: EMPTY } };
+  const facts = { on_suspect: 'keep' as const, paths: [], before: NO_BASELINE };
   const unknown = { open: [], looked: new Set<string>(), ledger: null, outside: false };
   const result = await rollBackItem({ id: '', ctx, target, facts, guard, ...unknown }, item);
   const message = typeof result === 'object' ? result.failed : null;
@@ -179,8 +180,6 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
     findings,
   };
 }
-
-const EMPTY = { at: 0, pages: {}, child: null };
 
 async function copiesOf(ctx: Ctx, target: LoadedSite): Promise<GuardSnapshot[] | null> {
   const found = await askGuard(ctx, target);

@@ -92,6 +92,14 @@ export interface Evidence {
 /** How long an item stays armed, in seconds: longer than the longest update and its checks. */
 export const ARMED_SECONDS = 1_800;
 
+/** When the guard's record is read after an item was kept, in milliseconds. */
+const LOOKS_MS = [1, 5, 15, 60, 24 * 60].map((minutes) => minutes * 60_000);
+
+/** The first look after this time; null = it is not watched any more. */
+export function nextLook(settledAt: number, after: number): number | null {
+  return LOOKS_MS.map((ms) => settledAt + ms).find((at) => at > after) ?? null;
+}
+
 /** Records the state of an item. Called before the step is taken. */
 export function note(run: SafeRun, item: SafeItem, fields: ChangeFields): Promise<void> {
   return run.ctx.store.safeChanges.note(item.change, fields);

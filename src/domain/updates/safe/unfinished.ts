@@ -100,19 +100,36 @@ export async function finishInterruptedRuns(ctx: Ctx): Promise<string> {
   return `${ends.filter((done) => done).length} of ${sites.length} finished`;
 }
 
-async function finishSite(ctx: Ctx, siteId: number): Promise<boolean> {
+/** Works on a site under its lock; null if it is being worked on. */
+export async function unlessBusy<T>(
+  ctx: Ctx,
+  siteId: number,
+  work: (held: AbortSignal) => Promise<T>,
+): Promise<T | null> {
   const busy = ctx.clock.deadline(WAIT_MS);
   try {
-    return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), async (held) => {
+    return await ctx.locks.exclusive(siteId, AbortSignal.any([ctx.signal, busy.signal]), (held) => {
       busy.clear();
-      return (await finishLocked(ctx, await loadSite(ctx, siteId), held)) > 0;
+      return work(held);
     });
   } catch (error) {
-    ctx.signal.throwIfAborted();
-    if (!busy.signal.aborted && !(error instanceof ServiceError && error.code === 'svc_cancelled'))
-      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be finished yet');
-    return false;
+    if (busy.signal.aborted && !ctx.signal.aborted) return null;
+    throw error;
   } finally {
     busy.clear();
+  }
+}
+
+async function finishSite(ctx: Ctx, siteId: number): Promise<boolean> {
+  try {
+    const finished = await unlessBusy(ctx, siteId, async (held) =>
+      finishLocked(ctx, await loadSite(ctx, siteId), held),
+    );
+    return finished !== null && finished > 0;
+  } catch (error) {
+    ctx.signal.throwIfAborted();
+    if (!(error instanceof ServiceError && error.code === 'svc_cancelled'))
+      ctx.log.warn({ err: error, site_id: siteId }, 'an interrupted safe update could not be finished yet');
+    return false;
   }
 }

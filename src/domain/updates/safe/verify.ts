@@ -152,12 +152,16 @@ function rumoursOf(run: SafeRun, faults: readonly GuardFault[]): Rumour[] {
   return faults.flatMap((fault) => {
     const item = run.open.find((one) => concerns(fault, one));
     if (item === undefined || fault.waited !== 'visitor' || fault.restored !== null) return [];
-    const what = `Requests of visitors ended with a fatal error in ${siteWord(fault.file)} that no request of Sitefleet has met: ${siteWord(fault.message)}. It may be new or old.`;
-    return [{ item, what }];
+    return [{ item, what: rumour(fault) }];
   });
 }
 
-function findingOf({ message, file }: GuardFault): Finding {
+/** What is said of a fatal error that only visitors have met. */
+export function rumour({ file, message }: GuardFault): string {
+  return `Requests of visitors ended with a fatal error in ${siteWord(file)} that no request of Sitefleet has met: ${siteWord(message)}. It may be new or old.`;
+}
+
+export function findingOf({ message, file }: GuardFault): Finding {
   return { severity: 'broken', path: null, what: `PHP recorded in ${siteWord(file)}: ${siteWord(message)}.` };
 }
 
