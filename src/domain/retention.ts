@@ -12,7 +12,6 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
   const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
   await ctx.store.safeChanges.expire(before(KEPT_DAYS.safe_updates));
-  await ctx.store.quarantine.narrow(ctx.clock.now());
   await ctx.store.inventory.forgetGone();
   await ctx.store.safeChanges.forgetRuns();
   return `${audits} audits, ${mails} mails, ${actions} actions deleted`;

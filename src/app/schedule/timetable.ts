@@ -142,9 +142,12 @@ export const timetable: readonly ScheduledTask[] = [
   },
   {
     name: 'ignored-updates',
-    about: 'Offers updates again once the time they were ignored for has passed.',
+    about: 'Offers updates again once the time they were ignored or quarantined for has passed.',
     pattern: '25 * * * * *',
-    run: expireIgnored,
+    async run(ctx) {
+      await ctx.store.quarantine.narrow(ctx.clock.now());
+      return expireIgnored(ctx);
+    },
   },
   {
     name: 'backup',

@@ -136,11 +136,14 @@ export function createQuarantine(db: Db) {
 
     /** What no second site has confirmed in time is quarantined on its own site only. */
     async narrow(now: number): Promise<void> {
-      const over = await db.all<VersionKey & Row>(
-        "UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ? RETURNING type, slug",
-        [now],
-      );
-      if (over.length > 0) await db.batch(over.map(({ type, slug }) => refreshIgnoredEverywhere(type, slug)));
+      const over = await db.all<VersionKey & Row>('SELECT type, slug FROM quarantined_version WHERE fleet_until <= ?', [
+        now,
+      ]);
+      if (over.length === 0) return;
+      await db.batch([
+        sql("UPDATE quarantined_version SET scope = 'site', fleet_until = NULL WHERE fleet_until <= ?", now),
+        ...over.map(({ type, slug }) => refreshIgnoredEverywhere(type, slug)),
+      ]);
     },
 
     /** Newest first, one page; released ones only on request. */
