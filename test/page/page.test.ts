@@ -175,6 +175,19 @@ describe('the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('rolls an update back, and suggests to quarantine its version on every site', async () => {
+    const page = await served.open();
+    await visit(page, '/sites/2?tab=updates', 'History');
+    await page.getByRole('button', { name: 'Roll back' }).first().click();
+    const dialog = page.getByRole('dialog');
+    expect(await dialog.getByRole('checkbox', { name: 'Quarantine 8.1 on every site' }).isChecked()).toBe(true);
+    await dialog.getByRole('button', { name: 'Roll back' }).click();
+    await served.running(page.getByText('is restored, and the site works').waitFor());
+    const { versions } = await app.call('list-quarantined-versions');
+    expect(versions).toMatchObject([{ version: '8.1', scope: 'fleet', scope_by: expect.any(String) }]);
+    await page.context().close();
+  });
+
   it('updates an item of the fleet on the sites that are left in, after a preview', async () => {
     const plugin = app.offer(app.fleet.site(2), 1, '9.9');
     const elsewhere = app.fleet.site(3).state.plugins.find(({ mustUse }) => !mustUse);
