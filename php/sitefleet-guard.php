@@ -47,6 +47,7 @@ class Sitefleet_Guard {
 	const MAX_FAULTS    = 50;
 	const KEEP_DAYS     = 14;
 	const KEEP_PER_ITEM = 2;
+	const RECENT        = 90000; // Seconds that Sitefleet watches an updated item.
 	const LOGIN_SECONDS = 60;
 	const QUIET         = 2; // Seconds without a change in an item before the watchdog acts on it.
 	const MASK          = "\xA5"; // Snapshots are stored XORed with it, so that they contain no PHP tag.
@@ -1189,7 +1190,8 @@ class Sitefleet_Guard {
 			return $args;
 		};
 		add_filter( 'wp_php_error_args', $told, PHP_INT_MIN, 2 );
-		if ( ! $this->armed() ) return;
+		// Sitefleet also looks for what updates of the last day have done, when nothing is armed any more.
+		if ( ! $this->armed() && ! isset( $_SERVER['HTTP_X_SITEFLEET_LOOK'] ) ) return;
 		register_shutdown_function( fn() => $this->note_life( (float) ( $_SERVER['REQUEST_TIME_FLOAT'] ?? 0 ) ) );
 		$this->count_mails();
 		// Most fatal errors are exceptions: caught here first, before anything can hide them or end the request.
@@ -1235,7 +1237,7 @@ class Sitefleet_Guard {
 		$fault  = $this->describe( $error );
 		$faults = $this->get_json( 'faults' );
 		$past   = $faults[ $fault['mark'] ] ?? null;
-		$armed  = $this->culprit( $error );
+		$armed  = $this->culprit( $error, array_reverse( $this->armed() ) );
 		$reason = null;
 		if ( null !== $armed ) {
 			$reason = $this->reason_to_wait( $error, $armed, $past, $ours );
@@ -1252,7 +1254,8 @@ class Sitefleet_Guard {
 				$faults = $this->get_json( 'faults' );
 			}
 		}
-		$blames = $armed['snapshot'] ?? $past['blames'] ?? null;
+		$recent = null === $armed && $ours ? $this->culprit( $error, $this->recent() ) : null;
+		$blames = $armed['snapshot'] ?? $recent['snapshot'] ?? $past['blames'] ?? null;
 		// It belongs to another update, or to none.
 		$kept = null !== $past && $past['blames'] === $blames ? $past : array( 'ours' => null, 'restored' => null );
 		$news = null === $past || isset( $fault['restored'] ) || $reason !== $past['waited'] || $blames !== $past['blames'] || ( $ours && null === $past['ours'] );
@@ -1271,11 +1274,16 @@ class Sitefleet_Guard {
 		$this->put_json( 'faults', array_slice( $faults, -self::MAX_FAULTS, null, true ) );
 	}
 
-	/** The armed item that caused a fatal error: the one that contains its file, otherwise one that a frame of its stack lies in. */
-	private function culprit( array $error ): ?array {
-		$armed = array_reverse( $this->armed() );
+	/** Items that were updated within the last day or so, newest first. */
+	private function recent(): array {
+		$items = array_filter( $this->snapshots(), fn( $one ) => 'snapshot' === $one['role'] && $one['created'] >= time() - self::RECENT );
+		return array_values( array_map( fn( $one ) => array( 'snapshot' => $one['id'], 'kind' => $one['kind'], 'slug' => $one['slug'] ), $items ) );
+	}
+
+	/** Which of the items caused a fatal error: the first that contains its file, otherwise one that a frame of its stack lies in. */
+	private function culprit( array $error, array $items ): ?array {
 		foreach ( array( array( $error['file'] ), $error['frames'] ?? array() ) as $files ) {
-			foreach ( $armed as $one ) {
+			foreach ( $items as $one ) {
 				$item = $this->item( $one['kind'], $one['slug'] );
 				$tail = '/' . basename( $item['path'] ) . ( $item['single'] ? '' : '/' );
 				foreach ( array( $item['parent'], strtr( (string) realpath( $item['parent'] ), '\\', '/' ) ) as $parent ) {

@@ -168,11 +168,15 @@ describe('a fatal error that only visitors meet', () => {
       .guard?.faults.push(
         { ...fault, time: now },
         { ...fault, line: 2, time: now, first: now, message: 'Allowed memory size of 1 bytes exhausted' },
-        { ...fault, line: 3, time: now, first: now, item: 'another' },
       );
     const asked = requests();
     await later(MINUTE);
     expect([requests() - asked, plugin.version, (await matters()).length]).toEqual([1, '99.0', 0]);
+    // In another plugin: looked for, and neither met nor told.
+    app.site(0).guard?.faults.push({ ...fault, line: 3, time: now, first: now, item: 'another' });
+    await later(4 * MINUTE);
+    expect(requests() - asked).toBeGreaterThan(2);
+    expect([plugin.version, await held(), await matters()]).toEqual(['99.0', [], []]);
   });
 });
 

@@ -53,6 +53,13 @@ it('by a script: the same version is refused on another site, until it is lifted
   expect(await rest('POST', '/sites/2/guard')).toMatchObject(installed(false));
   expect(await rest('POST', '/sites/2/guard', { allow_login: true })).toMatchObject(installed(true));
   expect(await rest('POST', '/sites/2/guard')).toMatchObject(installed(true));
+  // On offer nowhere: not in a list, not in a count, and a preview says why.
+  for (const list of ['/updates/2', '/updates', '/fleet/updates'])
+    expect(JSON.stringify((await rest('GET', list)).data)).not.toContain(slug);
+  const preview = await rest('POST', '/updates/update', { dry_run: true });
+  expect(preview).toMatchObject({ would_affect: { plugins: 0 } });
+  expect(JSON.stringify(preview.would_update)).not.toContain(slug);
+  expect(preview.errors).toContainEqual(expect.objectContaining({ site_id: 2, slug, code: 'svc_version_quarantined' }));
   const refused = await rest('PUT', '/updates/2/update/plugins', { slug });
   expect(JSON.stringify(refused)).toContain('svc_version_quarantined');
   expect((await rest('GET', '/quarantine')).data).toMatchObject([{ slug, version: '2.0' }]);

@@ -101,16 +101,16 @@ async function lookAt(ctx: Ctx, target: LoadedSite, rows: readonly WatchedRow[])
   if (!(await ctx.store.guards.expected(site.id, GUARD_FILE))) return true;
   const guard = ctx.guards.of(requireConnection(target));
   const faults = await guard.faults(Math.min(...rows.map(keptSince)), { signal: ctx.signal });
+  const late = faults.filter((fault) => rows.some((row) => isLate(fault, row)));
+  if (late.length === 0) return true;
   const watched = rows.map((row) => ({
     row,
     item: itemOf(row, null),
-    faults: faults.filter((fault) => isLate(fault, row)),
+    faults: late.filter((fault) => concerns(fault, row)),
   }));
-  const found = watched.filter((one) => one.faults.length > 0);
-  if (found.length === 0) return true;
   const done = await unlessBusy(ctx, site.id, async (held) => {
     if ((await ctx.store.safeChanges.open(site.id)).length > 0) return null;
-    return judge({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, guard, found);
+    return judge({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, guard, watched, late);
   });
   return done !== null;
 }
@@ -122,16 +122,26 @@ function keptSince(row: WatchedRow): number {
   return (itemOf(row, null).faults_since ?? 0) + Math.floor(((settled_at ?? 0) - (updated_at ?? 0)) / 1000);
 }
 
-/** An error that lies in the item, did not occur before its update, and occurred after it was kept. */
-function isLate({ time, first, message, kind, item, blames, restored }: GuardFault, row: WatchedRow): boolean {
+/** An error that did not occur before the update of an item, and occurred after that was kept. */
+function isLate({ time, first, message, restored }: GuardFault, row: WatchedRow): boolean {
   if (restored === row.snapshot) return true;
-  const { type, slug, faults_since } = itemOf(row, null);
-  const its = blames === row.snapshot || (kind === type && item === slug.split('/')[0]);
-  return its && time >= keptSince(row) && first >= (faults_since ?? 0) && !RESOURCES.test(message);
+  return time >= keptSince(row) && first >= (itemOf(row, null).faults_since ?? 0) && !RESOURCES.test(message);
+}
+
+/** It lies in the item; for errors of our looks, a frame of its stack may, too. */
+function concerns({ kind, item, blames, restored }: GuardFault, row: WatchedRow): boolean {
+  const { type, slug } = itemOf(row, null);
+  return [restored, blames].includes(row.snapshot) || (kind === type && item === slug.split('/')[0]);
 }
 
 /** Looks at the site itself, twice if need be: what is met again is rolled back, the rest is told. */
-async function judge(ctx: Ctx, target: LoadedSite, guard: SiteGuard, found: readonly Watched[]): Promise<void> {
+async function judge(
+  ctx: Ctx,
+  target: LoadedSite,
+  guard: SiteGuard,
+  found: readonly Watched[],
+  late: readonly GuardFault[],
+): Promise<void> {
   const watched = await stillInstalled(ctx, target, guard, found);
   const [oldest] = watched;
   if (oldest === undefined) return;
@@ -140,7 +150,7 @@ async function judge(ctx: Ctx, target: LoadedSite, guard: SiteGuard, found: read
   const unknown = { open: [], looked: new Set<string>(), ledger: null, outside: false };
   const run: SafeRun = { id: oldest.row.run_id, ctx, target, facts, guard, ...unknown };
   const restored = watched.filter(isRestored).map(({ item }) => item);
-  const { met, findings } = await meetAgain(run, guard, watched);
+  const { met, findings } = await meetAgain(run, guard, watched, late);
   const guilty = watched.filter(({ item }) => met.has(item) || restored.includes(item));
   for (const one of watched) if (!guilty.includes(one)) await tell(run, one);
   const newest = guilty.at(-1);
@@ -197,18 +207,20 @@ async function meetAgain(
   run: SafeRun,
   guard: SiteGuard,
   watched: readonly Watched[],
+  late: readonly GuardFault[],
 ): Promise<{ met: Map<SafeItem, GuardFault[]>; findings: Finding[] }> {
   const { ctx, target } = run;
   const since = Math.min(...watched.map(({ row }) => keptSince(row)));
-  const tasks = watched.some(({ faults }) => faults.some(({ cron }) => cron));
+  const tasks = late.some(({ cron }) => cron);
   const look = async (before: readonly GuardFault[]) => {
     const findings = await lookOnce(ctx, target, guard, tasks);
     const record = await guard.faults(since, { signal: ctx.signal });
     const ours = record.filter((fault) => isNewlyOurs(fault, before));
     return { findings, record, ours };
   };
-  const ofItem = (faults: readonly GuardFault[], { row }: Watched) => faults.filter((fault) => isLate(fault, row));
-  const first = await look(watched.flatMap(({ faults }) => faults));
+  const ofItem = (faults: readonly GuardFault[], { row }: Watched) =>
+    faults.filter((fault) => isLate(fault, row) && concerns(fault, row));
+  const first = await look(late);
   const met = new Map<SafeItem, GuardFault[]>();
   if (!watched.some((one) => ofItem(first.ours, one).length > 0)) return { met, findings: [] };
   await ctx.clock.sleep(REPEAT_MS, ctx.signal);
