@@ -48,7 +48,7 @@ export default defineOperation({
       domain_days: days().describe('Expires within, or has expired.'),
       monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
       vulnerable: bool().optional().describe('Known vulnerabilities, of the item if named.'),
-      quarantined: bool().optional().describe('A quarantined version on offer, of the item if named.'),
+      quarantined: bool().optional().describe('A newer version is quarantined, of the item if named.'),
       group_by: z.enum(GROUPS).optional().describe('Counts by this.'),
       fields: fieldNames().describe('Columns; empty = six fitting ones.'),
       ...paging(50, 500),
