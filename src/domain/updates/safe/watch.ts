@@ -106,7 +106,7 @@ async function lookAt(ctx: Ctx, target: LoadedSite, rows: readonly WatchedRow[])
   const watched = rows.map((row) => ({
     row,
     item: itemOf(row, null),
-    faults: late.filter((fault) => concerns(fault, row)),
+    faults: late.filter((fault) => isItsOwn(fault, row)),
   }));
   const done = await unlessBusy(ctx, site.id, async (held) => {
     if ((await ctx.store.safeChanges.open(site.id)).length > 0) return null;
@@ -128,10 +128,12 @@ function isLate({ time, first, message, restored }: GuardFault, row: WatchedRow)
   return time >= keptSince(row) && first >= (itemOf(row, null).faults_since ?? 0) && !RESOURCES.test(message);
 }
 
-/** It lies in the item; for errors of our looks, a frame of its stack may, too. */
-function concerns({ kind, item, blames, restored }: GuardFault, row: WatchedRow): boolean {
+/** Such an error that lies in the item; for those of our looks, a frame of its stack may, too. */
+function isItsOwn(fault: GuardFault, row: WatchedRow): boolean {
+  const { kind, item, blames, restored } = fault;
   const { type, slug } = itemOf(row, null);
-  return [restored, blames].includes(row.snapshot) || (kind === type && item === slug.split('/')[0]);
+  const concerns = [restored, blames].includes(row.snapshot) || (kind === type && item === slug.split('/')[0]);
+  return concerns && isLate(fault, row);
 }
 
 /** Looks at the site itself, twice if need be: what is met again is rolled back, the rest is told. */
@@ -142,7 +144,9 @@ async function judge(
   found: readonly Watched[],
   late: readonly GuardFault[],
 ): Promise<void> {
-  const watched = await stillInstalled(ctx, target, guard, found);
+  const { met, findings } = await meetAgain(ctx, target, guard, found, late);
+  const concerned = found.filter(({ item, faults }) => faults.length > 0 || met.has(item));
+  const watched = await stillInstalled(ctx, target, guard, concerned);
   const [oldest] = watched;
   if (oldest === undefined) return;
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).filter((one) => one.active === 1);
@@ -150,7 +154,6 @@ async function judge(
   const unknown = { open: [], looked: new Set<string>(), ledger: null, outside: false };
   const run: SafeRun = { id: oldest.row.run_id, ctx, target, facts, guard, ...unknown };
   const restored = watched.filter(isRestored).map(({ item }) => item);
-  const { met, findings } = await meetAgain(run, guard, watched, late);
   const guilty = watched.filter(({ item }) => met.has(item) || restored.includes(item));
   for (const one of watched) if (!guilty.includes(one)) await tell(run, one);
   const newest = guilty.at(-1);
@@ -204,12 +207,12 @@ function unlessRefused(error: unknown): null {
  * run is not due at once again: there, the record and one look of ours are two.
  */
 async function meetAgain(
-  run: SafeRun,
+  ctx: Ctx,
+  target: LoadedSite,
   guard: SiteGuard,
   watched: readonly Watched[],
   late: readonly GuardFault[],
 ): Promise<{ met: Map<SafeItem, GuardFault[]>; findings: Finding[] }> {
-  const { ctx, target } = run;
   const since = Math.min(...watched.map(({ row }) => keptSince(row)));
   const tasks = late.some(({ cron }) => cron);
   const look = async (before: readonly GuardFault[]) => {
@@ -218,8 +221,7 @@ async function meetAgain(
     const ours = record.filter((fault) => isNewlyOurs(fault, before));
     return { findings, record, ours };
   };
-  const ofItem = (faults: readonly GuardFault[], { row }: Watched) =>
-    faults.filter((fault) => isLate(fault, row) && concerns(fault, row));
+  const ofItem = (faults: readonly GuardFault[], { row }: Watched) => faults.filter((fault) => isItsOwn(fault, row));
   const first = await look(late);
   const met = new Map<SafeItem, GuardFault[]>();
   if (!watched.some((one) => ofItem(first.ours, one).length > 0)) return { met, findings: [] };
@@ -235,8 +237,9 @@ async function meetAgain(
   return { met, findings: first.findings.length > 0 ? second.findings : [] };
 }
 
+/** Messages may name what differs from request to request. */
 function isSame(a: GuardFault, b: GuardFault): boolean {
-  return a.file === b.file && a.line === b.line && a.message === b.message;
+  return a.file === b.file && a.line === b.line;
 }
 
 /** It has ended a request of ours since it was recorded before. */
