@@ -666,6 +666,7 @@ describe('where a version is held back', () => {
     await also(1, plugin);
     expect(codes(await update(1))).toEqual(['svc_version_quarantined']);
     app.clock.move(Date.parse(entry.fleet_until) + 1_000 - app.clock.now());
+    await timetable.find(({ name }) => name === 'ignored-updates')?.run(app.ctx(), ALONE);
     Object.assign(plugin, { version: own, update: { version: '2.2', requiresPhp: '', requiresWp: '' } });
     site.guard?.faults.splice(0);
     await sync(1);
