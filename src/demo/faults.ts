@@ -1,3 +1,4 @@
+import type { Answer } from './answer.js';
 import type { Random } from './random.js';
 
 /**
@@ -19,6 +20,19 @@ export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' |
 
 /** What a version changes besides its own files: it drops a table, adds an administrator, changes .htaccess. */
 export type Harm = 'drops_table' | 'adds_administrator' | 'changes_htaccess';
+
+/** A visitor's request of a page. */
+export interface PageVisit {
+  /** Below the site's address. */
+  path: string;
+  /** One parameter, '' if absent. */
+  query: (name: string) => string;
+  /** The browser of a phone. */
+  phone: boolean;
+}
+
+/** What a version makes of the page that a visitor gets. */
+export type PageChange = (answer: Answer, visit: PageVisit) => Answer;
 
 /** The current faults of a site. All off by default; may be changed at any time. */
 export interface Faults {
@@ -83,7 +97,9 @@ export interface Faults {
   /** Plugins whose update renames the main file, old slug to new: they come back inactive. */
   renames?: Readonly<Record<string, string>> | undefined;
   /** Versions that break the site, as `folder/file.php@2.0`, until another one is installed. */
-  breaks?: Readonly<Record<string, Breakage>> | undefined;
+  breaks?: Readonly<Record<string, Breakage | PageChange>> | undefined;
+  /** What every version makes of the pages. */
+  pages?: PageChange | undefined;
   /** False: the guard does not act on its own. */
   watchdog?: boolean | undefined;
   /** Actions that the guard refuses, with the code it returns. */
@@ -129,6 +145,7 @@ const NAMES: Record<keyof Faults, true> = {
   renames: true,
   fatalOnActivation: true,
   breaks: true,
+  pages: true,
   watchdog: true,
   guardRefuses: true,
   fileMods: true,

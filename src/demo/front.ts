@@ -1,21 +1,61 @@
 import { type Answer, page } from './answer.js';
-import type { Faults } from './faults.js';
+import type { Faults, PageVisit } from './faults.js';
 import type { DemoSite } from './site.js';
+import type { PostState } from './state.js';
 
-/** What a visitor sees. A site whose active theme does not exist shows nothing (child protocol §6.3). */
+/** The page at this address, as WordPress without permalinks answers a visitor. Addresses without a meaning show the front page. */
+export function publicPage(site: DemoSite, { path, query }: PageVisit): Answer {
+  const route = query('rest_route') || (path.startsWith('wp-json/') ? path.slice('wp-json'.length) : '');
+  if (route !== '') return rest(site, route);
+  if (path === 'robots.txt')
+    return page(200, 'User-agent: *\nDisallow: /wp-admin/\n', { 'content-type': 'text/plain' });
+  if (query('feed') !== '') return feed(site);
+  const id = query('p') || query('page_id');
+  if (id !== '') {
+    const post = published(site).find((one) => String(one.id) === id);
+    if (post === undefined) return htmlPage(site, 404, 'Page not found', '<h1>Page not found</h1>');
+    return htmlPage(site, 200, post.title, `<article><h1>${html(post.title)}</h1>${post.content}</article>`);
+  }
+  const listed = query('cat') !== '' || query('s') !== '';
+  return listed ? htmlPage(site, 200, 'Archive', articles(site, 20)) : frontPage(site);
+}
+
+/** The front page. A site whose active theme does not exist shows nothing (child protocol §6.3). */
 export function frontPage(site: DemoSite): Answer {
+  return htmlPage(site, 200, '', articles(site, 3));
+}
+
+function published(site: DemoSite): PostState[] {
+  return site.inner.posts.filter(({ status }) => status === 'publish');
+}
+
+function articles(site: DemoSite, count: number): string {
+  const latest = published(site).filter(({ type }) => type === 'post');
+  return latest
+    .slice(0, count)
+    .map((post) => `<article><h2>${html(post.title)}</h2>${post.content}</article>`)
+    .join('\n');
+}
+
+function htmlPage(site: DemoSite, status: number, title: string, content: string): Answer {
   const state = site.inner;
   if (!state.themes.some((theme) => theme.slug === state.activeTheme)) return page(200, '');
-  const latest = state.posts.filter((post) => post.type === 'post' && post.status === 'publish').slice(0, 3);
-  const articles = latest.map((post) => `<article><h2>${html(post.title)}</h2>${post.content}</article>`).join('\n');
   const lang = state.language.replace('_', '-');
   const name = html(state.title);
+  const menu = published(site)
+    .filter(({ type }) => type === 'page')
+    .map((one) => `<a href="${addressOf(site, one)}">${html(one.title)}</a>`);
   return page(
-    200,
-    `<!DOCTYPE html>\n<html lang="${lang}">\n<head><meta charset="UTF-8"><title>${name}</title>` +
+    status,
+    `<!DOCTYPE html>\n<html lang="${lang}">\n<head><meta charset="UTF-8"><title>${title === '' ? '' : `${html(title)} – `}${name}</title>` +
       `<meta name="generator" content="WordPress ${state.wpVersion}"></head>\n` +
-      `<body class="theme-${html(state.activeTheme)}"><h1>${name}</h1>\n${articles}\n</body>\n</html>\n`,
+      `<body class="theme-${html(state.activeTheme)}"><header><h1>${name}</h1>\n<nav>${menu.join(' ')}</nav></header>\n` +
+      `<main>${content}</main>\n<footer>© ${name}</footer>\n</body>\n</html>\n`,
   );
+}
+
+function addressOf({ url }: DemoSite, { id, type }: PostState): string {
+  return `${url}?${type === 'page' ? 'page_id' : 'p'}=${id}`;
 }
 
 /** Plays WordPress' administration, for a user who logged in through the guard. */
@@ -28,10 +68,30 @@ export function adminPage(site: DemoSite, user: string): Answer {
   );
 }
 
-/** The index of WordPress' REST interface, as far as it is used here. */
-export function restIndex(site: DemoSite): Answer {
-  const headers = { 'content-type': 'application/json; charset=UTF-8' };
-  return page(200, JSON.stringify({ name: html(site.inner.title) }), headers);
+/** WordPress' REST interface, as far as it is used here. */
+function rest(site: DemoSite, route: string): Answer {
+  const json = (status: number, value: unknown) =>
+    page(status, JSON.stringify(value), { 'content-type': 'application/json; charset=UTF-8' });
+  if (route === '/') return json(200, { name: html(site.inner.title) });
+  const [, kind] = /^\/wp\/v2\/(posts|pages|categories)$/.exec(route) ?? [];
+  if (kind === 'categories')
+    return json(
+      200,
+      site.inner.categories.map(({ term_id }) => ({ link: `${site.url}?cat=${term_id}` })),
+    );
+  const posts = published(site).filter(({ type }) => `${type}s` === kind);
+  return kind === undefined
+    ? json(404, { code: 'rest_no_route' })
+    : json(
+        200,
+        posts.map((post) => ({ link: addressOf(site, post) })),
+      );
+}
+
+function feed(site: DemoSite): Answer {
+  const items = published(site).map(({ title }) => `<item><title>${html(title)}</title></item>`);
+  const body = `<?xml version="1.0" encoding="UTF-8"?>\n<rss version="2.0"><channel>${items.join('')}</channel></rss>\n`;
+  return page(200, body, { 'content-type': 'application/rss+xml; charset=UTF-8' });
 }
 
 const MAINTENANCE: Readonly<Record<string, readonly [sentence: string, title: string]>> = {

@@ -102,6 +102,7 @@ export class FleetHandler {
             ? { headers: request.headers, body }
             : null,
         look: request.headers['x-sitefleet-look'] ?? '',
+        userAgent: request.headers['user-agent'] ?? '',
         tls: this.options.tls !== undefined,
         verify: this.options.verify,
       });

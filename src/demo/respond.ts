@@ -1,8 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Answer, crashPage, page } from './answer.js';
-import { adminPage, firewallPage, frontPage, maintenancePage, restIndex } from './front.js';
+import type { PageVisit } from './faults.js';
+import { adminPage, firewallPage, maintenancePage, publicPage } from './front.js';
 import { answerGuard, enterSite, isLook } from './guard/answer.js';
-import { brokenAnswer } from './guard/break.js';
+import { brokenAnswer, changedPage } from './guard/break.js';
 import { cached } from './page-cache.js';
 import { text } from './params.js';
 import { answerCall, type ProtocolRequest } from './protocol.js';
@@ -18,6 +19,7 @@ export interface SiteRequest extends ProtocolRequest {
   guard: { headers: IncomingHttpHeaders; body: string } | null;
   /** The header by which the guard recognizes Sitefleet's own looks. */
   look: string | string[];
+  userAgent: string;
 }
 
 /** What the site answers, faults included that can be told in one answer. */
@@ -48,7 +50,6 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
   if (isCall && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   if (inMaintenance(site)) return maintenancePage(site, ajax);
-  if (text(request.query, 'rest_route') === '/') return restIndex(site);
   const broken = brokenAnswer(site, request.path, isCall, () => isLook(site, request.look, request.verify));
   if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
@@ -56,7 +57,12 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
   if (isCall && plugin) return answerCall(site, request);
   const visitor = /(?:^|;\s*)wordpress_logged_in_demo=([^;]+)/.exec(request.cookie ?? '')?.[1];
   if (request.path === 'wp-admin/' && visitor !== undefined) return adminPage(site, decodeURIComponent(visitor));
-  return ajax ? page(400, '0') : frontPage(site);
+  const visit: PageVisit = {
+    path: request.path,
+    query: (name) => text(request.query, name),
+    phone: /\bMobile\b/.test(request.userAgent),
+  };
+  return changedPage(site, ajax ? page(400, '0') : publicPage(site, visit), visit);
 }
 
 function inMaintenance({ faults }: DemoSite): boolean {

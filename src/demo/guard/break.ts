@@ -1,7 +1,8 @@
 /** Versions that break the site they are installed on, and the watchdog that detects it. */
 
 import { type Answer, crashPage, page } from '../answer.js';
-import type { Breakage } from '../faults.js';
+import type { Breakage, PageChange, PageVisit } from '../faults.js';
+import { frontPage } from '../front.js';
 import type { DemoSite } from '../site.js';
 import { findItem, rollBack } from './state.js';
 import type { ItemKind, RecordedFault } from './types.js';
@@ -9,7 +10,7 @@ import type { ItemKind, RecordedFault } from './types.js';
 interface Broken {
   kind: ItemKind;
   slug: string;
-  breakage: Breakage;
+  breakage: Breakage | PageChange;
 }
 
 /** Seconds without a change in an item before the watchdog acts on it. */
@@ -47,16 +48,21 @@ export function brokenAnswer(
     case 'white':
       return front ? page(200, '') : null;
     case 'suspect':
-      return front
-        ? page(200, '<!DOCTYPE html><html><head><title>Other</title></head><body>Nothing</body></html>')
-        : null;
+      return front ? page(200, different(String(frontPage(site).body))) : null;
     default:
       return null;
   }
 }
 
+/** The page that visitors get of the installed versions. */
+export function changedPage(site: DemoSite, answer: Answer, visit: PageVisit): Answer {
+  const breakage = brokenBy(site)?.breakage;
+  const made = site.faults.pages?.(answer, visit) ?? answer;
+  return typeof breakage === 'function' ? breakage(made, visit) : made;
+}
+
 /** Whether a request ends with a fatal error. */
-function ends(breakage: Breakage, path: string, front: boolean): boolean {
+function ends(breakage: Broken['breakage'], path: string, front: boolean): boolean {
   switch (breakage) {
     case 'fatal':
       return true;
@@ -73,6 +79,11 @@ function ends(breakage: Breakage, path: string, front: boolean): boolean {
     default:
       return false;
   }
+}
+
+/** Complete, but with another title, and without its text. */
+function different(text: string): string {
+  return text.replace(/<title>[^<]*/, '<title>Other').replace(/<p>[\s\S]*?<\/p>|<h1>[^<]*/g, '');
 }
 
 /** A request has passed since the armed items changed: the site is not down as a whole. */
