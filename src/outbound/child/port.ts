@@ -194,6 +194,9 @@ export interface Page {
   body: string;
   /** The body was longer than what was read. */
   cut: boolean;
+  /** Headers `Retry-After` and `X-Robots-Tag`, '' if absent. */
+  retry_after?: string;
+  robots?: string;
   ms: number;
   failure: ChildFailure | null;
 }

@@ -1,12 +1,16 @@
 /** Compares a site with its state before an update: what is worse now, and how severe it is. Pure. */
 
+import { siteWord } from '../../../../schemas/site-text.js';
+import { FRONT, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
+import type { PageMarkup } from './page-markup.js';
+import { kindsOf } from './php-messages.js';
 
 /** One check of a site. */
 export interface SiteCheck {
   /** Milliseconds. */
   at: number;
-  /** By path below the site's address, '' = the front page. */
+  /** By `keyOf`: the path below the site's address, '' = the front page. */
   pages: Record<string, PageFacts>;
   /** The child plugin responds; null = it was not asked. */
   child: boolean | null;
@@ -34,71 +38,193 @@ export interface Finding {
   what: string;
 }
 
-/** It always sets a cookie, to test whether the browser accepts cookies. */
-const LOGIN = 'wp-login.php';
 /** A text that lost this share of its words is suspicious. */
 const LOST = 0.5;
+/** Shares that are left of a page that is broken: of its words, its elements, and the words of one that was cut off. */
+const NEARLY_NONE = 0.1;
+const FEW = 0.25;
+const MOST = 0.8;
 
 /** Findings that speak against changing the site at all. */
-export function problemsOf(check: SiteCheck): Finding[] {
-  const findings: Finding[] = Object.entries(check.pages).flatMap(([path, page]) => ailmentsOfPage(path, page));
+export function problemsOf(check: SiteCheck, pages: readonly LookedPage[] = []): Finding[] {
+  const findings: Finding[] = Object.entries(check.pages).flatMap(([key, facts]) =>
+    ailmentsOfPage(key, nameOf(pageOf(key, pages)), facts),
+  );
   if (check.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
   return findings;
 }
 
-function ailmentsOfPage(path: string, page: PageFacts): Finding[] {
-  if (page.status === 0) return [broken(path, `${nameOf(path)} does not answer (${page.failure}).`)];
-  if (page.status >= 500) return [broken(path, `${nameOf(path)} answers HTTP ${page.status}.`)];
-  return page.errors.map((mark) => broken(path, `${nameOf(path)} says "${mark}".`));
+function ailmentsOfPage(key: string, name: string, facts: PageFacts): Finding[] {
+  if (facts.status === 0) return [broken(key, `${name} does not answer (${facts.failure}).`)];
+  if (facts.status >= 500) return [broken(key, `${name} answers HTTP ${facts.status}.`)];
+  return facts.errors.map((mark) => broken(key, `${name} says "${mark}".`));
+}
+
+/** The page of these facts. Without a list it is one of those that are always looked at, or was named by the caller. */
+function pageOf(key: string, pages: readonly LookedPage[]): LookedPage {
+  const known = [FRONT, LOGIN, ...pages].find((page) => keyOf(page) === key);
+  return known ?? { kind: 'asked', path: key };
 }
 
 /** What is worse than before. A fact that differed between the two earlier checks is not compared. */
-export function compare(before: Baseline, now: SiteCheck): Finding[] {
+export function compare(before: Baseline, now: SiteCheck, pages: readonly LookedPage[] = []): Finding[] {
   if (Object.keys(before.second.pages).length === 0) return problemsOf(now);
-  const findings = Object.entries(now.pages).flatMap(([path, page]) => {
-    const first = before.first.pages[path];
-    const second = before.second.pages[path];
-    return first === undefined || second === undefined ? [] : comparePage(path, first, second, page);
+  const hosts = hostsOf([before.first, before.second]);
+  const findings = Object.entries(now.pages).flatMap(([key, facts]) => {
+    // Some are looked at once.
+    const second = before.second.pages[key];
+    const first = before.first.pages[key] ?? second;
+    if (first === undefined || second === undefined) return [];
+    return comparePage(pageOf(key, pages), first, second, facts, hosts);
   });
   if (now.child === false && before.first.child !== false && before.second.child !== false)
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
 }
 
-function comparePage(path: string, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
-  const name = nameOf(path);
-  const wasBad = (page: PageFacts) => page.status === 0 || page.status >= 500;
-  if (wasBad(first) || wasBad(second)) return [];
-  if (now.status === 0) return [broken(path, `${name} no longer answers (${now.failure}).`)];
-  if (now.status >= 500) return [broken(path, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
-  const steady = first.status === second.status;
-  if (steady && now.status >= 400 && second.status < 400)
-    return [broken(path, `${name} is gone: HTTP ${now.status}; before, it was ${second.status}.`)];
-  const fresh = now.errors.filter((mark) => !first.errors.includes(mark) && !second.errors.includes(mark));
-  if (fresh.length > 0) return fresh.map((mark) => broken(path, `${name} says "${mark}".`));
-  if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
-    return [broken(path, `${name} redirects to a different address than before.`)];
-  if (now.status !== second.status) return [];
-  // Output before the headers prevents WordPress from setting its cookies: no one can log in.
-  if (path === LOGIN && first.cookies === true && second.cookies === true && now.cookies === false)
-    return [broken(path, `${name} no longer sets cookies, so no one can log in.`)];
-  if (first.whole && second.whole && !now.whole) return [broken(path, `${name} ends before its </html>.`)];
-  return suspicions(path, first, second, now);
+/** Hosts that some page of the site named. */
+function hostsOf(checks: readonly SiteCheck[]): ReadonlySet<string> {
+  return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup?.hosts ?? [])));
 }
 
-function suspicions(path: string, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
-  const name = nameOf(path);
+function comparePage(
+  page: LookedPage,
+  first: PageFacts,
+  second: PageFacts,
+  now: PageFacts,
+  hosts: ReadonlySet<string>,
+): Finding[] {
+  const key = keyOf(page);
+  const name = nameOf(page);
+  const wasBad = (facts: PageFacts) => facts.status === 0 || facts.status >= 500;
+  if (wasBad(first) || wasBad(second)) return [];
+  if (now.status === 0) return [broken(key, `${name} no longer answers (${now.failure}).`)];
+  if (now.status >= 500) return [broken(key, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
+  const steady = first.status === second.status;
+  if (steady && now.status >= 400 && second.status < 400) return [gone(page, second, now)];
+  const fresh = now.errors.filter((mark) => !first.errors.includes(mark) && !second.errors.includes(mark));
+  if (fresh.length > 0) return fresh.map((mark) => broken(key, `${name} says "${mark}".`));
+  if (steady && first.location === second.location && now.location !== second.location && now.location !== '')
+    return [redirected(page, now)];
+  if (now.status !== second.status) return [];
+  // Output before the headers prevents WordPress from setting its cookies: no one can log in.
+  if (page.kind === 'login' && first.cookies === true && second.cookies === true && now.cookies === false)
+    return [broken(key, `${name} no longer sets cookies, so no one can log in.`)];
+  if (first.whole && second.whole && !now.whole) return [broken(key, `${name} ends before its </html>.`)];
+  if (first.data !== undefined && first.data !== '' && first.data === second.data && now.data !== first.data)
+    return [broken(key, `${name} is no longer well-formed ${first.data.toUpperCase()}.`)];
+  const wrong = wrongIn(page, first, second, now);
+  return wrong.length > 0 ? wrong : suspicions(page, first, second, now, hosts);
+}
+
+/** Plugins hide the login, or close feeds and interfaces to visitors, on purpose. */
+const CLOSABLE: readonly PageKind[] = ['login', 'feed', 'robots'];
+const INTERFACES: readonly PageKind[] = ['search', 'rest', 'collection', 'ajax'];
+
+function gone(page: LookedPage, before: PageFacts, now: PageFacts): Finding {
+  const what = `${nameOf(page)} is gone: HTTP ${now.status}; before, it was ${before.status}.`;
+  const closed = now.status === 401 || now.status === 403;
+  const meant = CLOSABLE.includes(page.kind) || (closed && INTERFACES.includes(page.kind));
+  return { severity: meant ? 'suspect' : 'broken', path: keyOf(page), what };
+}
+
+/** Within the site it may be a language or another address of the login, unless it asks visitors to log in. */
+function redirected(page: LookedPage, now: PageFacts): Finding {
+  const what = `${nameOf(page)} redirects to a different address than before.`;
+  const ends = now.status < 300 || now.status >= 400;
+  const locked = /\/wp-(?:admin|login)\b/.test(now.location) && page.kind !== 'login';
+  return { severity: ends && !locked ? 'suspect' : 'broken', path: keyOf(page), what };
+}
+
+/** Pages that search engines are meant to find. */
+const PUBLIC: readonly PageKind[] = ['front', 'phone', 'post', 'page', 'robots'];
+
+/** What is broken in a page that answers as before. */
+function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
+  const key = keyOf(page);
+  const name = nameOf(page);
   const found: Finding[] = [];
-  if (first.title === second.title && first.title !== now.title)
-    found.push({ severity: 'suspect', path, what: `${name} has a different title.` });
+  const messages = newMessages(first, second, now, 'own');
+  // A site that shows messages anyway is one of developers.
+  const quiet = (first.php?.own.length ?? 0) + (second.php?.own.length ?? 0) === 0;
+  if (messages.length > 0 && quiet) found.push(broken(key, `${name} shows a message of PHP: ${kindsOf(messages)}.`));
+  if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
+    found.push(broken(key, `${name} now keeps search engines away (noindex).`));
+  const damage = damageOf(first, second, now);
+  if (damage !== null) found.push(broken(key, `${name} ${damage}`));
+  return found;
+}
+
+function newMessages(first: PageFacts, second: PageFacts, now: PageFacts, where: 'own' | 'text'): string[] {
+  if (first.php === undefined || second.php === undefined || now.php === undefined) return [];
+  const known = [first.php, second.php].flatMap(({ own, text }) => [...own, ...text]);
+  return now.php[where].filter((message) => !known.includes(message));
+}
+
+function newlyUnindexed(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  return first.markup?.noindex === false && second.markup?.noindex === false && now.markup?.noindex === true;
+}
+
+/** A page that is blank, or was cut off, with or without an end tag; null = neither. */
+function damageOf(first: PageFacts, second: PageFacts, now: PageFacts): string | null {
+  if (first.markup === undefined || second.markup === undefined || now.markup === undefined) return null;
+  const { had, kept } = wordsKept(first, second, now);
+  if (had > 0 && now.words.length === 0) return 'is blank.';
+  const structure = structureKept(first.markup, second.markup, now.markup);
+  if (had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW)
+    return 'has lost nearly all of its text and structure.';
+  const cut = first.markup.open === second.markup.open && now.markup.open > first.markup.open;
+  const shorter = now.bytes < Math.min(first.bytes, second.bytes);
+  const less = kept < had * MOST || structure.landmarks;
+  return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
+}
+
+function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts): { had: number; kept: number } {
   const then = new Set(first.words.filter((word) => second.words.includes(word)));
-  const kept = now.words.filter((word) => then.has(word)).length;
-  if (then.size >= 10 && kept < then.size * LOST)
-    found.push({
-      severity: 'suspect',
-      path,
-      what: `${name} has lost ${100 - Math.round((100 * kept) / then.size)} % of its words.`,
-    });
+  return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
+}
+
+/** How many elements there were in both looks and still are; `landmarks` = the main part or the footer is gone. */
+function structureKept(first: PageMarkup, second: PageMarkup, now: PageMarkup) {
+  let had = 0;
+  let kept = 0;
+  let landmarks = false;
+  for (const [name, count] of Object.entries(first.structure)) {
+    const steady = Math.min(count, second.structure[name] ?? 0);
+    const left = Math.min(now.structure[name] ?? 0, steady);
+    had += steady;
+    kept += left;
+    landmarks ||= (name === 'main' || name === 'footer') && steady > 0 && left === 0;
+  }
+  return { had, kept, landmarks };
+}
+
+function suspicions(
+  page: LookedPage,
+  first: PageFacts,
+  second: PageFacts,
+  now: PageFacts,
+  known: ReadonlySet<string>,
+): Finding[] {
+  const path = keyOf(page);
+  const name = nameOf(page);
+  const found: Finding[] = [];
+  const suspect = (what: string) => found.push({ severity: 'suspect', path, what: `${name} ${what}` });
+  if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
+  const { had, kept } = wordsKept(first, second, now);
+  if (had >= 10 && kept < had * LOST) suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`);
+  const messages = [...newMessages(first, second, now, 'own'), ...newMessages(first, second, now, 'text')];
+  if (messages.length > 0) suspect(`holds the text of a message of PHP: ${kindsOf(messages)}.`);
+  const [one, two, three] = [first.markup, second.markup, now.markup];
+  if (one === undefined || two === undefined || three === undefined) return found;
+  if (newlyUnindexed(first, second, now)) suspect('now keeps search engines away (noindex).');
+  if (one.canonical !== '' && one.canonical === two.canonical && ![one.canonical, ''].includes(three.canonical))
+    suspect('names a different canonical address.');
+  // Advertisements bring other hosts each time.
+  const steady = one.hosts !== null && two.hosts !== null && one.hosts.join() === two.hosts.join();
+  const hosts = steady ? (three.hosts ?? []).filter((host) => !known.has(host)) : [];
+  if (hosts.length > 0)
+    suspect(`has scripts or links of hosts that were not there: ${hosts.slice(0, 5).map(siteWord).join(', ')}.`);
   return found;
 }
 
@@ -113,8 +239,4 @@ export function newAssets(before: Baseline, now: SiteCheck): string[] {
 
 function broken(path: string | null, what: string): Finding {
   return { severity: 'broken', path, what };
-}
-
-function nameOf(path: string): string {
-  return path === '' ? 'The front page' : `The page /${path}`;
 }

@@ -3,6 +3,8 @@
 import { createHash } from 'node:crypto';
 import type { Page } from '../../../outbound/child/port.js';
 import { WP_DIE } from '../../../outbound/maintenance-page.js';
+import { markupOf, type PageMarkup, shownMarkup } from './page-markup.js';
+import { type PhpMessages, phpMessages } from './php-messages.js';
 
 export interface PageFacts {
   /** 0 = no response. */
@@ -26,6 +28,14 @@ export interface PageFacts {
   assets: string[];
   /** Hashes of the distinct words of its text. */
   words: number[];
+  /** From here on absent in facts stored by older versions. Of HTML pages only. */
+  markup?: PageMarkup;
+  /** Messages of PHP that do not end the page. */
+  php?: PhpMessages;
+  /** Well-formed data: JSON, or a feed; '' = neither. */
+  data?: 'json' | 'xml' | '';
+  /** It says itself that it is away for a while: HTTP 503 with `Retry-After`. */
+  away?: boolean;
 }
 
 /**
@@ -50,7 +60,10 @@ const MAX_WORDS = 1_000;
 export function factsOf(page: Page, siteUrl: string): PageFacts {
   const html = page.content_type === '' || page.content_type.includes('html');
   const text = html ? page.body : '';
-  const words = wordsOf(text);
+  const shown = shownMarkup(text);
+  const markup = markupOf(text, shown, siteUrl);
+  const noindex = markup.noindex || /\b(?:noindex|none)\b/i.test(page.robots ?? '') || closedToRobots(page);
+  const words = wordsOf(shown);
   return {
     status: page.status,
     failure: page.failure?.kind ?? '',
@@ -65,7 +78,32 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     errors: errorsOf(page, words.length),
     assets: assetsOf(text, siteUrl),
     words,
+    markup: { ...markup, noindex },
+    php: phpMessages(page.body),
+    data: dataOf(page),
+    away: page.status === 503 && (page.retry_after ?? '') !== '',
   };
+}
+
+/** A robots.txt that sends every robot away from everything. */
+function closedToRobots({ body, content_type }: Page): boolean {
+  return (
+    content_type.startsWith('text/plain') &&
+    /^user-agent:[ \t]{0,9}\*[ \t\r]{0,9}\n(?:\w[^\n]{0,500}\n){0,20}?disallow:[ \t]{0,9}\/[ \t\r]{0,9}$/im.test(body)
+  );
+}
+
+function dataOf({ body, content_type, cut }: Page): 'json' | 'xml' | '' {
+  if (/\bxml\b/.test(content_type))
+    return body.startsWith('<?xml') && (cut || /<\/\w{1,20}>\s{0,20}$/.test(body)) ? 'xml' : '';
+  if (!content_type.includes('json')) return '';
+  if (cut) return /^\s{0,20}[{["]/.test(body) ? 'json' : '';
+  try {
+    JSON.parse(body);
+    return 'json';
+  } catch {
+    return '';
+  }
 }
 
 /** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
@@ -113,11 +151,8 @@ function assetsOf(text: string, siteUrl: string): string[] {
   return [...found].sort();
 }
 
-function wordsOf(text: string): number[] {
-  const plain = text
-    // One that is never closed hides the rest, as in a browser; if each were searched to the end, a page would take minutes.
-    .replace(/<(script|style|noscript|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi, ' ')
-    .replace(/<[^<>]{0,2000}>/g, ' ');
+function wordsOf(shown: string): number[] {
+  const plain = shown.replace(/<[^<>]{0,2000}>/g, ' ');
   const words = new Set<string>();
   for (const [word] of plain.matchAll(/\p{L}{2,40}/gu)) {
     words.add(word.toLowerCase());

@@ -68,7 +68,7 @@ export async function runSafely(
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
   const before = await checkBefore(ctx, target, paths);
-  const ill = [before.first, before.second].map(problemsOf);
+  const ill = [before.first, before.second].map((check) => problemsOf(check));
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],

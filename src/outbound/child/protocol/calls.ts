@@ -258,6 +258,8 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
       sets_cookies: (answer.cookies?.length ?? 0) > 0,
       body: answer.body.toString('utf8'),
       cut: answer.bytes > PAGE_BYTES,
+      retry_after: answer.retryAfter ?? '',
+      robots: answer.robots ?? '',
       ms: Math.round(answer.headersMs),
       failure: null,
     };

@@ -44,6 +44,8 @@ export interface WireAnswer {
   location: string;
   /** `Retry-After` header, '' if absent. */
   retryAfter?: string;
+  /** `X-Robots-Tag` header, '' if absent. */
+  robots?: string;
   /** `Set-Cookie` headers. */
   cookies?: readonly string[];
   /** `text/html`, without parameters, in lower case; '' if absent. */
@@ -110,6 +112,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #status = 0;
   #location = '';
   #retryAfter = '';
+  #robots = '';
   #cookies: readonly string[] = [];
   #encoding = '';
   #contentType = '';
@@ -165,6 +168,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#headersMs = performance.now() - this.#began;
     this.#location = first(headers.location);
     this.#retryAfter = first(headers['retry-after']);
+    this.#robots = first(headers['x-robots-tag']);
     const cookies = headers['set-cookie'] ?? [];
     this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
     this.#contentType = (first(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
@@ -221,6 +225,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         status: this.#status,
         location: this.#location,
         retryAfter: this.#retryAfter,
+        robots: this.#robots,
         cookies: this.#cookies,
         body,
         bytes: this.#bytes,

@@ -1,0 +1,90 @@
+/** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
+
+export interface PageMarkup {
+  /** Number of elements that give a page its structure, by name. */
+  structure: Record<string, number>;
+  /** Elements that are not closed, though HTML requires it: the page was cut off. */
+  open: number;
+  /** Search engines must not show it. */
+  noindex: boolean;
+  /** Where search engines are to look for it; '' = it does not say. */
+  canonical: string;
+  /** Other hosts of its scripts, styles, frames and links, without links that visitors have left; null = too many. */
+  hosts: string[] | null;
+}
+
+const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;
+/** Their end tags are not optional. */
+const CLOSED: readonly string[] = ['header', 'nav', 'main', 'footer', 'article', 'section', 'div', 'form'];
+/** One that is never closed hides the rest, as in a browser; if each were searched to the end, a page would take minutes. */
+const CODE = /<(script|style|noscript|template)\b[\s\S]*?(?:<\/\1\s*>|$)/gi;
+const COMMENT = /<!--[\s\S]*?(?:-->|$)/g;
+const LOADED = /<(script|iframe)\b([^<>]{0,2000})>/gi;
+const TAG = /<(link|meta|a)\b([^<>]{0,2000})>/gi;
+const ADDRESS = /\b(?:src|href)\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^"'\s<>]{1,500})/i;
+const MAX_HOSTS = 60;
+
+/** A page without scripts, styles and comments. */
+export function shownMarkup(text: string): string {
+  return text.replace(CODE, ' ').replace(COMMENT, ' ');
+}
+
+/** @param shown the same page by `shownMarkup` */
+export function markupOf(text: string, shown: string, siteUrl: string): PageMarkup {
+  const { structure, open } = structureOf(shown);
+  const hosts = new Set<string>();
+  const own = bareHost(new URL(siteUrl).hostname);
+  let noindex = false;
+  let canonical = '';
+  for (const [, tag = '', attributes = ''] of [...shown.matchAll(TAG), ...text.matchAll(LOADED)]) {
+    const name = tag.toLowerCase();
+    if (name === 'meta') noindex ||= forbidsIndex(attributes);
+    else if (name === 'link' && /\brel\s{0,5}=\s{0,5}["']?canonical\b/i.test(attributes))
+      canonical ||= absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.href.slice(0, 500) ?? '';
+    else if (hosts.size <= MAX_HOSTS && bringsHost(name, attributes)) {
+      const host = absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.hostname ?? '';
+      if (host !== '' && bareHost(host) !== own) hosts.add(host);
+    }
+  }
+  return { structure, open, noindex, canonical, hosts: hosts.size > MAX_HOSTS ? null : [...hosts].sort() };
+}
+
+function structureOf(shown: string): Pick<PageMarkup, 'structure' | 'open'> {
+  const structure: Record<string, number> = {};
+  const balance: Record<string, number> = {};
+  for (const [, slash, tag = ''] of shown.matchAll(ELEMENT)) {
+    const name = tag.toLowerCase();
+    if (slash === '') structure[name] = (structure[name] ?? 0) + 1;
+    if (CLOSED.includes(name)) balance[name] = (balance[name] ?? 0) + (slash === '' ? 1 : -1);
+  }
+  const open = Object.values(balance).reduce((sum, count) => sum + Math.max(count, 0), 0);
+  return { structure, open };
+}
+
+function forbidsIndex(attributes: string): boolean {
+  return (
+    /\bname\s{0,5}=\s{0,5}["']?(?:robots|googlebot)\b/i.test(attributes) && /\b(?:noindex|none)\b/i.test(attributes)
+  );
+}
+
+/** Links that visitors have left are marked by WordPress. */
+function bringsHost(name: string, attributes: string): boolean {
+  if (name === 'link') return /\bstylesheet\b/i.test(attributes);
+  return name !== 'a' || !/\b(?:ugc|nofollow)\b/i.test(attributes);
+}
+
+function absolute(address: string | undefined, siteUrl: string): URL | null {
+  if (address === undefined) return null;
+  try {
+    const url = new URL(address.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), siteUrl);
+    url.searchParams.delete('sitefleet');
+    return url;
+  } catch {
+    return null;
+  }
+}
+
+/** Without `www.`. */
+export function bareHost(hostname: string): string {
+  return hostname.replace(/^www\./, '');
+}

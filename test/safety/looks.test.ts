@@ -1,0 +1,182 @@
+/** What the checks from outside find after an update, on simulated sites, and what they must not take for harm. */
+
+import { beforeEach, describe, expect, it } from 'vitest';
+import type { PageChange, PageVisit } from '../../src/demo/faults.js';
+import type { PluginState } from '../../src/demo/state.js';
+import type { Answer } from '../support/harness.js';
+import { type SafetyApp, safetyApp } from './safety-app.js';
+
+let app: SafetyApp;
+beforeEach(async () => {
+  app = await safetyApp({ sites: 1 });
+});
+
+const one = { site_id_or_domain: 1 };
+const HTML = /html/;
+
+interface Outcome {
+  answer: Answer;
+  plugin: PluginState;
+  old: string;
+}
+
+/** Updates a plugin whose new version makes this of the pages. `always` = what every version makes of them. */
+async function updated(change: PageChange, always?: PageChange, input: object = {}): Promise<Outcome> {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  const old = plugin.version;
+  site.faults.pages = always;
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: change };
+  await app.call('sync-sites', {});
+  return { answer: await app.safely('safe-update-site', { ...one, ...input }), plugin, old };
+}
+
+/** Rolled back, for a reason in these words. */
+function expectUndone({ answer, plugin, old }: Outcome, why: RegExp): void {
+  expect(answer).toMatchObject({ updated: [], errors: [{ slug: plugin.slug, code: 'svc_update_rolled_back' }] });
+  expect(answer.errors[0].evidence).toContainEqual(expect.stringMatching(why));
+  expect(plugin.version).toBe(old);
+}
+
+/** Kept; `why` = what is said of it, null = nothing. */
+function expectKept({ answer, plugin }: Outcome, why: RegExp | null): void {
+  expect(answer).toMatchObject({ updated: [{ slug: plugin.slug }], errors: [] });
+  const findings = (answer.suspects as { findings: string[] }[]).flatMap((suspect) => suspect.findings);
+  if (why === null) expect(findings).toEqual([]);
+  else expect(findings).toContainEqual(expect.stringMatching(why));
+  expect(plugin.version).toBe('99.0');
+}
+
+/** Changes the text of HTML pages; of all, or of those for which `where` holds. */
+const texts =
+  (change: (text: string) => string, where: (visit: PageVisit) => boolean = () => true): PageChange =>
+  (answer, visit) =>
+    HTML.test(String(answer.headers['content-type'])) && where(visit)
+      ? { ...answer, body: change(String(answer.body)) }
+      : answer;
+const front = ({ path, query }: PageVisit) =>
+  path === '' && ['p', 'page_id', 'cat', 's', 'feed', 'rest_route'].every((name) => query(name) === '');
+
+const bare = texts((text) => text.replace(/<\/body>|<\/html>/g, ''));
+const WORDS = `<p>Apples pears cherries plums quinces baskets ladders orchards autumn mornings bottles wellingtons picked sorted
+washed pressed early late sweet sour green yellow crimson heavy round ripe juicy local honest famous cellar market.</p>`;
+const wordy = texts((text) => text.replace('</main>', `${WORDS}</main>`).replace(/<\/body>|<\/html>/g, ''));
+
+describe('a page of a theme that writes no end tag', () => {
+  it('that is blank now', async () => {
+    const blank = texts(() => '<!DOCTYPE html><title>Shop</title>', front);
+    expectUndone(await updated(blank, wordy), /front page has lost nearly all of its text and structure/);
+  });
+
+  it('that is empty now', async () => {
+    expectUndone(
+      await updated(
+        texts(() => '', front),
+        bare,
+      ),
+      /front page is blank/,
+    );
+  });
+
+  it('that ends in the middle now', async () => {
+    const cut = texts((text) => text.slice(0, text.indexOf('cherries')), front);
+    expectUndone(await updated(cut, wordy), /front page is cut off/);
+  });
+
+  it('that has lost half of its words is kept, and said', async () => {
+    const half = texts((text) => text.replace(WORDS, ''), front);
+    expectKept(await updated(half, wordy), /lost \d+ % of its words/);
+  });
+
+  it('that is shorter, and whole, is kept', async () => {
+    const less = texts((text) => text.replace(/ autumn.*wellingtons/, ''), front);
+    expectKept(await updated(less, wordy), null);
+  });
+});
+
+describe('messages of PHP', () => {
+  const shown = (name = 'Deprecated', file = '/srv/www/wp-content/plugins/shop/old.php') =>
+    `<br />\n<b>${name}</b>:  Function x() is deprecated in <b>${file}</b> on line <b>12</b><br />\n`;
+
+  it.each(['Warning', 'Notice', 'Deprecated'])('before the page undo: %s', async (name) => {
+    expectUndone(await updated(texts((text) => shown(name) + text)), new RegExp(`front page shows.* PHP.*${name}`));
+  });
+
+  it('as text before the page', async () => {
+    const text = 'PHP Warning:  Undefined variable $x in /srv/www/a.php on line 3\n';
+    expectUndone(await updated(texts((page) => `\n${text}${page}`)), /Warning/);
+  });
+
+  it('in the head', async () => {
+    expectUndone(await updated(texts((text) => text.replace('</head>', `${shown()}</head>`))), /Deprecated/);
+  });
+
+  it.each([
+    ['in the middle of a page', shown('Warning')],
+    [
+      'escaped',
+      '&lt;br /&gt;\n&lt;b&gt;Warning&lt;/b&gt;:  x in &lt;b&gt;/srv/a.php&lt;/b&gt; on line &lt;b&gt;3&lt;/b&gt;',
+    ],
+  ])('%s are said, and undo nothing: a visitor may have written them', async (_where, text) => {
+    expectKept(await updated(texts((page) => page.replace('</main>', `<p>${text}</p></main>`))), /Warning/);
+  });
+
+  it('that were there before are nothing new', async () => {
+    const always = texts((text) => shown() + text);
+    expectKept(await updated((answer) => answer, always), null);
+  });
+
+  it('in the words of a page are nothing', async () => {
+    const talk = texts((page) =>
+      page.replace('</main>', '<p>What a Warning: or a Notice: in PHP on line 3 is</p></main>'),
+    );
+    expectKept(await updated(talk), null);
+  });
+});
+
+describe('search engines', () => {
+  const META = '<meta name="robots" content="noindex, nofollow">';
+  it('are sent away by the page', async () => {
+    expectUndone(await updated(texts((text) => text.replace('</head>', `${META}</head>`))), /noindex/);
+  });
+
+  it('are sent away by a header', async () => {
+    const header: PageChange = (answer) => ({ ...answer, headers: { ...answer.headers, 'x-robots-tag': 'noindex' } });
+    expectUndone(await updated(header), /noindex/);
+  });
+
+  it('were sent away before', async () => {
+    expectKept(
+      await updated(
+        (answer) => answer,
+        texts((text) => text.replace('</head>', `${META}</head>`)),
+      ),
+      null,
+    );
+  });
+
+  it('are told another address', async () => {
+    const canonical = (to: string) => (text: string) =>
+      text.replace('</head>', `<link rel="canonical" href="${to}"></head>`);
+    const always = texts(canonical(app.site(0).url), front);
+    const elsewhere = texts(
+      (text) => text.replace(/rel="canonical" href="[^"]*"/, 'rel="canonical" href="https://elsewhere.example/"'),
+      front,
+    );
+    expectKept(await updated(elsewhere, always), /canonical/);
+  });
+});
+
+describe('hosts that were not there', () => {
+  it.each(['<script src="https://evil.example/a.js"></script>', '<a href="https://evil.example/casino">Casino</a>'])(
+    '%s is said',
+    async (text) => {
+      expectKept(await updated(texts((page) => page.replace('</main>', `${text}</main>`), front)), /evil\.example/);
+    },
+  );
+
+  it('in what a visitor writes are nothing', async () => {
+    const link = '<a href="https://evil.example/" rel="ugc external nofollow">me</a>';
+    expectKept(await updated(texts((page) => page.replace('</main>', `${link}</main>`), front)), null);
+  });
+});
