@@ -180,3 +180,98 @@ describe('hosts that were not there', () => {
     expectKept(await updated(texts((page) => page.replace('</main>', `${link}</main>`), front)), null);
   });
 });
+
+describe('a good update', () => {
+  /** The site is in maintenance for this long after the update. */
+  async function away(ms: number): Promise<Outcome> {
+    const site = app.site(0);
+    let until = 0;
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      until = app.clock.now() + ms;
+    };
+    Object.defineProperty(site.faults, 'maintenance', { get: () => app.clock.now() < until, set: () => undefined });
+    return updated((answer) => answer);
+  }
+
+  it('that moves its data for 12 s, and says so, is waited for', async () => {
+    expectKept(await away(12_000), null);
+  });
+
+  it('is none if that does not end', async () => {
+    const site = app.site(0);
+    const gone: PageChange = (answer) => ({
+      ...answer,
+      status: 503,
+      headers: { ...answer.headers, 'retry-after': '60' },
+    });
+    const began = app.clock.now();
+    expectUndone(await updated(gone), /HTTP 503/);
+    expect(app.clock.now() - began).toBeLessThan(60_000);
+    expect(site.guard?.armed).toEqual([]);
+  });
+
+  const redirect = (to: string, where: (visit: PageVisit) => boolean): PageChange => {
+    return (made, visit) => (where(visit) ? { status: 302, headers: { location: to }, body: '' } : made);
+  };
+
+  it('that sends visitors to their language is kept', async () => {
+    const { url } = app.site(0);
+    expectKept(await updated(redirect(`${url}en/`, front)), /redirects/);
+  });
+
+  it('is none if it sends visitors to the login, or elsewhere', async () => {
+    const { url } = app.site(0);
+    expectUndone(await updated(redirect(`${url}wp-login.php?redirect_to=x`, front)), /redirects/);
+  });
+
+  const login = ({ path }: PageVisit) => path === 'wp-login.php';
+  it.each([
+    ['another address', () => redirect(`${app.site(0).url}secret/`, login)],
+    ['none that is known', (): PageChange => (made, visit) => (login(visit) ? { ...made, status: 404 } : made)],
+  ])('that moves the login page to %s is kept', async (_where, change) => {
+    expectKept(await updated(change()), /wp-login\.php/);
+  });
+
+  it('that adds a cookie banner is kept', async () => {
+    const banner = '<div class="cookies"><p>We use cookies. <a href="?page_id=1">More</a></p></div>';
+    const change: PageChange = (answer) => ({ ...answer, headers: { ...answer.headers, 'set-cookie': 'seen=1' } });
+    const both: PageChange = (answer, visit) =>
+      texts((text) => text.replace('</body>', `${banner}<script src="https://cookies.example/b.js"></script></body>`))(
+        change(answer, visit),
+        visit,
+      );
+    expectKept(await updated(both), /cookies\.example/);
+  });
+
+  it('that shows a welcome page once is kept', async () => {
+    let shown = false;
+    const { url } = app.site(0);
+    const welcome: PageChange = (answer, visit) => {
+      if (shown || !front(visit)) return answer;
+      shown = true;
+      return { status: 302, headers: { location: `${url}?page_id=2` }, body: '' };
+    };
+    expectKept(await updated(welcome), null);
+  });
+
+  it('that is switched off and on again is kept', async () => {
+    const site = app.site(0);
+    const { changed } = site;
+    site.changed = (slug) => {
+      changed.call(site, slug);
+      const item = site.state.plugins.find((one) => one.slug === slug);
+      if (item === undefined || item.version !== '99.0') return;
+      item.active = false;
+      site.afterRequests(1, () => {
+        item.active = true;
+      });
+    };
+    expectKept(await updated((answer) => answer), null);
+  });
+
+  it('that changes the title of the front page is kept, and said', async () => {
+    expectKept(await updated(texts((text) => text.replace(/<title>[^<]*/, '<title>Orchard'), front)), /title/);
+  });
+});

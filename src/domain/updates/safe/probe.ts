@@ -85,6 +85,8 @@ export interface Comparison {
   findings: Finding[];
   /** No page responded at all: the site is down, or our own network. */
   silent: boolean;
+  /** It says itself that it is away for a while, and nothing else is wrong: an update may be moving its data. */
+  away: boolean;
 }
 
 /**
@@ -104,8 +106,15 @@ export async function checkAgain(
   const now = await checkSite(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
   const findings = compare(before, now);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
-  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent };
-  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent };
+  const away = isAway(before, now, findings);
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent, away };
+  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent, away };
+}
+
+function isAway(before: Baseline, now: SiteCheck, findings: readonly Finding[]): boolean {
+  const away = Object.keys(now.pages).filter((key) => now.pages[key]?.away === true && !before.second.pages[key]?.away);
+  const also = (path: string | null) => path === null || away.includes(path);
+  return away.length > 0 && findings.every(({ severity, path }) => severity !== 'broken' || also(path));
 }
 
 /** Runs the scheduled tasks of WordPress, as any visit does; what fails in them is recorded by the guard. */

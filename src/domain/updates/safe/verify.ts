@@ -45,6 +45,9 @@ const MOST_CHECKS = 6;
  * Replaces the first pause while a fatal error is undecided: the guard waits this long after the last change of a file.
  */
 const UNDECIDED_MS = 2_500;
+/** How long a site that says itself that it is away is waited for, and how often it is looked at meanwhile. */
+const AWAY_MS = 30_000;
+const AWAY_PAUSE_MS = 3_000;
 /** After a restore. */
 const RECOVERY_PAUSES_MS = [0, 3_000, 5_000] as const;
 /**
@@ -63,10 +66,14 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let undecided = false;
   let tasksRun = false;
   let faults: GuardFault[] = [];
+  const began = run.ctx.clock.elapsed();
   for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
     const pause = PAUSES_MS[Math.min(check, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    const { findings: found, silent } = await checkOnce(run, depth);
+    let looked = await checkOnce(run, depth);
+    for (; looked.away && run.ctx.clock.elapsed() - began < AWAY_MS; looked = await checkOnce(run, depth))
+      await run.ctx.clock.sleep(AWAY_PAUSE_MS, run.ctx.signal);
+    const { findings: found, silent } = looked;
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
