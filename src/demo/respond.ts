@@ -5,7 +5,7 @@ import { adminPage, firewallPage, maintenancePage, publicPage } from './front.js
 import { answerGuard, enterSite, isLook } from './guard/answer.js';
 import { brokenAnswer, changedPage } from './guard/break.js';
 import { cached } from './page-cache.js';
-import { text } from './params.js';
+import { type Params, text } from './params.js';
 import { answerCall, type ProtocolRequest } from './protocol.js';
 import type { DemoSite } from './site.js';
 
@@ -50,7 +50,8 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
   if (isCall && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
   const ajax = request.path === 'wp-admin/admin-ajax.php';
   if (inMaintenance(site)) return maintenancePage(site, ajax);
-  const broken = brokenAnswer(site, request.path, isCall, () => isLook(site, request.look, request.verify));
+  const place = request.path === '' && namesPage(request.query) ? '?' : request.path;
+  const broken = brokenAnswer(site, place, isCall, () => isLook(site, request.look, request.verify));
   if (broken !== null) return broken;
   const plugin = !faults.pluginMissing && site.inner.pluginActive;
   // The plugin listens at every entry point of WordPress, not only at this one (child protocol §1).
@@ -63,6 +64,11 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
     phone: /\bMobile\b/.test(request.userAgent),
   };
   return changedPage(site, ajax ? page(400, '0') : publicPage(site, visit), visit);
+}
+
+/** Another page than the front page. */
+function namesPage(query: Params): boolean {
+  return ['p', 'page_id', 'cat', 's', 'feed', 'rest_route'].some((name) => text(query, name) !== '');
 }
 
 function inMaintenance({ faults }: DemoSite): boolean {

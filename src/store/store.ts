@@ -38,6 +38,7 @@ import { createReportData } from './reports/report-data.js';
 import { createChanges } from './safety/changes.js';
 import { createGuards } from './safety/guards.js';
 import { createQuarantine } from './safety/quarantine.js';
+import { createSitePages } from './safety/site-pages.js';
 import { createInstance } from './settings/instance.js';
 import { createSettings } from './settings/settings.js';
 import { createActionLog } from './sites/action-log.js';
@@ -80,6 +81,7 @@ export function createStore(db: Db, vault: Vault) {
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
     guards: createGuards(db),
+    sitePages: createSitePages(db),
     safeChanges: createChanges(db),
     quarantine: createQuarantine(db),
     findings: createFindings(db),

@@ -118,7 +118,8 @@ describe('messages of PHP', () => {
       '&lt;br /&gt;\n&lt;b&gt;Warning&lt;/b&gt;:  x in &lt;b&gt;/srv/a.php&lt;/b&gt; on line &lt;b&gt;3&lt;/b&gt;',
     ],
   ])('%s are said, and undo nothing: a visitor may have written them', async (_where, text) => {
-    expectKept(await updated(texts((page) => page.replace('</main>', `<p>${text}</p></main>`))), /Warning/);
+    const written = texts((page) => page.replace('</main>', `<p>${text}</p></main>`));
+    expectKept(await updated(written, undefined, { on_suspect: 'roll_back' }), /Warning/);
   });
 
   it('that were there before are nothing new', async () => {
@@ -273,5 +274,108 @@ describe('a good update', () => {
 
   it('that changes the title of the front page is kept, and said', async () => {
     expectKept(await updated(texts((text) => text.replace(/<title>[^<]*/, '<title>Orchard'), front)), /title/);
+  });
+});
+
+describe('pages that stand for the others', () => {
+  const by =
+    (name: string, value?: string) =>
+    ({ query }: PageVisit) =>
+      value === undefined ? query(name) !== '' : query(name) === value;
+  const at =
+    (path: string) =>
+    (visit: PageVisit): boolean =>
+      visit.path === path;
+  const fails = (where: (visit: PageVisit) => boolean): PageChange => {
+    return (made, visit) => (where(visit) ? { ...made, status: 500, body: '' } : made);
+  };
+  const noise: PageChange = (made) => ({
+    ...made,
+    body: `<br />\n<b>Warning</b>:  x in <b>/a.php</b> on line <b>3</b><br />\n${made.body}`,
+  });
+
+  it.each([
+    ['a post', by('p'), /The post \/\?p=\d+ answers HTTP 500/],
+    ['a page', by('page_id'), /The page \/\?page_id=\d+ answers HTTP 500/],
+    ['an archive', by('cat'), /The archive \/\?cat=\d+ answers HTTP 500/],
+    ['the search', by('s'), /The search answers HTTP 500/],
+    ['what is missing', by('p', '2147483647'), /addresses that do not exist answers HTTP 500/],
+    ['the feed', by('feed'), /The feed answers HTTP 500/],
+    ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
+    ['posts over REST', by('rest_route', '/wp/v2/posts'), /The list of posts in the REST API answers HTTP 500/],
+    ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
+    ['the front page on a phone', (visit: PageVisit) => visit.phone && front(visit), /on a phone answers HTTP 500/],
+  ])('%s, broken, undoes', async (_name, where, why) => {
+    expectUndone(await updated(fails(where)), why);
+  });
+
+  it.each([
+    ['the REST API', by('rest_route'), /REST API (?:is no longer well-formed JSON|shows a message of PHP)/],
+    ['the feed', by('feed'), /feed (?:is no longer well-formed XML|shows a message of PHP)/],
+    ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php shows a message of PHP/],
+  ])('%s, garbled, undoes', async (_name, where, why) => {
+    expectUndone(await updated((made, visit) => (where(visit) ? noise(made, visit) : made)), why);
+  });
+
+  it('closed to visitors on purpose are said', async () => {
+    const closed: PageChange = (made, visit) => (by('rest_route')(visit) ? { ...made, status: 401, body: '{}' } : made);
+    expectKept(await updated(closed), /REST API is gone: HTTP 401/);
+  });
+
+  it('broken before are no reason to leave the site alone, nor to undo', async () => {
+    expectKept(await updated((made) => made, fails(by('feed'))), null);
+  });
+
+  it('are searched for once, and again when they are gone', async () => {
+    let searches = 0;
+    const count: PageChange = (made, { query }) => {
+      if (query('per_page') === '3') searches++;
+      return made;
+    };
+    await updated(count, count);
+    const first = searches;
+    expect(first).toBeGreaterThan(0);
+    const site = app.site(0);
+    const again = async (version: string) => {
+      app.offer(site, 1, version);
+      await app.call('sync-sites', {});
+      searches = 0;
+      await app.safely('safe-update-site', one);
+      return searches;
+    };
+    expect(await again('2.0')).toBe(0);
+    for (const post of site.state.posts) if (post.type === 'post') post.status = 'draft';
+    expect([await again('3.0'), (await again('4.0')) > 0]).toEqual([0, true]);
+  });
+
+  it('are taken from the links of the front page where the REST interface is closed', async () => {
+    const visited = new Set<string>();
+    const { url } = app.site(0);
+    const links = [
+      'wp-login.php?action=logout',
+      '?add-to-cart=3',
+      'https://elsewhere.example/x',
+      'photo.jpg',
+      '/cart/',
+      `${url}about/`,
+    ]
+      .map((to) => `<a href="${to}">x</a>`)
+      .join('');
+    const always: PageChange = (made, visit) => {
+      visited.add(visit.path);
+      if (visit.query('add-to-cart') !== '' || visit.query('action') !== '') visited.add('changed');
+      if (visit.query('rest_route') !== '') return { ...made, status: 401, body: '{}' };
+      return texts((text) => text.replace(/<nav>.*<\/nav>/, `<nav>${links}</nav>`), front)(made, visit);
+    };
+    expectUndone(await updated(fails(at('about/')), always), /The page \/about\/ answers HTTP 500/);
+    expect([...visited].filter((path) => /cart|photo|changed/.test(path))).toEqual([]);
+  });
+
+  it('named by the caller may begin with a slash', async () => {
+    expectUndone(await updated(fails(at('shop/')), undefined, { paths: ['/shop/'] }), /The page \/shop\/ answers/);
+    for (const path of ['//elsewhere.example/', '/', 'https://elsewhere.example/', '../x'])
+      expect(await app.fail('safe-update-site', { ...one, paths: [path] })).toMatchObject({
+        code: 'svc_invalid_input',
+      });
   });
 });

@@ -11,7 +11,7 @@ const HARMS: readonly Breakage[] = ['drops_table', 'adds_administrator', 'change
 export function ledger(site: DemoSite, guard: GuardState) {
   const { harms } = guard;
   const breakage = brokenBy(site)?.breakage;
-  if (breakage !== undefined && isHarm(breakage)) harms.add(breakage);
+  if (typeof breakage === 'string' && isHarm(breakage)) harms.add(breakage);
   const digest = (text: string) => createHash('sha256').update(`${site.url} ${text}`).digest('hex');
   const logins = [site.admin, ...(harms.has('adds_administrator') ? ['mallory'] : [])];
   const address = site.url.replace(/\/$/, '');

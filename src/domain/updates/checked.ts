@@ -3,10 +3,13 @@
 import type { aboutUpdates } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ApplyResult, Look } from './results.js';
+import { listedAs } from './safe/looked-pages.js';
 
 export const NOT_LOOKED: Look = { pages: [], compared: false };
 /** The visit after updates without a guard. */
 export const FRONT_PAGE: Look = { pages: ['/'], compared: false };
+
+const ON_PHONE = listedAs({ kind: 'phone', path: '' });
 
 /** In no update: a site may be broken there. */
 const NOT_CHECKED = ['other pages', 'logged-in users and wp-admin', 'phones', 'forms and shop checkout', 'mail'];
@@ -35,12 +38,17 @@ export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'ch
   }
   if (counts.size === 0) return {};
   const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
-  return { checked, not_checked: unseen ? [...NOT_CHECKED, OUTSIDE] : NOT_CHECKED };
+  const phones = looks.every((look) => look === undefined || look.pages.includes(ON_PHONE));
+  const left = NOT_CHECKED.filter((what) => !phones || what !== 'phones');
+  return { checked, not_checked: unseen ? [...left, OUTSIDE] : left };
 }
 
+/** Sites differ in their addresses; the sentence tells what kinds of pages they were. */
 function wordsFor({ pages, compared, outside }: Look): string {
   if (pages.length === 0) return 'no page';
   const how = compared ? 'compared with before' : 'not compared with before';
+  const desktop = pages.filter((page) => page !== ON_PHONE).map((page) => page.replace(/ \(\/.*\)$/, ''));
+  const phone = pages.includes(ON_PHONE) ? ' and / as one on a phone' : '';
   const more = outside === true ? '; tables, settings, administrators, scheduled events and other files too' : '';
-  return `${pages.join(', ')} as a visitor on a desktop, ${how}${more}`;
+  return `${desktop.join(', ')} as a visitor on a desktop${phone}, ${how}${more}`;
 }

@@ -12,6 +12,13 @@ CREATE TABLE site_guard (
   looked_at INTEGER NOT NULL
 );
 
+-- Pages of a site that safe updates look at besides the fixed ones: JSON, found on the site itself.
+CREATE TABLE site_pages (
+  site_id INTEGER PRIMARY KEY REFERENCES site (id) ON DELETE CASCADE,
+  pages TEXT NOT NULL,
+  found_at INTEGER NOT NULL
+);
+
 -- Runs with items that have no outcome yet: JSON of their settings and of the site as it was before.
 CREATE TABLE safe_change_run (
   id TEXT PRIMARY KEY,

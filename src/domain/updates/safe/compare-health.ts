@@ -36,6 +36,8 @@ export interface Finding {
   path: string | null;
   /** One sentence of ours; words of the site only through `siteWord`. */
   what: string;
+  /** A visitor may have written what was found: it is said, and nothing is rolled back for it. */
+  hearsay?: true;
 }
 
 /** A text that lost this share of its words is suspicious. */
@@ -45,11 +47,12 @@ const NEARLY_NONE = 0.1;
 const FEW = 0.25;
 const MOST = 0.8;
 
-/** Findings that speak against changing the site at all. */
+/** Findings that speak against changing the site at all: not those of pages that only stand for others. */
 export function problemsOf(check: SiteCheck, pages: readonly LookedPage[] = []): Finding[] {
-  const findings: Finding[] = Object.entries(check.pages).flatMap(([key, facts]) =>
-    ailmentsOfPage(key, nameOf(pageOf(key, pages)), facts),
-  );
+  const findings = Object.entries(check.pages).flatMap(([key, facts]) => {
+    const page = pageOf(key, pages);
+    return ['front', 'login', 'asked'].includes(page.kind) ? ailmentsOfPage(key, nameOf(page), facts) : [];
+  });
   if (check.child === false) findings.push(broken(null, 'The MainWP Child plugin does not answer.'));
   return findings;
 }
@@ -213,8 +216,16 @@ function suspicions(
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
   const { had, kept } = wordsKept(first, second, now);
   if (had >= 10 && kept < had * LOST) suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`);
-  const messages = [...newMessages(first, second, now, 'own'), ...newMessages(first, second, now, 'text')];
-  if (messages.length > 0) suspect(`holds the text of a message of PHP: ${kindsOf(messages)}.`);
+  const own = newMessages(first, second, now, 'own');
+  if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);
+  const text = kindsOf(newMessages(first, second, now, 'text'));
+  if (text !== '')
+    found.push({
+      severity: 'suspect',
+      path,
+      what: `${name} holds the text of a message of PHP: ${text}.`,
+      hearsay: true,
+    });
   const [one, two, three] = [first.markup, second.markup, now.markup];
   if (one === undefined || two === undefined || three === undefined) return found;
   if (newlyUnindexed(first, second, now)) suspect('now keeps search engines away (noindex).');

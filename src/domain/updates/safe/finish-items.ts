@@ -112,8 +112,9 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, part.healthy ? [] : verification.broken, verification.rumours));
   }
-  if (verification.suspect.length > 0 && undoesDoubt(run, run.open)) {
-    const part = await rollBackBroken(run, newest, { ...verification, broken: verification.suspect }, 'full', true);
+  const doubtful = verification.suspect.filter(({ hearsay }) => hearsay !== true);
+  if (doubtful.length > 0 && undoesDoubt(run, run.open)) {
+    const part = await rollBackBroken(run, newest, { ...verification, broken: doubtful }, 'full', true);
     await lookOutsideAtEnd(run);
     return joined(part, await keepAll(run, [], verification.rumours));
   }

@@ -48,6 +48,7 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   missing: 'a missing page',
   feed: 'the feed',
   rest: 'the REST API',
+  collection: 'posts by the REST API',
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
 };
@@ -64,6 +65,7 @@ export function nameOf({ kind, path }: LookedPage): string {
 
 /** A page in a list of those that were looked at. */
 export function listedAs({ kind, path }: LookedPage): string {
-  const short = kind === 'collection' ? SHORT.rest : SHORT[kind];
-  return short ?? `/${path}`;
+  const short = SHORT[kind];
+  if (short === undefined) return `/${path}`;
+  return kind === 'post' || kind === 'page' || kind === 'archive' ? `${short} (/${path})` : short;
 }

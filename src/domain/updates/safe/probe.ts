@@ -7,12 +7,10 @@ import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { type Baseline, compare, type Finding, newAssets, problemsOf, type SiteCheck } from './compare-health.js';
+import { FRONT, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
+import { bareHost } from './page-markup.js';
 
-/** Always checked. */
-const PATHS = ['', 'wp-login.php'];
-/** The quick check: cheap and most telling. */
-const QUICK_PATHS = [''];
 const PAUSE_MS = 3_000;
 /** Time limit for a page of a working site. Afterwards it may take that much longer than before. */
 const PAGE_TIMEOUT_MS = 20_000;
@@ -34,48 +32,50 @@ export type Depth = 'quick' | 'full';
 type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
 const PATIENT: VisitOptions = { timeoutMs: PAGE_TIMEOUT_MS };
 
-/** Two checks, some seconds apart. */
-export async function checkBefore(ctx: Ctx, target: LoadedSite, paths: readonly string[]): Promise<Baseline> {
-  const first = await checkSite(ctx, target, 'full', paths, PATIENT);
-  await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return { first, second: await checkSite(ctx, target, 'full', paths, PATIENT) };
+/** The browser of a phone: themes and caches have other pages for it. */
+const PHONE =
+  'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
+/** Looked at once before: they change little by themselves, or are judged by their status and form alone. */
+const STEADY: readonly PageKind[] = ['missing', 'feed', 'rest', 'collection', 'ajax', 'robots'];
+
+/** Two checks, some seconds apart. `pages` are further ones of the site. */
+export async function checkBefore(ctx: Ctx, target: LoadedSite, pages: readonly LookedPage[]): Promise<Baseline> {
+  const all = pagesOf('full', pages);
+  const twice = all.filter(({ kind }) => !STEADY.includes(kind));
+  const pause = ctx.clock.sleep(PAUSE_MS, ctx.signal);
+  const [first] = await Promise.all([checkSite(ctx, target, twice, PATIENT), pause]);
+  return { first, second: await checkSite(ctx, target, all, PATIENT) };
 }
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
-  const found = problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
+  const found = problemsOf(await checkSite(ctx, target, pagesOf('full', []), PATIENT));
   if (found.length === 0) return [];
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return problemsOf(await checkSite(ctx, target, 'full', [], PATIENT));
+  return problemsOf(await checkSite(ctx, target, pagesOf('full', []), PATIENT));
 }
 
 /** What is wrong with a site in one look of ours; with `tasks`, its scheduled tasks are run as well. */
 export async function lookOnce(ctx: Ctx, target: LoadedSite, guard: SiteGuard, tasks: boolean): Promise<Finding[]> {
-  const found = problemsOf(await checkSite(ctx, target, 'full', [], { ...PATIENT, headers: guard.look() }));
+  const found = problemsOf(await checkSite(ctx, target, pagesOf('full', []), { ...PATIENT, headers: guard.look() }));
   if (tasks) await runTasks(ctx, target, guard);
   return found;
 }
 
-/** The pages of a check. `paths` are further pages of a full one. */
-export function pagesOf(depth: Depth, paths: readonly string[]): readonly string[] {
-  return depth === 'quick' ? QUICK_PATHS : [...PATHS, ...paths];
+/** The pages of a check: the quick one is cheap and most telling. `pages` are further ones of a full check. */
+export function pagesOf(depth: Depth, pages: readonly LookedPage[]): readonly LookedPage[] {
+  return depth === 'quick' ? [FRONT] : [FRONT, LOGIN, ...pages];
 }
 
 /** One check. */
 async function checkSite(
   ctx: Ctx,
   target: LoadedSite,
-  depth: Depth,
-  paths: readonly string[],
+  wanted: readonly LookedPage[],
   options: VisitOptions,
 ): Promise<SiteCheck> {
-  const wanted = pagesOf(depth, paths);
   const [pages, child] = await Promise.all([
-    Promise.all(
-      wanted.map(async (path) => {
-        return [path, await visit(ctx, target, path, options)] as const;
-      }),
-    ),
+    Promise.all(wanted.map(async (page) => [keyOf(page), await visit(ctx, target, page, options)] as const)),
     childAnswers(ctx, target, options),
   ]);
   return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
@@ -99,12 +99,12 @@ export async function checkAgain(
   guard: SiteGuard | null,
   before: Baseline,
   depth: Depth,
-  paths: readonly string[],
+  pages: readonly LookedPage[],
 ): Promise<Comparison> {
   const times = Object.values(before.second.pages).map(({ ms }) => ms);
   const timeoutMs = times.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + Math.max(...times), PAGE_TIMEOUT_MS);
-  const now = await checkSite(ctx, target, depth, paths, { timeoutMs, headers: guard?.look() });
-  const findings = compare(before, now);
+  const now = await checkSite(ctx, target, pagesOf(depth, pages), { timeoutMs, headers: guard?.look() });
+  const findings = compare(before, now, pages);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   const away = isAway(before, now, findings);
   if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent, away };
@@ -119,7 +119,12 @@ function isAway(before: Baseline, now: SiteCheck, findings: readonly Finding[]):
 
 /** Runs the scheduled tasks of WordPress, as any visit does; what fails in them is recorded by the guard. */
 export async function runTasks(ctx: Ctx, target: LoadedSite, guard: SiteGuard): Promise<void> {
-  await visit(ctx, target, 'wp-cron.php', { timeoutMs: PAGE_TIMEOUT_MS, headers: guard.look() });
+  await visit(
+    ctx,
+    target,
+    { kind: 'asked', path: 'wp-cron.php' },
+    { timeoutMs: PAGE_TIMEOUT_MS, headers: guard.look() },
+  );
 }
 
 async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {
@@ -138,14 +143,20 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
 }
 
 /** A page as a visitor reaches it: redirects within the site are followed. */
-async function visit(ctx: Ctx, target: LoadedSite, path: string, options: VisitOptions): Promise<PageFacts> {
+async function visit(
+  ctx: Ctx,
+  target: LoadedSite,
+  { kind, path }: LookedPage,
+  options: VisitOptions,
+): Promise<PageFacts> {
+  const browser = kind === 'phone' ? { 'user-agent': PHONE } : {};
   let address = new URL(fresh(path), target.site.url);
   let redirected = '';
   for (let hop = 0; ; hop++) {
     const page = await ctx.child.page(requireConnection(target), address.href, {
       signal: ctx.signal,
       ...options,
-      headers: { cookie: UNCACHED, ...options.headers },
+      headers: { cookie: UNCACHED, ...browser, ...options.headers },
     });
     const facts = factsOf(page, address.href);
     const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
@@ -159,8 +170,7 @@ async function visit(ctx: Ctx, target: LoadedSite, path: string, options: VisitO
 function sameHost(location: string, from: URL): URL | null {
   const to = location === '' ? null : parseUrl(location, from.href);
   if (to === null) return null;
-  const bare = ({ hostname }: URL) => hostname.replace(/^www\./, '');
-  if (!/^https?:$/.test(to.protocol) || bare(to) !== bare(from)) return null;
+  if (!/^https?:$/.test(to.protocol) || bareHost(to.hostname) !== bareHost(from.hostname)) return null;
   if (!to.searchParams.has(FRESH)) to.searchParams.set(FRESH, randomBytes(6).toString('hex'));
   return to;
 }

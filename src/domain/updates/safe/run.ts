@@ -17,6 +17,7 @@ import { readBack, UNREAD } from '../read-back.js';
 import { type ApplyError, type ApplyResult, isUnseen, type Suspect } from '../results.js';
 import { send } from '../send.js';
 import { problemsOf } from './compare-health.js';
+import { forgetGone, pagesOfSite } from './find-pages.js';
 import {
   close,
   type Finished,
@@ -32,7 +33,7 @@ import {
 } from './finish-items.js';
 import { lookOutside, takeLedger } from './outside.js';
 import { checkBefore } from './probe.js';
-import { note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
+import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
 import { finishOpen } from './unfinished.js';
@@ -67,8 +68,11 @@ export async function runSafely(
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
-  const before = await checkBefore(ctx, target, paths);
-  const ill = [before.first, before.second].map((check) => problemsOf(check));
+  const found = await pagesOfSite(ctx, target);
+  const pages = furtherPages({ paths, pages: found });
+  const before = await checkBefore(ctx, target, pages);
+  await forgetGone(ctx, target, before);
+  const ill = [before.first, before.second].map((check) => problemsOf(check, pages));
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
@@ -78,7 +82,7 @@ export async function runSafely(
     id,
     ctx,
     target,
-    facts: { on_suspect, paths, before, active, ledger },
+    facts: { on_suspect, paths, pages: found, before, active, ledger },
     guard,
     open: [],
     looked: new Set(),
@@ -98,12 +102,12 @@ export async function runSafely(
   }
   await ctx.store.safeChanges.forgetRuns();
   const { updated, errors, suspects } = result;
-  const pages = [...run.looked].map((path) => `/${path}`);
+  const looked = [...run.looked];
   return {
     updated,
     errors,
     suspects,
-    ...(pages.length > 0 && { look: { pages, compared: true, outside: run.outside } }),
+    ...(looked.length > 0 && { look: { pages: looked, compared: true, outside: run.outside } }),
   };
 }
 

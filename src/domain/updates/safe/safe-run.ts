@@ -8,12 +8,15 @@ import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
 import type { Baseline } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
+import { keyOf, type LookedPage } from './looked-pages.js';
 
 /** What another process needs to finish the run; stored as JSON. */
 export interface RunFacts {
   on_suspect: SuspectPolicy;
   /** Further pages of the site to check. */
   paths: readonly string[];
+  /** Pages that were found on the site, besides the fixed ones; absent in runs of older versions. */
+  pages?: readonly LookedPage[];
   before: Baseline;
   /** Slugs of the plugins that were active before; absent in runs of older versions. */
   active?: readonly string[];
@@ -68,12 +71,18 @@ export interface SafeRun {
   guard: SiteGuard | null;
   /** Items that may have been updated and are not finished, in update order. */
   open: SafeItem[];
-  /** The pages that were compared after an update. */
+  /** The pages that were compared after an update, as lists name them. */
   looked: Set<string>;
   /** The newest ledger; null = none yet. */
   ledger: GuardLedger | null;
   /** What is beside the items was compared after the last one. */
   outside: boolean;
+}
+
+/** The further pages of a run: those that the caller named, and those that were found. */
+export function furtherPages({ paths, pages = [] }: Pick<RunFacts, 'paths' | 'pages'>): readonly LookedPage[] {
+  const asked = [...new Set(paths)].map((path): LookedPage => ({ kind: 'asked', path }));
+  return [...asked, ...pages.filter((page) => !paths.includes(keyOf(page)))];
 }
 
 /** What is stored about how an item ended. */

@@ -36,8 +36,8 @@ export interface SafeUpdateAnswer extends z.output<ReturnType<typeof safeUpdate>
  * given up.
  */
 export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateInput): Promise<SafeUpdateAnswer> {
-  const { types, specific_items, on_suspect, least_protection, paths, dry_run } = input;
-  for (const [index, path] of paths.entries()) requirePath(path, index);
+  const { types, specific_items, on_suspect, least_protection, dry_run } = input;
+  const paths = input.paths.map(pathBelow);
   const target = await loadWritable(ctx, ref);
   const params: SafeUpdateParams = {
     types: types.map((group) => TYPE_GROUPS.indexOf(group)),
@@ -176,12 +176,12 @@ function noticesOf(planned: readonly { protection: Protection }[], network: bool
   ];
 }
 
-/** Validates a path below the site's own address. */
-function requirePath(path: string, index: number): void {
-  if (!/^[a-z][a-z\d+.-]*:|^\/\/|^\/|#|\\|\.\./i.test(path) && path !== '') return;
-  throw new ServiceError(
-    'svc_invalid_input',
-    `paths[${index}] must be a path below the site's URL, without a leading slash.`,
-    { field: `paths[${index}]`, advice: 'Write "shop/cart/" for https://example.com/shop/cart/.' },
-  );
+/** A path below the site's own address, without the slash that it may begin with. */
+function pathBelow(given: string, index: number): string {
+  const path = given.replace(/^\/(?!\/)/, '');
+  if (!/^[a-z][a-z\d+.-]*:|^\/|#|\\|\.\./i.test(path) && path !== '') return path;
+  throw new ServiceError('svc_invalid_input', `paths[${index}] must be a path below the site's URL.`, {
+    field: `paths[${index}]`,
+    advice: 'Write "shop/cart/" for https://example.com/shop/cart/.',
+  });
 }

@@ -11,8 +11,9 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Finding } from './compare-health.js';
+import { keyOf, listedAs } from './looked-pages.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks } from './probe.js';
-import type { SafeItem, SafeRun } from './safe-run.js';
+import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
 
 export interface Verification {
   broken: Finding[];
@@ -66,12 +67,14 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let undecided = false;
   let tasksRun = false;
   let faults: GuardFault[] = [];
+  let doubtful: Doubts | undefined;
   const began = run.ctx.clock.elapsed();
   for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
     const pause = PAUSES_MS[Math.min(check, PAUSES_MS.length - 1)] ?? 0;
     if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
-    let looked = await checkOnce(run, depth);
-    for (; looked.away && run.ctx.clock.elapsed() - began < AWAY_MS; looked = await checkOnce(run, depth))
+    const doubts = doubtful;
+    let looked = await checkOnce(run, depth, doubts);
+    for (; looked.away && run.ctx.clock.elapsed() - began < AWAY_MS; looked = await checkOnce(run, depth, doubts))
       await run.ctx.clock.sleep(AWAY_PAUSE_MS, run.ctx.signal);
     const { findings: found, silent } = looked;
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
@@ -79,6 +82,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
     if (silent && recorded === null && !(await run.ctx.probe.online())) continue;
     faults = recorded ?? [];
+    doubtful = new Set([...(doubtful ?? []), ...found.map(({ path }) => path)]);
     const restored = run.open.filter((item) => faults.some((fault) => fault.restored === item.snapshot));
     // The error may have occurred while the item was half copied. Nothing else on the site is started before that is
     // known.
@@ -105,10 +109,15 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
 }
 
-function checkOnce({ ctx, target, guard, facts, looked }: SafeRun, depth: Depth): Promise<Comparison> {
-  for (const path of pagesOf(depth, facts.paths)) looked.add(path);
-  return checkAgain(ctx, target, guard, facts.before, depth, facts.paths);
+/** @param again pages that stand for others are looked at only where an earlier check has found something */
+function checkOnce({ ctx, target, guard, facts, looked }: SafeRun, depth: Depth, again?: Doubts): Promise<Comparison> {
+  const pages = furtherPages(facts).filter((page) => page.kind === 'asked' || again?.has(keyOf(page)) !== false);
+  for (const page of pagesOf(depth, pages)) looked.add(listedAs(page));
+  return checkAgain(ctx, target, guard, facts.before, depth, pages);
 }
+
+/** Keys of pages with findings. */
+type Doubts = ReadonlySet<string | null>;
 
 export function isBad({ broken, restored }: Verification): boolean {
   return broken.length + restored.length > 0;
@@ -119,7 +128,7 @@ export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): P
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
     const { findings } = await checkOnce(run, depth);
-    if (!findings.some((finding) => isBroken(finding) || suspect)) return true;
+    if (!findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true))) return true;
   }
   return false;
 }
