@@ -379,3 +379,59 @@ describe('pages that stand for the others', () => {
       });
   });
 });
+
+describe('a page that fails now and then', () => {
+  /** Each third request of these pages fails, from the nth on. */
+  const third = (from: number, where: (visit: PageVisit) => boolean): PageChange => {
+    let requests = from;
+    return (made, visit) => (where(visit) && requests++ % 3 === 0 ? { ...made, status: 500, body: '' } : made);
+  };
+
+  it.each([0, 1, 2])('the front page, one request in three: undone (%i)', async (from) => {
+    expectUndone(await updated(third(from, front)), /front page .*answers HTTP 500/);
+  });
+
+  it.each([0, 1, 2])('any page, one request in three: undone (%i)', async (from) => {
+    expectUndone(await updated(third(from, () => true)), /HTTP 500/);
+  });
+
+  it('is told by numbers', async () => {
+    expectUndone(
+      await updated(third(2, (visit) => front(visit) && !visit.phone)),
+      /HTTP 500 to \d of \d+ requests; before, to 0 of \d/,
+    );
+  });
+
+  it('of several items is found, and the others keep their updates', async () => {
+    const other = app.offer(app.site(0), 1);
+    const outcome = await updated(third(2, front));
+    expect(outcome.answer.errors).toMatchObject([{ slug: outcome.plugin.slug, code: 'svc_update_rolled_back' }]);
+    expect([outcome.plugin.version, other.version]).toEqual([outcome.old, '99.0']);
+  });
+
+  it('and did so before is kept', async () => {
+    // Of the requests before, one in three fails, but not all of a check. The visit of after all updates looks twice.
+    app = await safetyApp({ sites: 1, config: { update_wait_ms: 60_000 } });
+    expectKept(await updated((made) => made, third(1, front)), null);
+  });
+
+  it('once is kept', async () => {
+    // By any of the checks; the eighth request is the visit of after all updates.
+    for (let nth = 1; nth <= 7; nth++) {
+      app = await safetyApp({ sites: 1 });
+      let requests = 0;
+      const once: PageChange = (made, visit) =>
+        front(visit) && ++requests === nth ? { ...made, status: 500, body: '' } : made;
+      expectKept(await updated(once), null);
+    }
+  });
+
+  it('for some seconds after the update is kept', async () => {
+    let until: number | null = null;
+    const warming: PageChange = (made) => {
+      until ??= app.clock.now() + 4_000;
+      return app.clock.now() < until ? { ...made, status: 500, body: '' } : made;
+    };
+    expectKept(await updated(warming), null);
+  });
+});

@@ -116,7 +116,8 @@ export function handClock(start = START): HandClock {
     limitsWithin: (ms) => [...timers.values()].filter(({ at }) => at <= now + ms).length,
     flow() {
       flows += 1;
-      setImmediate(moveOn);
+      // One move for each that waits already, as each later one brings its own.
+      for (let each = Math.max(sleepers.length, 1); each > 0; each--) setImmediate(moveOn);
       return () => {
         flows -= 1;
       };

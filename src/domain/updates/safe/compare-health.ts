@@ -22,6 +22,8 @@ export interface SiteCheck {
 export interface Baseline {
   first: SiteCheck;
   second: SiteCheck;
+  /** Requests of the front page between the two; absent in runs of older versions. */
+  between?: { requests: number; failures: number };
 }
 
 /** Of a site whose earlier state is not known: what is wrong with it counts, whatever it was like. */
@@ -75,8 +77,8 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
   const hosts = hostsOf([before.first, before.second]);
   const findings = Object.entries(now.pages).flatMap(([key, facts]) => {
     // Some are looked at once.
-    const second = before.second.pages[key];
-    const first = before.first.pages[key] ?? second;
+    const first = before.first.pages[key];
+    const second = before.second.pages[key] ?? first;
     if (first === undefined || second === undefined) return [];
     return comparePage(pageOf(key, pages), first, second, facts, hosts);
   });

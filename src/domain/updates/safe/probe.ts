@@ -7,11 +7,15 @@ import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { type Baseline, compare, type Finding, newAssets, problemsOf, type SiteCheck } from './compare-health.js';
+import { isFailure } from './failure-rates.js';
 import { FRONT, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 import { bareHost } from './page-markup.js';
 
 const PAUSE_MS = 3_000;
+/** Between two requests of a page that may fail now and then, and how many there are before. */
+const SAMPLE_MS = 900;
+const LOOKS_BEFORE = 2;
 /** Time limit for a page of a working site. Afterwards it may take that much longer than before. */
 const PAGE_TIMEOUT_MS = 20_000;
 const SLOWER_MS = 8_000;
@@ -29,7 +33,7 @@ const MAX_ASSETS = 20;
 
 export type Depth = 'quick' | 'full';
 
-type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+export type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
 const PATIENT: VisitOptions = { timeoutMs: PAGE_TIMEOUT_MS };
 
 /** The browser of a phone: themes and caches have other pages for it. */
@@ -43,8 +47,34 @@ export async function checkBefore(ctx: Ctx, target: LoadedSite, pages: readonly 
   const all = pagesOf('full', pages);
   const twice = all.filter(({ kind }) => !STEADY.includes(kind));
   const pause = ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  const [first] = await Promise.all([checkSite(ctx, target, twice, PATIENT), pause]);
-  return { first, second: await checkSite(ctx, target, all, PATIENT) };
+  const between = { requests: 0, failures: 0 };
+  const count = (_page: LookedPage, facts: PageFacts) => {
+    between.requests++;
+    if (isFailure(facts)) between.failures++;
+  };
+  const [first] = await Promise.all([
+    checkSite(ctx, target, all, PATIENT),
+    sample(ctx, target, { times: LOOKS_BEFORE, options: PATIENT, pages: () => [FRONT], count }),
+    pause,
+  ]);
+  return { first, second: await checkSite(ctx, target, twice, PATIENT), between };
+}
+
+/** Requests of pages between two checks. */
+export interface Samples {
+  times: number;
+  options: VisitOptions;
+  /** Those of the next time. */
+  pages: () => readonly LookedPage[];
+  count: (page: LookedPage, facts: PageFacts) => void;
+}
+
+/** Looks at pages a few times, spread over the wait for the next check: some fail only now and then. */
+export async function sample(ctx: Ctx, target: LoadedSite, { times, options, pages, count }: Samples): Promise<void> {
+  for (let time = 0; time < times; time++) {
+    await ctx.clock.sleep(SAMPLE_MS, ctx.signal);
+    for (const page of pages()) count(page, await visit(ctx, target, page, options));
+  }
 }
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
@@ -87,6 +117,8 @@ export interface Comparison {
   silent: boolean;
   /** It says itself that it is away for a while, and nothing else is wrong: an update may be moving its data. */
   away: boolean;
+  /** What was seen, by `keyOf`. */
+  seen: SiteCheck['pages'];
 }
 
 /**
@@ -101,14 +133,25 @@ export async function checkAgain(
   depth: Depth,
   pages: readonly LookedPage[],
 ): Promise<Comparison> {
-  const times = Object.values(before.second.pages).map(({ ms }) => ms);
-  const timeoutMs = times.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + Math.max(...times), PAGE_TIMEOUT_MS);
-  const now = await checkSite(ctx, target, pagesOf(depth, pages), { timeoutMs, headers: guard?.look() });
+  const now = await checkSite(ctx, target, pagesOf(depth, pages), optionsAfter(before, guard));
   const findings = compare(before, now, pages);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   const away = isAway(before, now, findings);
-  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken')) return { findings, silent, away };
-  return { findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))], silent, away };
+  if (depth === 'quick' || findings.some(({ severity }) => severity === 'broken'))
+    return { findings, silent, away, seen: now.pages };
+  return {
+    findings: [...findings, ...(await missingAssets(ctx, target, newAssets(before, now)))],
+    silent,
+    away,
+    seen: now.pages,
+  };
+}
+
+/** How pages are visited after an update: they may take some time longer than before. */
+export function optionsAfter(before: Baseline, guard: SiteGuard | null): VisitOptions {
+  const times = Object.values(before.second.pages).map(({ ms }) => ms);
+  const timeoutMs = times.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + Math.max(...times), PAGE_TIMEOUT_MS);
+  return { timeoutMs, headers: guard?.look() };
 }
 
 function isAway(before: Baseline, now: SiteCheck, findings: readonly Finding[]): boolean {

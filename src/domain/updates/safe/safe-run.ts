@@ -77,6 +77,8 @@ export interface SafeRun {
   ledger: GuardLedger | null;
   /** What is beside the items was compared after the last one. */
   outside: boolean;
+  /** Pages that were seen to fail now and then: one good answer does not show that they are well. */
+  unsteady?: readonly LookedPage[];
 }
 
 /** The further pages of a run: those that the caller named, and those that were found. */

@@ -11,8 +11,10 @@ import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Finding } from './compare-health.js';
-import { keyOf, listedAs } from './looked-pages.js';
-import { type Comparison, checkAgain, type Depth, pagesOf, runTasks } from './probe.js';
+import { FailureRates } from './failure-rates.js';
+import { FRONT, keyOf, type LookedPage, listedAs } from './looked-pages.js';
+import type { PageFacts } from './page-facts.js';
+import { type Comparison, checkAgain, type Depth, optionsAfter, pagesOf, runTasks, sample } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
 
 export interface Verification {
@@ -46,6 +48,15 @@ const MOST_CHECKS = 6;
  * Replaces the first pause while a fatal error is undecided: the guard waits this long after the last change of a file.
  */
 const UNDECIDED_MS = 2_500;
+/** Requests of a page between two checks, and after a restore; and of how many pages. */
+const FEW_SAMPLES = 3;
+const MOST_SAMPLES = 6;
+/** More of them in a longer pause. */
+const SAMPLES_MS = 6_000;
+const STEADY_SAMPLES = 6;
+const MOST_SAMPLED = 3;
+/** Between the end of a full check and the next one. */
+const SHORTEST_PAUSE_MS = 2_500;
 /** How long a site that says itself that it is away is waited for, and how often it is looked at meanwhile. */
 const AWAY_MS = 30_000;
 const AWAY_PAUSE_MS = 3_000;
@@ -68,15 +79,25 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
   let tasksRun = false;
   let faults: GuardFault[] = [];
   let doubtful: Doubts | undefined;
+  let took = 0;
+  const rates = new FailureRates(run.facts.before);
   const began = run.ctx.clock.elapsed();
   for (let check = 0; check < MOST_CHECKS && bad + fine < PAUSES_MS.length; check++) {
     const pause = PAUSES_MS[Math.min(check, PAUSES_MS.length - 1)] ?? 0;
-    if (pause > 0) await run.ctx.clock.sleep(undecided ? UNDECIDED_MS : pause, run.ctx.signal);
+    // Pauses are from the start of one check to the start of the next, with time for what is asked between them.
+    const spent = Math.min(took, pause - SHORTEST_PAUSE_MS);
+    if (pause > 0) await wait(run, depth, undecided ? UNDECIDED_MS : pause - spent, rates);
+    const started = run.ctx.clock.elapsed();
     const doubts = doubtful;
     let looked = await checkOnce(run, depth, doubts);
     for (; looked.away && run.ctx.clock.elapsed() - began < AWAY_MS; looked = await checkOnce(run, depth, doubts))
       await run.ctx.clock.sleep(AWAY_PAUSE_MS, run.ctx.signal);
     const { findings: found, silent } = looked;
+    took = run.ctx.clock.elapsed() - started;
+    for (const page of pagesOf(depth, furtherPages(run.facts))) {
+      const facts = looked.seen[keyOf(page)];
+      if (facts !== undefined) rates.note(page, facts);
+    }
     // Afterwards: what this check triggered is recorded by now, even if no page shows it.
     const recorded = await faultsOf(run);
     // Silence of the site means nothing while our own network is down. If the guard answered, it is not down.
@@ -92,6 +113,7 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
       tasksRun = true;
       undecided = true;
     }
+    run.unsteady = rates.unsteady();
     const now = [...found.filter(isBroken), ...faults.filter(counts).map(findingOf)];
     seen ||= found.some(isBroken);
     if (now.length > 0) broken = now;
@@ -101,12 +123,31 @@ export async function verify(run: SafeRun, depth: Depth): Promise<Verification> 
     else fine++;
     const witnesses = bad + (found.some(isBroken) && faults.some(counts) ? 1 : 0);
     if (witnesses >= 2) return { broken, ...known };
+    const unsteady = samples(run, depth) ? rates.findings() : [];
+    if (unsteady.length > 0) return { broken: unsteady, ...known, seen: true };
     if (now.length === 0) suspect = agreed(suspect, found);
+    // One failure may be the first of many.
+    if (samples(run, depth) && rates.failing().length > 0) continue;
     if (!undecided && (fine === 2 || (depth === 'quick' && bad === 0))) break;
   }
   // Too few checks counted: a single bad one proves nothing either way.
   if (fine === 0 || (bad > 0 && fine < 2)) throw unseen(run);
   return { ...verificationOf([]), suspect: suspect ?? [], rumours: rumoursOf(run, faults) };
+}
+
+/** Whether pages are requested between the checks, too: in full ones, and not in runs of older versions. */
+function samples({ facts }: SafeRun, depth: Depth): boolean {
+  return depth === 'full' && facts.pages !== undefined;
+}
+
+/** Until the next check, which looks at the pages once more. */
+async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates): Promise<void> {
+  const pause = run.ctx.clock.sleep(ms, run.ctx.signal);
+  const times = samples(run, depth) ? (ms > SAMPLES_MS ? MOST_SAMPLES : FEW_SAMPLES) : 0;
+  const pages = () => [FRONT, ...rates.failing().filter(({ kind }) => kind !== 'front')].slice(0, MOST_SAMPLED);
+  const options = optionsAfter(run.facts.before, run.guard);
+  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
+  await Promise.all([sample(run.ctx, run.target, { times, options, pages, count }), pause]);
 }
 
 /** @param again pages that stand for others are looked at only where an earlier check has found something */
@@ -128,9 +169,22 @@ export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): P
   for (const pause of RECOVERY_PAUSES_MS) {
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
     const { findings } = await checkOnce(run, depth);
-    if (!findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true))) return true;
+    const bad = findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true));
+    if (!bad && (await isSteady(run))) return true;
   }
   return false;
+}
+
+/** Whether pages that failed now and then do so no longer, as far as some requests show. */
+async function isSteady(run: SafeRun): Promise<boolean> {
+  const { unsteady: pages = [] } = run;
+  if (pages.length === 0) return true;
+  const rates = new FailureRates(run.facts.before);
+  const options = optionsAfter(run.facts.before, run.guard);
+  const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
+  const asked = pages.slice(0, MOST_SAMPLED);
+  await sample(run.ctx, run.target, { times: STEADY_SAMPLES, options, pages: () => asked, count });
+  return rates.failing().length === 0;
 }
 
 function unseen({ target: { site } }: SafeRun): ServiceError {
