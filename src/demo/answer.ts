@@ -1,16 +1,8 @@
+import type { Answer } from './http-answer.js';
 import type { Params } from './params.js';
 import type { DemoSite } from './site.js';
 import type { SiteState, UserState } from './state.js';
 import { say, type TextKey } from './texts.js';
-
-/** What goes back over HTTP. */
-export interface Answer {
-  status: number;
-  headers: Record<string, string | string[]>;
-  body: string | Buffer;
-  /** The work is done, the connection breaks before the answer (fault `dieMidUpdate`). */
-  drop?: boolean;
-}
 
 /** One verified call of a child function. */
 export interface Call {

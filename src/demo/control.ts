@@ -1,6 +1,7 @@
-import { type Answer, page } from './answer.js';
+import { page } from './answer.js';
 import type { Counters } from './counters.js';
 import { mergeFaults } from './faults.js';
+import type { Answer } from './http-answer.js';
 import { isRecord, json } from './params.js';
 import type { DemoSite } from './site.js';
 

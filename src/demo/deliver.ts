@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import type { Answer } from './answer.js';
 import type { Faults } from './faults.js';
+import type { Answer } from './http-answer.js';
 
 const DRIBBLE = { bytes: 16, everyMs: 50 };
 const FLOOD = Buffer.alloc(64 * 1024, 'A');

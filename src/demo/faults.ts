@@ -1,4 +1,4 @@
-import type { Answer } from './answer.js';
+import type { Answer } from './http-answer.js';
 import type { Random } from './random.js';
 
 /**

@@ -1,5 +1,6 @@
-import { type Answer, page } from './answer.js';
+import { page } from './answer.js';
 import type { Faults, PageVisit } from './faults.js';
+import type { Answer } from './http-answer.js';
 import type { DemoSite } from './site.js';
 import type { PostState } from './state.js';
 

@@ -1,10 +1,11 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
-import { type Answer, crashPage, page } from './answer.js';
+import { crashPage, page } from './answer.js';
 import { answerControl, CONTROL_PATH } from './control.js';
 import type { Counters } from './counters.js';
 import { deliver } from './deliver.js';
 import { latencyOf } from './faults.js';
 import { UPDATES } from './functions/index.js';
+import type { Answer } from './http-answer.js';
 import type { Place } from './listeners.js';
 import type { CompleteOptions } from './options.js';
 import { type Params, parseForm, text } from './params.js';

@@ -1,6 +1,6 @@
 /** A page cache in front of a site, as hosts configure it: it ignores parameters, and spares visitors with cookies of WordPress. */
 
-import type { Answer } from './answer.js';
+import type { Answer } from './http-answer.js';
 import type { DemoSite } from './site.js';
 
 interface PageRequest {

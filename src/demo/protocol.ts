@@ -1,8 +1,9 @@
-import { type Answer, type Call, ChildError, Crash, crashPage, framed, page } from './answer.js';
+import { type Call, ChildError, Crash, crashPage, framed, page } from './answer.js';
 import { authenticate, clean } from './auth.js';
 import { advanceCron } from './functions/abandoned.js';
 import { FUNCTIONS, READS, UPDATES } from './functions/index.js';
 import { beginUpdates } from './guard/state.js';
+import type { Answer } from './http-answer.js';
 import { list, type Params, text } from './params.js';
 import { probe, register } from './register.js';
 import { logIn } from './sessions.js';

@@ -1,9 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Answer, crashPage, page } from './answer.js';
+import { crashPage, page } from './answer.js';
 import type { PageVisit } from './faults.js';
 import { adminPage, firewallPage, maintenancePage, publicPage } from './front.js';
 import { answerGuard, enterSite, isLook } from './guard/answer.js';
 import { brokenAnswer, changedPage } from './guard/break.js';
+import type { Answer } from './http-answer.js';
 import { cached } from './page-cache.js';
 import { type Params, text } from './params.js';
 import { answerCall, type ProtocolRequest } from './protocol.js';

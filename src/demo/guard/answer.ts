@@ -2,7 +2,8 @@
 
 import { createHash, type KeyObject, randomBytes, verify } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { type Answer, page } from '../answer.js';
+import { page } from '../answer.js';
+import type { Answer } from '../http-answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
 import { ledger, mend } from './ledger.js';

@@ -1,8 +1,9 @@
 /** Versions that break the site they are installed on, and the watchdog that detects it. */
 
-import { type Answer, crashPage, page } from '../answer.js';
+import { crashPage, page } from '../answer.js';
 import type { Breakage, PageChange, PageVisit } from '../faults.js';
 import { frontPage } from '../front.js';
+import type { Answer } from '../http-answer.js';
 import type { DemoSite } from '../site.js';
 import { findItem, rollBack } from './state.js';
 import type { ItemKind, RecordedFault } from './types.js';

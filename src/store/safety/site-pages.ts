@@ -18,7 +18,7 @@ export function createSitePages(db: Db) {
       );
     },
 
-    /** They are found anew next time. */
+    /** They are found again next time. */
     async forget(siteId: number): Promise<void> {
       await db.run('DELETE FROM site_pages WHERE site_id = ?', [siteId]);
     },

@@ -21,7 +21,7 @@ const FIXED: readonly LookedPage[] = [
 const COLLECTIONS = { post: 'posts', page: 'pages', archive: 'categories' } as const satisfies Partial<
   Record<PageKind, string>
 >;
-/** Found anew after this time. */
+/** Found again after this time. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 const LINK = /<a\b[^<>]{0,1000}?\bhref=["']([^"'<>]{1,500})["']/gi;
@@ -41,7 +41,7 @@ export async function pagesOfSite(ctx: Ctx, target: LoadedSite): Promise<LookedP
   return [...FIXED, ...found];
 }
 
-/** Pages that are gone are searched for anew next time. */
+/** Pages that are gone are searched for again next time. */
 export async function forgetGone(ctx: Ctx, { site }: LoadedSite, { second }: Baseline): Promise<void> {
   const pages = await ctx.store.sitePages.find(site.id, 0);
   const found = JSON.parse(pages ?? '[]') as LookedPage[];
