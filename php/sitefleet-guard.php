@@ -575,13 +575,19 @@ class Sitefleet_Guard {
 		return array( 'administrators' => $admins, 'roles' => array_map( fn( $role, $number ) => array( 'role' => (string) $role, 'users' => $number ), array_keys( $roles ), array_values( $roles ) ) );
 	}
 
+	/** Where such files are: what their names begin with => folder. Of the one above only wp-config.php counts. */
+	private function outer_folders(): array {
+		$root = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
+		return array( '' => $root, '../' => dirname( $root ), 'wp-content/' => $this->content, 'wp-content/mu-plugins/' => strtr( WPMU_PLUGIN_DIR, '\\', '/' ) );
+	}
+
 	/** Files that run or steer, directly in the folders of WordPress, of its contents and of its must-use plugins: name => path. */
 	private function outer_files(): array {
-		$root    = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
-		$above   = dirname( $root );
-		$folders = array( '' => $root, 'wp-content/' => $this->content, 'wp-content/mu-plugins/' => strtr( WPMU_PLUGIN_DIR, '\\', '/' ) );
+		$folders = $this->outer_folders();
+		$above   = $folders['../'];
+		unset( $folders['../'] );
 		// WordPress reads its configuration from the folder above if there is none in its own.
-		$found   = ! is_file( "$root/wp-config.php" ) && @is_file( "$above/wp-config.php" ) && ! @is_file( "$above/wp-settings.php" ) ? array( '../wp-config.php' => "$above/wp-config.php" ) : array();
+		$found = ! is_file( "{$folders['']}/wp-config.php" ) && @is_file( "$above/wp-config.php" ) && ! @is_file( "$above/wp-settings.php" ) ? array( '../wp-config.php' => "$above/wp-config.php" ) : array();
 		foreach ( $folders as $prefix => $folder ) {
 			foreach ( (array) @scandir( $folder ) as $name ) {
 				if ( preg_match( self::STEERS, (string) $name ) && is_file( "$folder/$name" ) ) $found[ $prefix . $name ] = "$folder/$name";
@@ -649,11 +655,8 @@ class Sitefleet_Guard {
 
 	/** A file that was not there is removed; one that was too large to keep, or is a link, is left. */
 	private function mend_file( string $name, array $kept ): bool {
-		$root = rtrim( strtr( ABSPATH, '\\', '/' ), '/' );
 		$path = $this->outer_files()[ $name ] ?? null;
-		if ( null === $path && isset( $kept[ $name ] ) ) {
-			$path = 0 !== strpos( $name, 'wp-content/' ) ? "$root/$name" : ( 0 === strpos( $name, 'wp-content/mu-plugins/' ) ? strtr( WPMU_PLUGIN_DIR, '\\', '/' ) . '/' . basename( $name ) : "$this->content/" . basename( $name ) );
-		}
+		if ( null === $path && isset( $kept[ $name ] ) ) $path = $this->outer_folders()[ preg_replace( '#[^/]+\z#', '', $name ) ] . '/' . basename( $name );
 		if ( null === $path || is_link( $path ) || realpath( $path ) === __FILE__ ) return false;
 		if ( ! array_key_exists( $name, $kept ) ) {
 			$done = @unlink( $path );

@@ -119,6 +119,7 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     for (const name of ['.htaccess', 'wp-config.php'])
       rewrite(name, name === '.htaccess' ? BYTES : readFileSync(file(name)));
     chmodSync(file('.htaccess'), 0o640);
+    site.write('mu-plugins/own.php', '<?php // own');
     const before = contents(site.core);
     const snapshot = await arm();
     expect(kept()).toHaveLength(1);
@@ -134,14 +135,15 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     rewrite('.htaccess', '# other\n');
     rewrite('new.php', '<?php');
     rewrite('other.php', '<?php');
-    rmSync(file('wp-config.php'));
-    // Without it WordPress does not start.
+    rmSync(file('xmlrpc.php'));
+    rmSync(join(site.content, 'mu-plugins/own.php'));
     rewrite('wp-config.php', "<?php require getenv('TEST_SITE') . '/config.php'; // more\n");
-    const files = ['.htaccess', 'new.php', 'wp-config.php'];
+    const files = ['.htaccess', 'new.php', 'wp-config.php', 'xmlrpc.php', 'wp-content/mu-plugins/own.php'];
     expect(await guard.mend(snapshot.id, { ...NOTHING, files })).toEqual({ ...NOTHING, files });
     expect(existsSync(file('other.php'))).toBe(true);
     rmSync(file('other.php'));
     expect(contents(site.core)).toEqual(before);
+    expect(readFileSync(join(site.content, 'mu-plugins/own.php'), 'utf8')).toBe('<?php // own');
     expect(statSync(file('.htaccess')).mode & 0o777).toBe(0o640);
     await guard.disarm(null);
     expect(kept()).toEqual([]);
