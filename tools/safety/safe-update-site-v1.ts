@@ -22,7 +22,10 @@ export default defineOperation({
       site_id_or_domain: siteRef(),
       types: updateTypes(),
       specific_items: slugs().default([]).describe('Exact slugs; empty = all.'),
-      on_suspect: z.enum(['keep', 'roll_back']).default('keep').describe('If pages look different, not broken.'),
+      on_suspect: z
+        .enum(['keep', 'roll_back'])
+        .default('keep')
+        .describe('If pages look different, or other files or data changed.'),
       least_protection: protection().default('reinstall').describe('Items with less are skipped.'),
       paths: bounded(z.array(token(300)).max(10))
         .default([])
