@@ -693,7 +693,7 @@ class Sitefleet_Guard {
 				$gone[ $hook ]         = true;
 			}
 		}
-		ksort( $now );
+		uksort( $now, 'strnatcasecmp' );
 		if ( $gone ) update_option( 'cron', $now );
 		return array_values( array_intersect( array_map( 'strval', array_keys( $gone ) ), array_column( self::events(), 'hook' ) ) );
 	}
