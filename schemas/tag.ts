@@ -4,7 +4,7 @@ import { once } from '../src/runtime/once.js';
 import { id, lineText, timestamp } from './common.js';
 import { z } from './zod.js';
 
-const tagColor = once(() => z.string().nullable().describe('#RRGGBB, or null when none was chosen.'));
+const tagColor = once(() => z.string().nullable().describe('#RRGGBB; null = none chosen.'));
 
 export const tagListItem = once(() =>
   z.object({
