@@ -61,7 +61,7 @@ export const ALERT_KINDS = {
   },
   'update.broke_site': { about: 'An update broke a site, and rolling back did not help.', facts: z.object(change) },
   'update.suspect': {
-    about: 'An update was kept, although the site looks different since.',
+    about: 'An update was kept, although the site may have a problem since.',
     facts: z.object(change),
   },
   'vulnerability.found': {

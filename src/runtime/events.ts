@@ -94,7 +94,7 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   /** A process left items of a safe update unfinished; the next process that takes them over settles them. */
   'update.interrupted': { run_id: string };
   'update.broke_site': ChangeFacts;
-  /** It was kept, although something about the site looks different since. */
+  /** It was kept, although something about the site is doubtful since. */
   'update.suspect': ChangeFacts;
   /** `previous_version`: the guard version before a renewal. */
   'site.guard_installed': { version: string; previous_version: string | null; login_allowed: boolean };

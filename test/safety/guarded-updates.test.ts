@@ -151,7 +151,7 @@ describe('an update after which the site looks different', () => {
     const brief = async () => (await app.call('get-fleet-brief')).needs_attention;
     expect(await brief()).toEqual([
       {
-        matter: 'looks different after an update, which was kept',
+        matter: 'may have a problem since an update, which was kept',
         count: 1,
         first: [expect.stringContaining(`${before} to 99.0`)],
         next: `svc-roll-back-v1 {"change_id":"${suspect.change_id}"}`,

@@ -501,7 +501,7 @@ export const en = {
     'site.unhealthy': 'the health score is low',
     'site.http_check_failed': 'unexpected response after an update',
     'update.broke_site': 'an update that broke a site',
-    'update.suspect': 'an update after which a site looks different',
+    'update.suspect': 'an update after which a site may have a problem',
     'vulnerability.found': 'a known vulnerability',
     'vulnerability.summary': 'known vulnerabilities',
   } as Record<string, string>,

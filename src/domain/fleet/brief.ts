@@ -189,7 +189,7 @@ const LINES: readonly Line[] = [
   },
   {
     name: 'suspect',
-    matter: 'looks different after an update, which was kept',
+    matter: 'may have a problem since an update, which was kept',
     next: ([change]) => `svc-roll-back-v1 ${JSON.stringify({ change_id: change?.id })}`,
     describe: changed,
   },
