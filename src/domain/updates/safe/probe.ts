@@ -34,7 +34,10 @@ const MAX_ASSETS = 20;
 export type Depth = 'quick' | 'full';
 
 export type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+/** How each page is visited; without one, how the child plugin is asked. */
+export type HowToVisit = (page?: LookedPage) => VisitOptions;
 const PATIENT: VisitOptions = { timeoutMs: PAGE_TIMEOUT_MS };
+const patiently: HowToVisit = () => PATIENT;
 
 /** The browser of a phone: themes and caches have other pages for it. */
 const PHONE =
@@ -53,41 +56,43 @@ export async function checkBefore(ctx: Ctx, target: LoadedSite, pages: readonly 
     if (isFailure(facts)) between.failures++;
   };
   const [first] = await Promise.all([
-    checkSite(ctx, target, all, PATIENT),
-    sample(ctx, target, { times: LOOKS_BEFORE, options: PATIENT, pages: () => [FRONT], count }),
+    checkSite(ctx, target, all, patiently),
+    sample(ctx, target, { times: LOOKS_BEFORE, how: patiently, pages: () => [FRONT], count }),
     pause,
   ]);
-  return { first, second: await checkSite(ctx, target, twice, PATIENT), between };
+  return { first, second: await checkSite(ctx, target, twice, patiently), between };
 }
 
 /** Requests of pages between two checks. */
 export interface Samples {
   times: number;
-  options: VisitOptions;
+  how: HowToVisit;
   /** Those of the next time. */
   pages: () => readonly LookedPage[];
   count: (page: LookedPage, facts: PageFacts) => void;
 }
 
 /** Looks at pages a few times, spread over the wait for the next check: some fail only now and then. */
-export async function sample(ctx: Ctx, target: LoadedSite, { times, options, pages, count }: Samples): Promise<void> {
+export async function sample(ctx: Ctx, target: LoadedSite, { times, how, pages, count }: Samples): Promise<void> {
   for (let time = 0; time < times; time++) {
     await ctx.clock.sleep(SAMPLE_MS, ctx.signal);
-    for (const page of pages()) count(page, await visit(ctx, target, page, options));
+    for (const page of pages()) count(page, await visit(ctx, target, page, how(page)));
   }
 }
 
 /** What is wrong with a site, regardless of its earlier state. A second check decides. */
 export async function ailments(ctx: Ctx, target: LoadedSite): Promise<Finding[]> {
-  const found = problemsOf(await checkSite(ctx, target, pagesOf('full', []), PATIENT));
+  const found = problemsOf(await checkSite(ctx, target, pagesOf('full', []), patiently));
   if (found.length === 0) return [];
   await ctx.clock.sleep(PAUSE_MS, ctx.signal);
-  return problemsOf(await checkSite(ctx, target, pagesOf('full', []), PATIENT));
+  return problemsOf(await checkSite(ctx, target, pagesOf('full', []), patiently));
 }
 
 /** What is wrong with a site in one look of ours; with `tasks`, its scheduled tasks are run as well. */
 export async function lookOnce(ctx: Ctx, target: LoadedSite, guard: SiteGuard, tasks: boolean): Promise<Finding[]> {
-  const found = problemsOf(await checkSite(ctx, target, pagesOf('full', []), { ...PATIENT, headers: guard.look() }));
+  const found = problemsOf(
+    await checkSite(ctx, target, pagesOf('full', []), () => ({ ...PATIENT, headers: guard.look() })),
+  );
   if (tasks) await runTasks(ctx, target, guard);
   return found;
 }
@@ -102,11 +107,11 @@ async function checkSite(
   ctx: Ctx,
   target: LoadedSite,
   wanted: readonly LookedPage[],
-  options: VisitOptions,
+  how: HowToVisit,
 ): Promise<SiteCheck> {
   const [pages, child] = await Promise.all([
-    Promise.all(wanted.map(async (page) => [keyOf(page), await visit(ctx, target, page, options)] as const)),
-    childAnswers(ctx, target, options),
+    Promise.all(wanted.map(async (page) => [keyOf(page), await visit(ctx, target, page, how(page))] as const)),
+    childAnswers(ctx, target, how()),
   ]);
   return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
 }
@@ -133,7 +138,7 @@ export async function checkAgain(
   depth: Depth,
   pages: readonly LookedPage[],
 ): Promise<Comparison> {
-  const now = await checkSite(ctx, target, pagesOf(depth, pages), optionsAfter(before, guard));
+  const now = await checkSite(ctx, target, pagesOf(depth, pages), visitsAfter(before, guard));
   const findings = compare(before, now, pages);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   const away = isAway(before, now, findings);
@@ -147,11 +152,15 @@ export async function checkAgain(
   };
 }
 
-/** How pages are visited after an update: they may take some time longer than before. */
-export function optionsAfter(before: Baseline, guard: SiteGuard | null): VisitOptions {
-  const times = Object.values(before.second.pages).map(({ ms }) => ms);
-  const timeoutMs = times.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + Math.max(...times), PAGE_TIMEOUT_MS);
-  return { timeoutMs, headers: guard?.look() };
+/** How pages are visited after an update: each may take some time longer than before. */
+export function visitsAfter({ first, second }: Baseline, guard: SiteGuard | null): HowToVisit {
+  const headers = guard?.look();
+  const all = Object.values(second.pages).map(({ ms }) => ms);
+  return (page) => {
+    const own = page === undefined ? [] : [first, second].flatMap(({ pages }) => pages[keyOf(page)]?.ms ?? []);
+    const longest = Math.max(...(own.length > 0 ? own : all), 0);
+    return { timeoutMs: all.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + longest, PAGE_TIMEOUT_MS), headers };
+  };
 }
 
 function isAway(before: Baseline, now: SiteCheck, findings: readonly Finding[]): boolean {

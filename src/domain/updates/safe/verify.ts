@@ -14,7 +14,7 @@ import type { Finding } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
 import { FRONT, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
-import { type Comparison, checkAgain, type Depth, optionsAfter, pagesOf, runTasks, sample } from './probe.js';
+import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
 
 export interface Verification {
@@ -145,9 +145,9 @@ async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates)
   const pause = run.ctx.clock.sleep(ms, run.ctx.signal);
   const times = samples(run, depth) ? (ms > SAMPLES_MS ? MOST_SAMPLES : FEW_SAMPLES) : 0;
   const pages = () => [FRONT, ...rates.failing().filter(({ kind }) => kind !== 'front')].slice(0, MOST_SAMPLED);
-  const options = optionsAfter(run.facts.before, run.guard);
+  const how = visitsAfter(run.facts.before, run.guard);
   const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
-  await Promise.all([sample(run.ctx, run.target, { times, options, pages, count }), pause]);
+  await Promise.all([sample(run.ctx, run.target, { times, how, pages, count }), pause]);
 }
 
 /** @param again pages that stand for others are looked at only where an earlier check has found something */
@@ -180,10 +180,10 @@ async function isSteady(run: SafeRun): Promise<boolean> {
   const { unsteady: pages = [] } = run;
   if (pages.length === 0) return true;
   const rates = new FailureRates(run.facts.before);
-  const options = optionsAfter(run.facts.before, run.guard);
+  const how = visitsAfter(run.facts.before, run.guard);
   const count = (page: LookedPage, facts: PageFacts) => rates.note(page, facts);
   const asked = pages.slice(0, MOST_SAMPLED);
-  await sample(run.ctx, run.target, { times: STEADY_SAMPLES, options, pages: () => asked, count });
+  await sample(run.ctx, run.target, { times: STEADY_SAMPLES, how, pages: () => asked, count });
   return rates.failing().length === 0;
 }
 
