@@ -62,6 +62,10 @@ orchards, and about autumn mornings when the fruit is picked, sorted, washed, pr
 
 const FATAL = 'removed_function();';
 
+/** HTML needs no end tags of the page itself. Only for Sitefleet: whether a site is well is told by its end tag. */
+const OPEN_ENDED =
+  "if ( isset( $_GET['sitefleet'] ) ) $page = str_replace( array( '<body>', '</body>', '</html>', '</p>' ), array( '<body><div><main>', '', '', '</p></main></div>' ), $page );";
+
 export const BAD: readonly Kind[] = [
   { name: 'hangs for half a minute', code: on('init', 'sleep( 30 );'), slow: 30 },
   { name: 'is slow by 10 s', code: on('template_redirect', 'sleep( 10 );'), slow: 25 },
@@ -162,6 +166,42 @@ export const BAD: readonly Kind[] = [
     code: on('init', "array_map( 'k2_typed', array( 'x' ) );"),
     others: { called: 'function k2_typed( int $n ) { return $n; }' },
   },
+  // Seen only by the text and the structure, or on other pages than the front page.
+  {
+    name: 'blank page of a theme without end tags',
+    old: page(`${OPEN_ENDED} return $page;`),
+    code: page(`${OPEN_ENDED} return is_home() ? '<!doctype html><title>Shop of the tests</title>' : $page;`),
+  },
+  {
+    name: 'page cut off, of a theme without end tags',
+    old: page(`${OPEN_ENDED} return $page;`),
+    code: page(`${OPEN_ENDED} return is_home() ? strstr( $page, 'cherries', true ) : $page;`),
+  },
+  {
+    name: 'deprecations before every page',
+    code: "ini_set( 'display_errors', '1' ); error_reporting( E_ALL ); trigger_error( 'old', E_USER_DEPRECATED );",
+  },
+  {
+    name: 'warnings in the head',
+    code: on('wp_head', "ini_set( 'display_errors', '1' ); trigger_error( 'beware', E_USER_WARNING );"),
+  },
+  { name: 'fatal on every post, which nobody named', code: on('template_redirect', `if ( is_single() ) { ${FATAL} }`) },
+  { name: 'fatal on every page, which nobody named', code: on('template_redirect', `if ( is_page() ) { ${FATAL} }`) },
+  { name: 'fatal in archives', code: on('template_redirect', `if ( is_category() ) { ${FATAL} }`) },
+  { name: 'fatal in the search', code: on('template_redirect', `if ( is_search() ) { ${FATAL} }`) },
+  { name: 'fatal where nothing is found', code: on('template_redirect', `if ( is_404() ) { ${FATAL} }`) },
+  { name: 'fatal in the feed', code: on('rss2_head', FATAL) },
+  { name: 'fatal in the REST interface', code: on('rest_api_init', FATAL) },
+  { name: 'words before all data of REST', code: on('rest_api_init', "echo 'debug';") },
+  { name: 'fatal on phones', code: on('template_redirect', `if ( wp_is_mobile() ) { ${FATAL} }`) },
+  { name: 'keeps search engines away', code: "add_filter( 'wp_robots', 'wp_robots_no_robots' );" },
+  {
+    name: 'one request in three fails',
+    code: on(
+      'template_redirect',
+      "$n = (int) get_option( 'nth' ) + 1; update_option( 'nth', $n ); if ( $n % 3 === 0 ) wp_die( 'No', 500 );",
+    ),
+  },
   { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
   {
     name: 'fatal in a task that runs meanwhile',
@@ -231,6 +271,45 @@ export const GOOD: readonly Kind[] = [
     code: on('init', "if ( ! get_option( 'once' ) ) { update_option( 'once', 1 ); status_header( 503 ); exit; }"),
   },
   { name: 'title changed on purpose', code: page("return str_replace( 'Shop of the tests', 'Orchard', $page );") },
+  {
+    name: 'moves its data for 12 s and says so',
+    code: on(
+      'template_redirect',
+      "add_option( 'moving', time() ); if ( time() < get_option( 'moving' ) + 12 ) { header( 'Retry-After: 60' ); wp_die( 'Moving', 503 ); }",
+    ),
+  },
+  {
+    name: 'sends visitors to their language',
+    code: on(
+      'template_redirect',
+      "if ( is_home() && isset( $_GET['sitefleet'] ) && ! isset( $_GET['lang'] ) ) { wp_redirect( home_url( '/?lang=en' ) ); exit; }",
+    ),
+  },
+  {
+    name: 'moves the login page',
+    code: on('login_init', "if ( ! isset( $_GET['door'] ) ) { status_header( 404 ); exit; }"),
+  },
+  {
+    name: 'shows a cookie banner',
+    code: on(
+      'wp_footer',
+      'echo \'<div class="cookies"><p>We use cookies.</p><a href="https://cookies.example/">More</a></div><script src="https://cookies.example/b.js"></script>\';',
+    ),
+  },
+  {
+    name: 'shows a welcome page once',
+    code: on(
+      'init',
+      "if ( ! wp_doing_ajax() && add_option( 'welcomed', 1 ) ) { wp_redirect( home_url( '/sample-page/' ) ); exit; }",
+    ),
+  },
+  {
+    name: 'switches itself off and on again',
+    code: on(
+      'init',
+      "if ( add_option( 'again', 1 ) ) { require_once ABSPATH . 'wp-admin/includes/plugin.php'; deactivate_plugins( plugin_basename( __FILE__ ) ); activate_plugin( plugin_basename( __FILE__ ) ); }",
+    ),
+  },
   { name: 'behind a page cache', others: { cache: pageCache() }, code: on('wp_footer', "echo 'two';") },
   {
     name: 'page is never the same',

@@ -45,7 +45,7 @@ export interface Finding {
 /** A text that lost this share of its words is suspicious. */
 const LOST = 0.5;
 /** Shares that are left of a page that is broken: of its words, its elements, and the words of one that was cut off. */
-const NEARLY_NONE = 0.1;
+const NEARLY_NONE = 0.2;
 const FEW = 0.25;
 const MOST = 0.8;
 
