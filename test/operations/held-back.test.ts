@@ -106,6 +106,9 @@ describe('a version that is held back', () => {
     expect((await app.call('list-updates', { slug: shared[0] })).total).toBe(0);
     const brief = await app.call('get-fleet-brief');
     expect(brief.updates_on_offer.plugins).toBe(2);
+    // The second site has nothing else: a run would not affect it.
+    const preview = await app.call('run-updates', { dry_run: true });
+    expect(preview.would_affect).toMatchObject({ sites: 2, plugins: 2, total: 2 });
     expect(await app.cell('SELECT n FROM update_count WHERE type = 1')).toBe(2);
     expect(await app.cell('SELECT n FROM offering_site_count')).toBe(2);
     const found = await app.call('search-fleet', { has_update: ['plugins'], fields: ['id'] });

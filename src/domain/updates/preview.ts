@@ -47,6 +47,8 @@ export async function previewUpdates(
     (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
   );
   const offers = found.filter(({ quarantined }) => quarantined !== 1);
+  const refusing = new Set(found.map(({ site_id }) => site_id));
+  for (const { site_id } of offers) refusing.delete(site_id);
   const nowhere = await notOffered(ctx, selection.sites, types, [...wanted]);
   const quarantined = await quarantinedErrors(
     ctx,
@@ -56,8 +58,8 @@ export async function previewUpdates(
   return {
     dry_run: true as const,
     queued: false,
-    // `sites` counts those that the call covers, with or without updates.
-    would_affect: { sites: usable.length, ...summaryOf(countsOf(offers)) },
+    // `sites` counts those that the call covers, with or without updates, but none that only has quarantined ones.
+    would_affect: { sites: usable.length - refusing.size, ...summaryOf(countsOf(offers)) },
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: [...all, ...quarantined.slice(0, LISTED)],
     total_errors: all.length + quarantined.length,
