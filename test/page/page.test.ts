@@ -185,6 +185,10 @@ describe('the page', needs('chromium'), () => {
     await served.running(page.getByText('is restored, and the site works').waitFor());
     const { versions } = await app.call('list-quarantined-versions');
     expect(versions).toMatchObject([{ version: '8.1', scope: 'fleet', scope_by: expect.any(String) }]);
+    // A run for the whole fleet would tell of it.
+    await app.call('lift-quarantine', { type: 'plugin', slug: versions[0].slug, version: '8.1' });
+    for (const plugin of app.fleet.site(1).state.plugins) plugin.update = null;
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
     await page.context().close();
   });
 
