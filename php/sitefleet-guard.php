@@ -705,11 +705,12 @@ class Sitefleet_Guard {
 
 	/** Counts mails that an armed item sends. A site that sends many of its own has a right to. */
 	private function count_mails(): void {
+		$armed = $this->armed();
 		add_filter(
 			'wp_mail',
-			function ( $mail ) {
+			function ( $mail ) use ( $armed ) {
 				$files = array_column( debug_backtrace( DEBUG_BACKTRACE_IGNORE_ARGS, 100 ), 'file' );
-				$this->quietly( fn() => $this->mails += (int) ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ) ) ) );
+				$this->quietly( fn() => $this->mails += (int) ( null !== $this->culprit( array( 'file' => '', 'frames' => $files ), $armed ) ) );
 				return $mail;
 			},
 			PHP_INT_MIN
