@@ -1,8 +1,8 @@
 /** Every answer to an update says what was looked at afterwards, as whom, and what was not, on every way in. */
 
 import { beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../support/harness.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
+import { callRest, callTool } from './callers.js';
 import { ordinary, running } from './safety-app.js';
 
 const OUTSIDE = '; tables, settings, administrators, scheduled events and other files too';
@@ -35,20 +35,8 @@ async function offer(version: string): Promise<void> {
   await tool('sync-sites', {});
 }
 
-async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
-  const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));
-  expect(isError ?? false).toBe(false);
-  return structuredContent as Answer;
-}
-
-async function rest(method: string, path: string, body?: unknown): Promise<Answer> {
-  const answer = fetch(mcp.url.replace(/\/mcp$/, `/v2${path}`), {
-    method,
-    headers: { authorization: mcp.all, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await running(mcp.app, answer)).json();
-}
+const tool = (name: string, args: Record<string, unknown>) => callTool(mcp, client, name, args);
+const rest = (method: string, path: string, body?: unknown) => callRest(mcp, method, path, body);
 
 it('the operations for many sites and for one', async () => {
   await offer('2.0');

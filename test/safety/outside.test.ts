@@ -4,9 +4,9 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Harm } from '../../src/demo/faults.js';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { putGuard } from '../../src/demo/guard/state.js';
-import type { Answer } from '../support/harness.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
-import { ordinary, running } from './safety-app.js';
+import { callRest, callTool } from './callers.js';
+import { ordinary } from './safety-app.js';
 
 const SLUG = 'shop/shop.php';
 const OUTSIDE = expect.stringContaining('changes besides the files of the update');
@@ -45,20 +45,8 @@ async function offer(version: string, harm?: Harm): Promise<void> {
   await tool('sync-sites', {});
 }
 
-async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
-  const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));
-  expect(isError ?? false).toBe(false);
-  return structuredContent as Answer;
-}
-
-async function rest(method: string, path: string, body?: unknown): Promise<Answer> {
-  const answer = fetch(mcp.url.replace(/\/mcp$/, `/v2${path}`), {
-    method,
-    headers: { authorization: mcp.all, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  return (await running(mcp.app, answer)).json();
-}
+const tool = (name: string, args: Record<string, unknown>) => callTool(mcp, client, name, args);
+const rest = (method: string, path: string, body?: unknown) => callRest(mcp, method, path, body);
 
 const one = { site_id_or_domain: 1 };
 

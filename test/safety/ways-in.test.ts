@@ -1,9 +1,9 @@
 /** An update that breaks its site, over MCP and REST as their clients see it. */
 
 import { beforeAll, expect, it } from 'vitest';
-import type { Answer } from '../support/harness.js';
 import { connect, type Driver, type McpApp, mcpApp, WAYS } from '../support/mcp-clients.js';
-import { ordinary, running } from './safety-app.js';
+import { callRest, callTool } from './callers.js';
+import { ordinary } from './safety-app.js';
 
 let mcp: McpApp;
 let client: Driver;
@@ -23,21 +23,8 @@ beforeAll(async () => {
   client = await connect(WAYS[0] as (typeof WAYS)[number], mcp.target);
 });
 
-async function tool(name: string, args: Record<string, unknown>): Promise<Answer> {
-  const { structuredContent, isError } = await running(mcp.app, client.call(`svc-${name}-v1`, args));
-  expect(isError ?? false).toBe(false);
-  return structuredContent as Answer;
-}
-
-async function rest(method: string, path: string, body?: unknown): Promise<Answer> {
-  const answer = fetch(mcp.url.replace(/\/mcp$/, `/v2${path}`), {
-    method,
-    headers: { authorization: mcp.all, 'content-type': 'application/json' },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const response = await running(mcp.app, answer);
-  return { status: response.status, ...((await response.json()) as object) };
-}
+const tool = (name: string, args: Record<string, unknown>) => callTool(mcp, client, name, args);
+const rest = (method: string, path: string, body?: unknown) => callRest(mcp, method, path, body);
 
 it('by an assistant: install, update, read why it was undone', async () => {
   await tool('sync-sites', { site_ids_or_domains: [1, 2] });
