@@ -185,7 +185,8 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts): string |
 }
 
 function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts): { had: number; kept: number } {
-  const then = new Set(first.words.filter((word) => second.words.includes(word)));
+  const later = new Set(second.words);
+  const then = new Set(first.words.filter((word) => later.has(word)));
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
 }
 
