@@ -50,11 +50,6 @@ export function switchedOff({ protection, slug, error }: SafeItem): Verification
   return verificationOf([{ severity: 'broken', path: null, what: error.message }]);
 }
 
-/** After one item that broke the site. */
-export function finishBroken(run: SafeRun, item: SafeItem, verification: Verification): Promise<Finished> {
-  return rollBackBroken(run, item, verification, 'quick');
-}
-
 /**
  * After one item on a site whose pages work: null if what it has changed besides its own files is no harm, and the item
  * stays open for the final check.

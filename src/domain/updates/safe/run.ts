@@ -23,11 +23,11 @@ import {
   type Finished,
   failure,
   finishAll,
-  finishBroken,
   finishFailed,
   finishHarmful,
   joined,
   NOTHING,
+  rollBackBroken,
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
@@ -160,7 +160,9 @@ async function updateOne(run: SafeRun, step: Step): Promise<Finished | null> {
     if (finished !== null) return finished;
   }
   const seen = switchedOff(item) ?? early ?? (await verifyQuickly(run, item));
-  return isBad(seen) ? finishBroken(run, item, seen) : finishHarmful(run, item, await lookOutside(run, item));
+  return isBad(seen)
+    ? rollBackBroken(run, item, seen, 'quick')
+    : finishHarmful(run, item, await lookOutside(run, item));
 }
 
 /** @returns `early`: what the site looked like once it had answered; null if it did not, or has no guard */
