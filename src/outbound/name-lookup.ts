@@ -11,6 +11,9 @@ export interface ResolvedAddress {
   family: 4 | 6;
 }
 
+/** Resolves a name to addresses; rejects if there are none. The system's resolver by default, another in tests. */
+export type Lookup = (host: string) => Promise<readonly ResolvedAddress[]>;
+
 /** What the name servers say of a name. `silent`: to one of two questions nothing, not even that there is no such address. */
 export interface NameAnswer {
   found: readonly ResolvedAddress[];

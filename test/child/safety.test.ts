@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { type Lookup, Resolver, systemLookup } from '../../src/outbound/child/wire/resolve.js';
+import { Resolver, systemLookup } from '../../src/outbound/child/wire/resolve.js';
 import { hostOf, siteUrl } from '../../src/outbound/child/wire/site-url.js';
+import type { Lookup } from '../../src/outbound/name-lookup.js';
 import { isPublicAddress } from '../../src/outbound/public-address.js';
 
 describe('addresses', () => {

@@ -3,10 +3,10 @@
 import { Agent, type ClientRequestArgs } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import type { ResolvedAddress } from '../name-lookup.js';
+import type { Lookup, ResolvedAddress } from '../name-lookup.js';
 import { dial } from '../probe/dial.js';
 import { StepFailure } from '../probe/failure.js';
-import { type Lookup, Names } from '../probe/names.js';
+import { Names } from '../probe/names.js';
 import type { PrivateReach } from '../public-address.js';
 
 export interface OutletParts {

@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from '../../runtime/clock.js';
 import { type SharedLimits, UNSHARED } from '../../runtime/cluster/limits.js';
+import type { Lookup } from '../name-lookup.js';
 import type { PrivateReach } from '../public-address.js';
 import { LatencyBook } from './pacing/latency.js';
 import { type CallKind, type PaceLimits, Pacer } from './pacing/pacer.js';
@@ -10,12 +11,12 @@ import { createCalls } from './protocol/calls.js';
 import { ChildClient, type ChildClientSettings } from './protocol/client.js';
 import { Sessions } from './protocol/sessions.js';
 import { UnfinishedChanges } from './protocol/unfinished-changes.js';
-import { type Lookup, Resolver } from './wire/resolve.js';
+import { Resolver } from './wire/resolve.js';
 import { Signer } from './wire/sign.js';
 import { Transport } from './wire/transport.js';
 
+export type { Lookup } from '../name-lookup.js';
 export type { CallFacts } from './protocol/call.js';
-export type { Lookup } from './wire/resolve.js';
 
 /** All times in milliseconds. */
 export interface ChildSitesOptions extends PaceLimits {

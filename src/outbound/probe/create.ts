@@ -1,10 +1,11 @@
 import { createSecureContext } from 'node:tls';
 import { parse } from 'tldts';
 import { withEitherSignal } from '../../runtime/abort-signals.js';
+import type { Lookup } from '../name-lookup.js';
 import type { PrivateReach } from '../public-address.js';
 import { probeCertificate } from './certificate.js';
 import { probeHttp } from './http.js';
-import { type Lookup, Names } from './names.js';
+import { Names } from './names.js';
 import type { DomainAnswer, Probe } from './probe.js';
 import { Rdap } from './rdap.js';
 import { RegistryPace } from './registry-pace.js';

@@ -1,11 +1,8 @@
 import { isIP } from 'node:net';
 import { Slots } from '../../runtime/slots.js';
-import { nameServers, operatingSystem, type ResolvedAddress } from '../name-lookup.js';
+import { type Lookup, nameServers, operatingSystem, type ResolvedAddress } from '../name-lookup.js';
 import { mayReach, type PrivateReach } from '../public-address.js';
 import { StepFailure } from './failure.js';
-
-/** Resolves a name to addresses. The system's resolver by default, another in tests. */
-export type Lookup = (host: string) => Promise<readonly ResolvedAddress[]>;
 
 /** Resolves names to the addresses that may be contacted. Every socket of the probe goes to one of them. */
 export class Names {

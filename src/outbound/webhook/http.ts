@@ -2,8 +2,9 @@
 
 import { Webhook } from 'standardwebhooks';
 import { type Agent, request } from 'undici';
+import type { Lookup } from '../name-lookup.js';
 import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
-import { type Lookup, Names } from '../probe/names.js';
+import { Names } from '../probe/names.js';
 import type { PrivateReach } from '../public-address.js';
 import { type OutgoingPost, PostFailure, type WebhookSender } from './sender.js';
 

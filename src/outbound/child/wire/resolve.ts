@@ -1,13 +1,10 @@
 import { isIP } from 'node:net';
 import { dropOldest } from '../../../runtime/drop-oldest.js';
 import { Slots } from '../../../runtime/slots.js';
-import { type NameAnswer, nameServers, operatingSystem, type ResolvedAddress } from '../../name-lookup.js';
+import { type Lookup, type NameAnswer, nameServers, operatingSystem, type ResolvedAddress } from '../../name-lookup.js';
 import { mayReach, type PrivateReach } from '../../public-address.js';
 import { ChildFailure } from '../failure.js';
 import { blockedAddress } from './site-url.js';
-
-/** Resolves a name to addresses; rejects if there are none. The system's resolver by default, another in tests. */
-export type Lookup = (hostname: string) => Promise<readonly ResolvedAddress[]>;
 
 const FRESH_MS = 30_000;
 const FAILED_MS = 5_000;
