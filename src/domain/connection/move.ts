@@ -4,7 +4,7 @@ import { ChildFailure, type Snapshot } from '../../outbound/child/port.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 import { loadSite, requireConnection, requireContactable } from '../sites/load.js';
-import { ownAddress, type StoredUrl, storedUrl } from '../sites/urls.js';
+import { bareHost, ownAddress, type StoredUrl, storedUrl } from '../sites/urls.js';
 import { otherRecords } from './other-records.js';
 import { askSnapshot } from './sync.js';
 
@@ -35,7 +35,10 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   const connection = requireConnection(target);
   const given = Object.fromEntries(Object.entries(reach).filter(([, value]) => value !== undefined));
   // The stored login was given for the old server: another one gets only what is sent along.
-  const kept = hostOf(to.url) === hostOf(connection.url) ? {} : { http_user: null, http_pass: null };
+  const kept =
+    bareHost(new URL(to.url).host) === bareHost(new URL(connection.url).host)
+      ? {}
+      : { http_user: null, http_pass: null };
   try {
     const there = { ...connection, ...kept, ...given, url: to.url, door: undefined };
     const snapshot = await askSnapshot(ctx, there, target.site.changes_after);
@@ -47,11 +50,6 @@ export async function verifyMove(ctx: Ctx, siteId: number, text: string, reach: 
   } catch (error) {
     throw moveError(error, siteId, to.url);
   }
-}
-
-/** Name and port of a server, with or without `www.`. */
-function hostOf(url: string): string {
-  return new URL(url).host.replace(/^www\./, '');
 }
 
 /** Otherwise each sync would restore the spelling that the site itself uses. */

@@ -89,7 +89,8 @@ export function shownHost(url: string): string {
   return withRealDomains(hostOf(url));
 }
 
-function bareHost(host: string): string {
+/** A host, with or without its port, without `www.`. */
+export function bareHost(host: string): string {
   return host.startsWith('www.') ? host.slice(4) : host;
 }
 

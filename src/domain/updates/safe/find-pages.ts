@@ -3,9 +3,10 @@
 import { parseUrl } from '../../../../schemas/url.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
+import { bareHost } from '../../sites/urls.js';
 import type { Baseline } from './compare-health.js';
 import { keyOf, type LookedPage, type PageKind } from './looked-pages.js';
-import { bareHost, shownMarkup } from './page-markup.js';
+import { shownMarkup } from './page-markup.js';
 
 /** Of every WordPress. None changes anything. */
 const FIXED: readonly LookedPage[] = [

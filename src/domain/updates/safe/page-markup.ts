@@ -1,5 +1,7 @@
 /** What the markup of a page says: its structure, whom it links to, and what it tells search engines. Pure. */
 
+import { bareHost } from '../../sites/urls.js';
+
 export interface PageMarkup {
   /** Number of elements that give a page its structure, by name. */
   structure: Record<string, number>;
@@ -82,9 +84,4 @@ function absolute(address: string | undefined, siteUrl: string): URL | null {
   } catch {
     return null;
   }
-}
-
-/** Without `www.`. */
-export function bareHost(hostname: string): string {
-  return hostname.replace(/^www\./, '');
 }

@@ -6,11 +6,11 @@ import { type CallOptions, ChildFailure } from '../../../outbound/child/port.js'
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
+import { bareHost } from '../../sites/urls.js';
 import { type Baseline, compare, type Finding, newAssets, problemsOf, type SiteCheck } from './compare-health.js';
 import { isFailure } from './failure-rates.js';
 import { FRONT, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
-import { bareHost } from './page-markup.js';
 
 const PAUSE_MS = 3_000;
 /** Between two requests of a page that may fail now and then, and how many there are before. */
