@@ -60,7 +60,7 @@ export interface GuardState {
   faults: RecordedFault[];
   /** Running updates; guards before 1.1.0 do not report them. */
   updating: { kind: ItemKind; slug: string; since: number }[];
-  /** What versions have changed besides their own files, and nobody has restored. */
+  /** Changes that versions made outside their own files and that have not been restored. */
   harms: Set<Harm>;
   /** Executed actions, in order. */
   actions: string[];

@@ -204,7 +204,7 @@ async function checkedTarget(ctx: Ctx, type: RecipientType, target: AlertTarget)
   return { ...target, url: url.href };
 }
 
-/** A stored token is sent to the server it was entered for, and to no other: nobody reads it by a change of the URL. */
+/** A stored token is only sent to the server it was entered for. Otherwise changing the URL would reveal it. */
 function requireTokenFor({ url }: AlertTarget, before: AlertTarget | undefined, { token }: RecipientChange): void {
   if (before?.token === undefined || token !== undefined) return;
   const { origin } = new URL(before.url);

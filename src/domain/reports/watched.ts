@@ -31,7 +31,7 @@ export async function watchedSince(
 }
 
 /**
- * The findings without zeros, states and lists that nobody saw in the range. What is on record from before, such as the
+ * The findings without values that were not observed in the range. What is on record from before, such as the
  * site's own log, stays.
  */
 export function asFarAsKnown(findings: Findings, question: ReportRequest, since: number | null): Findings {

@@ -1,4 +1,4 @@
-/** How sites were looked at after their updates: which pages, as whom, and what nobody looked at. */
+/** What an answer says about the checks after updates: which pages were visited, as whom, and what was not checked. */
 
 import type { aboutUpdates } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';

@@ -22,7 +22,7 @@ const FIXED: readonly LookedPage[] = [
 const COLLECTIONS = { post: 'posts', page: 'pages', archive: 'categories' } as const satisfies Partial<
   Record<PageKind, string>
 >;
-/** Searched for once more after this time. */
+/** How long found pages are used before they are searched for again. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 const TIMEOUT_MS = 10_000;
 const LINK = /<a\b[^<>]{0,1000}?\bhref=["']([^"'<>]{1,500})["']/gi;
