@@ -116,6 +116,21 @@ describe('GET /fleet/sites', () => {
     expect((await answer()).rows.map(([, known]: [number, unknown]) => known)).toEqual([null, null, null, null]);
   });
 
+  it('finds sites without a guard, and says where that is unknown', async () => {
+    const add = (site: number, present: number) =>
+      app.db.run('INSERT INTO site_guard (site_id, present, looked_at) VALUES (?, ?, 1)', [site, present]);
+    await add(1, 1);
+    await add(2, 0);
+    await add(3, 2);
+    const found = async (guarded: number) => {
+      const { rows, unknown } = (await app.rest(`GET /fleet/sites?columns=id&orderby=url&guarded=${guarded}`)).body;
+      return [rows.flat(), unknown];
+    };
+    expect(await found(1)).toEqual([[1], 1]);
+    expect(await found(0)).toEqual([[2, 3], 1]);
+    await app.db.run('DELETE FROM site_guard');
+  });
+
   it('refuses an unknown filter by name', async () => {
     const { status, body } = await app.rest('GET /fleet/sites?stat=connected');
     expect(status).toBe(400);
@@ -152,6 +167,13 @@ describe('GET /fleet/attention', () => {
       old_version: '1',
       seen: ['a broke.'],
     });
+    // Of one site, the same.
+    const of = async (id: number) => (await app.rest(`GET /sites/${id}/attention`)).body.data.matters;
+    expect(await of(3)).toMatchObject([
+      { matter: 'broken_update', count: 2, cases: [{ change_id: 'a' }, { change_id: 'b' }] },
+    ]);
+    expect(await of(2)).toMatchObject([{ matter: 'disconnected', cases: [{ site_id: 2 }] }]);
+    expect(await of(1)).toEqual([]);
     expect(data.not_known.vulnerabilities).toBeNull();
     expect(data.vulnerability_note).toMatch(/nothing is known/);
     expect(data.updates).toEqual({ major: 4, minor: 0, patch: 0, unknown: 0 });

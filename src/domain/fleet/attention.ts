@@ -3,12 +3,12 @@
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
-import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
+import type { HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
 import type { Evidence } from '../updates/safe/safe-run.js';
 import { feedState } from '../vulnerabilities/state.js';
-import { briefData, siteCounts } from './brief.js';
+import { briefData, siteCounts, siteData } from './brief.js';
 
 const DAY_MS = 86_400_000;
 
@@ -42,15 +42,18 @@ const caseOf = (row: Stored, at: unknown) => ({
 const NO_SITE = { site_id: null, site_name: null, site_url: null, at: null };
 const outage = (row: Stored) => ({
   ...caseOf(row, row.started_at),
+  incident_id: typeof row.incident_id === 'number' ? row.incident_id : null,
   acknowledged_at: timeOf(row.acknowledged_at),
   http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
 });
 
-function ofBrief({ matters }: BriefData): Found {
-  const matter = ({ count, first }: Matter, describe: (row: Stored) => object) => ({
-    count,
-    cases: first.map(describe),
-  });
+const matter = ({ count, first }: Matter, describe: (row: Stored) => object) => ({
+  count,
+  cases: first.map(describe),
+});
+
+/** Whether sites work. */
+function ofState(matters: Pick<BriefData['matters'], 'after_update' | 'down' | 'disconnected' | 'unreachable'>): Found {
   return {
     down_after_update: matter(matters.after_update, (row) => ({
       ...outage(row),
@@ -62,6 +65,12 @@ function ofBrief({ matters }: BriefData): Found {
       ...caseOf(row, row.checked_at),
       http_status: typeof row.http_status === 'number' ? row.http_status : null,
     })),
+  };
+}
+
+function ofBrief({ matters }: BriefData): Found {
+  return {
+    ...ofState(matters),
     certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
     vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({
@@ -97,6 +106,29 @@ function changeCase(row: HarmfulRow, say: (evidence: Evidence) => string[]) {
   };
 }
 
+function harm({ count, first }: { count: number; first: HarmfulRow[] }, say: (evidence: Evidence) => string[]) {
+  return { count, cases: first.map((row) => changeCase(row, say)) };
+}
+
+/** What there is, worst first. */
+const listed = (found: Found) =>
+  ATTENTION.flatMap((matter) => {
+    const one = found[matter];
+    return one === undefined || one.count === 0 ? [] : [{ matter, ...one }];
+  });
+
+/** What is wrong with one site: whether it works, and updates that harmed it or may have. */
+export async function siteAttention(ctx: Ctx, site: number) {
+  const now = ctx.clock.now();
+  const { matters, harm: harms } = await siteData(ctx, now, site);
+  const found: Found = {
+    ...ofState(matters),
+    broken_update: harm(harms.broken, ({ seen }) => seen),
+    suspect_update: harm(harms.suspect, ({ suspect }) => suspect),
+  };
+  return { as_of: isoTime(now), matters: listed(found) };
+}
+
 /** Counts of the fleet, matters that need attention with their first cases, and what was done in the last day. */
 export async function fleetAttention(ctx: Ctx, cases: number) {
   const now = ctx.clock.now();
@@ -106,25 +138,18 @@ export async function fleetAttention(ctx: Ctx, cases: number) {
     store.fleetOffers.levels(actor.denied_sites),
     feedState(ctx),
   ]);
-  const harm = (name: Harm, say: (evidence: Evidence) => string[]) => {
-    const { count, first } = data.harm[name];
-    return { count, cases: first.map((row) => changeCase(row, say)) };
-  };
   const found: Found = {
     ...ofBrief(data),
-    broken_update: harm('broken', ({ seen }) => seen),
-    suspect_update: harm('suspect', ({ suspect }) => suspect),
-    update_undone: harm('rolled_back', ({ seen }) => seen),
+    broken_update: harm(data.harm.broken, ({ seen }) => seen),
+    suspect_update: harm(data.harm.suspect, ({ suspect }) => suspect),
+    update_undone: harm(data.harm.rolled_back, ({ seen }) => seen),
   };
   const level = (number: number | null) => levels.find((row) => row.level === number)?.n ?? 0;
   return {
     as_of: isoTime(now),
     sites: siteCounts(data.sites),
     updates: { major: level(2), minor: level(1), patch: level(0), unknown: level(null) },
-    matters: ATTENTION.flatMap((matter) => {
-      const one = found[matter];
-      return one === undefined || one.count === 0 ? [] : [{ matter, ...one }];
-    }),
+    matters: listed(found),
     done: data.done.map(({ context, action, n, sites: on }) => ({ context, action, count: n, sites: on })),
     not_known: { ...data.unknown, vulnerabilities: feed.known ? data.unknown.vulnerabilities : null },
     vulnerability_note: feed.note,

@@ -56,34 +56,45 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
 /** The data of a brief, with up to this many cases per matter. */
 export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<FleetData> {
   const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
-  const harm = async (name: Harm) => {
-    const { items, total } = await ctx.store.safeChanges.harmful(
-      name,
-      now - HARM_DAYS * DAY_MS,
-      ctx.actor.denied_sites,
-      cases,
-    );
-    return { count: total, first: items };
-  };
   const [data, broken, suspect, rolled_back] = await Promise.all([
-    ctx.store.fleetBrief.read(
-      {
-        now,
-        since,
-        certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
-        domain_before: now + DOMAIN_DAYS * DAY_MS,
-        stale_before: now - STALE_DAYS * DAY_MS,
-        suspect_ms: HOUR_MS,
-      },
-      active,
-      ctx.actor.denied_sites,
-      cases,
-    ),
-    harm('broken'),
-    harm('suspect'),
-    harm('rolled_back'),
+    ctx.store.fleetBrief.read(instants(now, since), active, ctx.actor.denied_sites, cases),
+    harmful(ctx, now, 'broken', cases),
+    harmful(ctx, now, 'suspect', cases),
+    harmful(ctx, now, 'rolled_back', cases),
   ]);
   return { ...data, harm: { broken, suspect, rolled_back } };
+}
+
+/** What the brief would say of whether one site works, and of updates that harmed it or may have. */
+export async function siteData(ctx: Ctx, now: number, site: number) {
+  const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
+  const [matters, broken, suspect] = await Promise.all([
+    ctx.store.fleetBrief.ofSite(instants(now, now), active, site),
+    harmful(ctx, now, 'broken', CASES, site),
+    harmful(ctx, now, 'suspect', CASES, site),
+  ]);
+  return { matters, harm: { broken, suspect } };
+}
+
+const instants = (now: number, since: number) => ({
+  now,
+  since,
+  certificate_before: now + CERTIFICATE_DAYS * DAY_MS,
+  domain_before: now + DOMAIN_DAYS * DAY_MS,
+  stale_before: now - STALE_DAYS * DAY_MS,
+  suspect_ms: HOUR_MS,
+});
+
+async function harmful(ctx: Ctx, now: number, harm: Harm, cases: number, site?: number) {
+  const { denied_sites } = ctx.actor;
+  const { items, total } = await ctx.store.safeChanges.harmful(
+    harm,
+    now - HARM_DAYS * DAY_MS,
+    denied_sites,
+    cases,
+    site,
+  );
+  return { count: total, first: items };
 }
 
 export function siteCounts(sites: BriefData['sites']) {

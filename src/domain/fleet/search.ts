@@ -36,6 +36,8 @@ interface FleetSearch {
   monitor?: MonitorState | undefined;
   vulnerable?: boolean | undefined;
   quarantined?: boolean | undefined;
+  /** Whether the guard answered when last asked. */
+  guarded?: boolean | undefined;
   group_by?: Group | undefined;
   fields: readonly SearchField[];
   page: number;
@@ -136,6 +138,7 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
         ? undefined
         : { wanted: asked.vulnerable, known: feedKnown, of_item: shownKind(asked) !== null },
     quarantined: shownKind(asked) === null ? asked.quarantined : undefined,
+    guarded: asked.guarded,
     offers: offersOf(asked),
     items,
   };

@@ -57,8 +57,9 @@ const INSTALLED = "(SELECT * FROM action_log WHERE code IN ('', 'svc_update_brok
 const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
-function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number) {
-  const hidden = except('s.id', denied);
+/** @param site only this one; undefined = all */
+function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number, site?: number) {
+  const hidden = site === undefined ? except('s.id', denied) : fragment(' AND s.id = ?', site);
   /** The condition is on `s`. */
   const matter = (columns: string, from: string, condition: Fragment, order: string): [Statement, Statement] => {
     const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${hidden.text}`;
@@ -78,7 +79,7 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
   const update = before(
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
-  const columns = 'i.started_at, m.last_http_code, i.acknowledged_at';
+  const columns = 'i.id AS incident_id, i.started_at, m.last_http_code, i.acknowledged_at';
   // Unacknowledged ones come first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   return {
@@ -149,8 +150,20 @@ function vulnerable(denied: readonly number[], limit: number): [Statement, State
   ];
 }
 
+/** Whether a site works. */
+const OF_SITE = ['after_update', 'down', 'disconnected', 'unreachable'] as const satisfies MatterName[];
+
 export function createFleetBrief(db: Db) {
   return {
+    /** What is wrong with one site, of the matters that the brief has. */
+    async ofSite(at: BriefClock, active: number, site: number): Promise<Record<(typeof OF_SITE)[number], Matter>> {
+      const matters = mattersOf(at, active, [], 1, site);
+      const rows = await db.read(OF_SITE.map((name) => matters[name][1]));
+      return Object.fromEntries(
+        OF_SITE.map((name, index) => [name, { count: rows[index]?.length ?? 0, first: rows[index] ?? [] }]),
+      ) as Record<(typeof OF_SITE)[number], Matter>;
+    },
+
     /** @param active the global switch, for monitors that follow it */
     async read(at: BriefClock, active: number, denied: readonly number[], limit: number): Promise<BriefData> {
       const matters = mattersOf(at, active, denied, limit);

@@ -54,6 +54,8 @@ export interface FleetFilter {
   vulnerable?: { wanted: boolean; known: boolean; of_item: boolean } | undefined;
   /** Whether a quarantined version is available. */
   quarantined?: boolean | undefined;
+  /** Whether a guard answered when last asked. */
+  guarded?: boolean | undefined;
   /** Any of these updates is available for the site. */
   offers?: readonly OfferFilter[] | undefined;
   /** All of these are installed; rows show the first one. */
@@ -186,6 +188,11 @@ function uncertainConditions(filter: FleetFilter): UncertainCondition[] {
       unknown: fragment(`s.id NOT IN (SELECT site_id FROM ${from} WHERE ${column} IS NOT NULL)`),
     });
   };
+  if (filter.guarded !== undefined)
+    conditions.push({
+      fits: fragment(`s.id IN (SELECT site_id FROM site_guard WHERE present ${filter.guarded ? '=' : '<>'} 1)`),
+      unknown: fragment('s.id NOT IN (SELECT site_id FROM site_guard)'),
+    });
   if (filter.vulnerable !== undefined) conditions.push(vulnerability(filter.vulnerable, filter.items));
   ending(filter.certificate_before, 'site_certificate', 'valid_to');
   ending(filter.domain_before, 'site_domain d JOIN domain o ON o.name = d.domain', 'o.expiry_date');

@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
 import { assignments, insertRow, only } from '../driver/rows.js';
-import { except } from '../driver/sql-fragments.js';
+import { except, fragment } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -236,14 +236,16 @@ export function createChanges(db: Db) {
     /**
      * Updates since then that harmed their site, or may have, newest first; at most `limit`, and their total number.
      * Those that are over are left out: the version is no longer installed, or a later run found the site healthy.
+     * @param site only this one; undefined = all
      */
     harmful(
       harm: Harm,
       since: number,
       denied: readonly number[],
       limit: number,
+      site?: number,
     ): Promise<{ items: HarmfulRow[]; total: number }> {
-      const hidden = except('c.site_id', denied);
+      const hidden = site === undefined ? except('c.site_id', denied) : fragment(' AND c.site_id = ?', site);
       const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id
         WHERE ${HARM[harm]} AND c.settled_at >= ?${hidden.text}`;
       const args = [since, ...hidden.args];

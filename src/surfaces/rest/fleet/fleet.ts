@@ -4,14 +4,15 @@
 
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
-import { fleetAttention } from '../../../domain/fleet/attention.js';
+import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
-import { csv, ids, int, paging, text } from '../params.js';
+import { csv, flag, ids, int, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
-import { attentionShape, offeredItemShape, offeredSiteShape } from '../schemas/fleet.js';
+import { attentionShape, offeredItemShape, offeredSiteShape, siteAttentionShape } from '../schemas/fleet.js';
 import { listOf, recordOf } from '../schemas/records.js';
+import { siteRoute } from '../sites/references.js';
 
 const version = () => text(100, 1).optional();
 const days = () => int(0, 36_500).optional();
@@ -27,6 +28,15 @@ export const fleet: readonly Route[] = [
     returns: () => recordOf(attentionShape()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
+  }),
+  siteRoute({
+    on: 'GET',
+    path: '/sites/{id_or_domain}/attention',
+    needs: 'read',
+    summary: 'List what is wrong with a site, worst first',
+    returns: () => recordOf(siteAttentionShape()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async (ctx, site) => ({ data: await siteAttention(ctx, site.id) }),
   }),
   route({
     on: 'GET',
@@ -50,6 +60,8 @@ export const fleet: readonly Route[] = [
         certificate_days: days().describe('TLS expires within, or has expired.'),
         domain_days: days().describe('Domain expires within, or has expired.'),
         monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
+        vulnerable: flag().optional().describe('1 = with known vulnerabilities; 0 = with none.'),
+        guarded: flag().optional().describe('1 = with a guard that answered when last asked; 0 = with none.'),
         columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
           .default([])
           .describe('Empty = six fitting ones.'),

@@ -17,6 +17,52 @@ const level = once(() =>
   z.enum(LEVELS).nullable().describe('Which part of the version changes; null = a version is unknown.'),
 );
 
+const mattersShape = once(() =>
+  z
+    .array(
+      z.object({
+        matter: z.enum(ATTENTION),
+        count: int(),
+        cases: z.array(
+          z.object({
+            site_id: int().nullable(),
+            site_name: z.string().nullable(),
+            site_url: z.string().nullable(),
+            at: timestamp()
+              .nullable()
+              .describe('When it began, happened or expires; for not_synced, the last sync. null = unknown.'),
+            http_status: int().nullable().optional().describe('0 = no answer.'),
+            reason: z.string().nullable().optional(),
+            suspect: z
+              .object({
+                type: z.string(),
+                slug: z.string(),
+                name: z.string(),
+                old_version: z.string(),
+                new_version: z.string(),
+              })
+              .optional()
+              .describe('The last update within the hour before.'),
+            change_id: z.string().optional(),
+            item: z.string().optional(),
+            old_version: z.string().optional(),
+            new_version: z.string().optional(),
+            seen: z.array(z.string()).optional(),
+            severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
+            unfixed: z.boolean().optional().describe('For one of its vulnerabilities, no fixed version is known.'),
+            acknowledged_at: timestamp().nullable().optional(),
+            incident_id: int().nullable().optional(),
+            job_id: z.string().optional(),
+            job_type: z.enum(JOB_TYPES).optional(),
+            failed: int().optional(),
+            total: int().optional().describe('Sites.'),
+          }),
+        ),
+      }),
+    )
+    .describe('Worst first.'),
+);
+
 export const attentionShape = once(() =>
   z.object({
     as_of: timestamp(),
@@ -24,48 +70,7 @@ export const attentionShape = once(() =>
     updates: z
       .object({ major: int(), minor: int(), patch: int(), unknown: int() })
       .describe('Available updates, by level.'),
-    matters: z
-      .array(
-        z.object({
-          matter: z.enum(ATTENTION),
-          count: int(),
-          cases: z.array(
-            z.object({
-              site_id: int().nullable(),
-              site_name: z.string().nullable(),
-              site_url: z.string().nullable(),
-              at: timestamp()
-                .nullable()
-                .describe('When it began, happened or expires; for not_synced, the last sync. null = unknown.'),
-              http_status: int().nullable().optional().describe('0 = no answer.'),
-              reason: z.string().nullable().optional(),
-              suspect: z
-                .object({
-                  type: z.string(),
-                  slug: z.string(),
-                  name: z.string(),
-                  old_version: z.string(),
-                  new_version: z.string(),
-                })
-                .optional()
-                .describe('The last update within the hour before.'),
-              change_id: z.string().optional(),
-              item: z.string().optional(),
-              old_version: z.string().optional(),
-              new_version: z.string().optional(),
-              seen: z.array(z.string()).optional(),
-              severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
-              unfixed: z.boolean().optional().describe('For one of its vulnerabilities, no fixed version is known.'),
-              acknowledged_at: timestamp().nullable().optional(),
-              job_id: z.string().optional(),
-              job_type: z.enum(JOB_TYPES).optional(),
-              failed: int().optional(),
-              total: int().optional().describe('Sites.'),
-            }),
-          ),
-        }),
-      )
-      .describe('Worst first.'),
+    matters: mattersShape(),
     done: z
       .array(z.object({ context: z.string(), action: z.string(), count: int(), sites: int() }))
       .describe('In the last 24 hours.'),
@@ -75,6 +80,8 @@ export const attentionShape = once(() =>
     vulnerability_note: z.string().nullable().describe('Why the list of vulnerabilities is incomplete.'),
   }),
 );
+
+export const siteAttentionShape = once(() => z.object({ as_of: timestamp(), matters: mattersShape() }));
 
 export const offeredItemShape = once(() =>
   z.object({
