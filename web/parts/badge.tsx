@@ -37,7 +37,14 @@ const SITE: Record<string, [Tone, IconNode]> = {
   suspended: ['idle', CirclePause],
 };
 
-export function SiteStatus({ status }: { status: string }) {
+/** @param down whether its monitor or its last visit found it down, which weighs more than a connection that once stood */
+export function SiteStatus({ status, down = false }: { status: string; down?: boolean }) {
+  if (down && status === 'connected')
+    return (
+      <Badge tone="bad" icon={ArrowDownCircle}>
+        {t.monitor.down}
+      </Badge>
+    );
   const [tone, icon] = SITE[status] ?? (['idle', CircleHelp] as const);
   return (
     <Badge tone={tone} icon={icon}>
@@ -92,8 +99,14 @@ const OUTCOME: Record<string, [Tone, IconNode]> = {
   broken: ['bad', OctagonX],
 };
 
-/** How a protected update ended; null while it is running. */
-export function Outcome({ outcome }: { outcome: string | null }) {
+/** How a protected update ended; null while it is running. What was kept although something looks wrong is no success. */
+export function Outcome({ outcome, suspect = false }: { outcome: string | null; suspect?: boolean }) {
+  if (suspect && outcome === 'kept')
+    return (
+      <Badge tone="warn" icon={TriangleAlert}>
+        {t.outcome.suspect}
+      </Badge>
+    );
   const [tone, icon] =
     outcome === null ? (['busy', LoaderCircle] as const) : (OUTCOME[outcome] ?? (['idle', CircleHelp] as const));
   return (

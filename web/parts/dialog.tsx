@@ -26,6 +26,8 @@ export function Dialog({ title, onClose, children, confirm, leave = t.cancel, ac
   useEffect(() => {
     const opener = document.activeElement;
     dialog.current?.showModal();
+    // Otherwise the button that closes has the focus.
+    dialog.current?.querySelector<HTMLElement>('.body :is(input, select, textarea)')?.focus();
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
     };

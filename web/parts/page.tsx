@@ -6,6 +6,8 @@ import { t } from '../texts/texts.js';
 
 interface Props {
   title: string;
+  /** How many things wait here: shown in the title of the tab, so that it is seen from another one. */
+  waiting?: number;
   /** Below the heading. */
   about?: ComponentChildren;
   actions?: ComponentChildren;
@@ -15,11 +17,11 @@ interface Props {
 /** Set by the first view: the heading takes the focus only when one view replaces another. */
 let shown = false;
 
-export function Page({ title, about, actions, children }: Props) {
+export function Page({ title, waiting = 0, about, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {
-    document.title = `${title} · ${t.product}`;
-  }, [title]);
+    document.title = `${waiting === 0 ? '' : `(${waiting}) `}${title} · ${t.product}`;
+  }, [title, waiting]);
   useEffect(() => {
     if (shown) heading.current?.focus({ preventScroll: true });
     shown = true;

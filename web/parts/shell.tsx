@@ -30,6 +30,7 @@ import { useStore } from '../api/store.js';
 import { t } from '../texts/texts.js';
 import { Icon } from './icon.js';
 import { NoPassword, OwnPassword } from './own-password.js';
+import { Keys } from './palette.js';
 
 const VIEWS: readonly (readonly [string, keyof typeof t.nav, IconNode])[] = [
   ['/', 'now', Gauge],
@@ -72,6 +73,7 @@ export function Shell({ children }: { children: ComponentChildren }) {
       <main id="main" tabIndex={-1}>
         <Offline />
         <NoPassword />
+        <Keys views={VIEWS.map(([to, word]) => [to, t.nav[word]] as const)} />
         <Running />
         {children}
       </main>

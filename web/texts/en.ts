@@ -15,6 +15,7 @@ export const en = {
   loading: 'Loading',
   retry: 'Try again',
   close: 'Close',
+  undo: 'Undo',
   cancel: 'Cancel',
   save: 'Save',
   edit: 'Edit',
@@ -125,6 +126,7 @@ export const en = {
     rolled_back: 'Rolled back',
     not_updated: 'Not updated',
     broken: 'Site is broken',
+    suspect: 'May be broken',
   },
   protection: { guard: 'Guarded', reinstall: 'Reinstall only', none: 'Not protected', unknown: 'Protection unknown' },
   level: { major: 'Major', minor: 'Minor', patch: 'Patch', unknown: 'Size unknown' },
@@ -200,6 +202,26 @@ export const en = {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },
+  keys: {
+    title: 'Keys',
+    find: 'Go to a site or view',
+    found: 'Found',
+    view: 'view',
+    hint: '↑ ↓ to choose, Enter to go',
+    list: [
+      ['Ctrl K / ⌘ K', 'go to a site or view'],
+      ['/', 'search in this view'],
+      ['j  k', 'next and previous entry'],
+      ['?', 'show these keys'],
+    ] as const,
+  },
+  acknowledge: {
+    button: 'Acknowledge',
+    title: (name: string) => `Acknowledge the outage of ${name}?`,
+    text: 'Everyone sees that somebody is on it. Checks and alerts continue as before.',
+    note: 'Note (optional)',
+    by: (name: string, note: string) => `acknowledged by ${name}${note === '' ? '' : `: ${note}`}`,
+  },
   rollBack: {
     button: 'Roll back',
     title: (name: string, version: string) => `Roll ${name} back to ${version}?`,
@@ -258,6 +280,7 @@ export const en = {
     anyClient: 'Any client',
     tag: 'Tag',
     anyTag: 'Any tag',
+    more: 'More filters',
     columns: 'Columns',
     standardColumns: 'Standard columns',
     column: {
@@ -283,6 +306,10 @@ export const en = {
       const days = `within ${value} days`;
       const words: Record<string, string> = {
         monitor: `uptime: ${value}`,
+        php_below: `PHP before ${value}`,
+        wp_below: `WordPress before ${value}`,
+        vulnerable: value === '1' ? 'with known vulnerabilities' : 'without known vulnerabilities',
+        guarded: value === '1' ? 'guarded' : 'without a guard',
         certificate_days: `certificate expires ${days}`,
         domain_days: `domain expires ${days}`,
         not_synced_days: `not synced for ${value} days`,
@@ -538,6 +565,12 @@ export const en = {
     email: 'E-mail',
     phone: 'Phone',
     note: 'Note',
+    costs: 'Costs',
+    perMonth: (amount: number) => `${amount.toFixed(2)} a month`,
+    noSites: 'No sites yet.',
+    suspendTitle: (name: string) => `Suspend ${name} and its sites?`,
+    deleteTitle: (name: string) => `Delete the client ${name}?`,
+    deleteText: 'Its sites stay, without a client.',
   },
   reports: {
     about: 'What was done on a site and how it performed, as a printable page.',

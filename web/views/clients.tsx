@@ -1,13 +1,13 @@
 /** Clients: the owners of the sites. */
 
-import { Building2, CirclePause, Pencil, Plus } from 'lucide';
+import { Building2, CirclePause, CirclePlay, Pencil, Plus } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
-import { Badge, SiteStatus } from '../parts/badge.js';
-import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
+import { Badge } from '../parts/badge.js';
+import { Button, DeleteButton } from '../parts/button.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
 import { SearchField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
@@ -15,9 +15,11 @@ import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { number } from '../parts/time.js';
-import { showToast } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Facts } from './site-overview.js';
+import { recordOf } from './sites.js';
+import { Cell, type Column } from './sites-columns.js';
 
 const PER_PAGE = 50;
 
@@ -89,12 +91,20 @@ function Client({ id, close }: { id: string; close: () => void }) {
   const write = useMayWrite();
   const [editing, setEditing] = useState(false);
   const at = { params: { path: { id_or_email: id } } };
+  const [asking, setAsking] = useState<'suspend' | 'delete' | null>(null);
   const client = useLoad(`clients:one:${id}`, (signal) =>
     answer(api.GET('/clients/{id_or_email}', { ...at, signal })).then(({ data }) => data),
   );
-  const sites = useLoad(`clients:sites:${id}`, (signal) =>
-    answer(api.GET('/clients/{id_or_email}/sites', { params: { ...at.params, query: { per_page: 50 } }, signal })),
-  );
+  const done = async (work: Promise<{ message: string }>) => {
+    const { message } = await work;
+    refresh('clients:', 'owners:', 'sites:', 'site:', 'now:');
+    return message;
+  };
+  const unsuspend = () => done(answer(api.POST('/clients/{id_or_email}/unsuspend', at)));
+  const suspend = () => trying(() => done(answer(api.POST('/clients/{id_or_email}/suspend', at))), unsuspend);
+  const remove = async () => {
+    if (await trying(() => done(answer(api.DELETE('/clients/{id_or_email}/remove', at))))) close();
+  };
   return (
     <Card
       title={client.data?.name ?? t.loading}
@@ -105,45 +115,111 @@ function Client({ id, close }: { id: string; close: () => void }) {
               {t.edit}
             </Button>
           )}
+          {write && client.data?.status === 'suspended' && (
+            <Button small icon={CirclePlay} onClick={() => trying(unsuspend)}>
+              {t.sites.unsuspend}
+            </Button>
+          )}
+          {write && client.data !== undefined && client.data.status !== 'suspended' && (
+            <Button small icon={CirclePause} onClick={() => setAsking('suspend')}>
+              {t.sites.suspend}
+            </Button>
+          )}
+          {write && client.data !== undefined && (
+            <DeleteButton name={client.data.name} onClick={() => setAsking('delete')} />
+          )}
           <Button small onClick={close}>
             {t.close}
           </Button>
         </div>
       }
     >
+      {asking === 'suspend' && client.data !== undefined && (
+        <Confirm
+          title={t.clients.suspendTitle(client.data.name)}
+          text={t.sites.suspendText}
+          word={t.sites.suspend}
+          icon={CirclePause}
+          onConfirm={suspend}
+          onClose={() => setAsking(null)}
+        />
+      )}
+      {asking === 'delete' && client.data !== undefined && (
+        <Confirm
+          title={t.clients.deleteTitle(client.data.name)}
+          text={t.clients.deleteText}
+          onConfirm={remove}
+          onClose={() => setAsking(null)}
+        />
+      )}
       <Loaded of={client}>
         {(data) => (
           <>
             <Facts
               rows={[
-                [t.clients.email, data.email],
-                [t.clients.phone, data.phone],
-                [t.clients.note, data.note],
+                [t.clients.email, data.email || '–'],
+                [t.clients.phone, data.phone || '–'],
+                [t.clients.note, data.note || '–'],
+                [t.clients.costs, <Costs key="costs" id={id} />],
               ]}
             />
             {editing && <Edit client={data} close={() => setEditing(false)} />}
           </>
         )}
       </Loaded>
-      <Loaded of={sites}>
-        {({ data, total }) => (
-          <>
-            <ul class="log">
-              {data.map((site) => (
-                <li key={site.id}>
-                  <a class="what" href={`/sites/${site.id}`}>
-                    {site.name}
-                  </a>
-                  <SiteStatus status={site.status} />
-                </li>
-              ))}
-            </ul>
-            {total > data.length && <a href={`/sites?client_ids=${id}`}>{t.now.more(number(total - data.length))}</a>}
-          </>
-        )}
-      </Loaded>
+      <ClientSites id={id} />
     </Card>
   );
+}
+
+const COLUMNS = ['id', 'name', 'url', 'status', 'monitor', 'updates', 'vulnerabilities', 'last_sync'] as const;
+const MOST_SITES = 50;
+
+/** The sites of a client with their state, as of what is stored. */
+function ClientSites({ id }: { id: string }) {
+  const sites = useLoad(`clients:sites:${id}`, (signal) => {
+    const query = { client_ids: [Number(id)], columns: [...COLUMNS], per_page: MOST_SITES };
+    return answer(api.GET('/fleet/sites', { params: { query }, signal }));
+  });
+  const shown = COLUMNS.slice(3) as readonly Column[];
+  return (
+    <Loaded of={sites}>
+      {({ columns, rows, total }) =>
+        total === 0 ? (
+          <p class="muted">{t.clients.noSites}</p>
+        ) : (
+          <>
+            <Table heads={[t.sites.column.name, ...shown.map((column) => t.sites.column[column])]}>
+              {rows.map((cells) => {
+                const row = recordOf(columns, cells);
+                return (
+                  <tr key={row.id}>
+                    <th scope="row">
+                      <a href={`/sites/${row.id}`}>{row.name}</a>
+                    </th>
+                    {shown.map((column) => (
+                      <td key={column} data-label={t.sites.column[column]}>
+                        <Cell column={column} row={row} />
+                      </td>
+                    ))}
+                  </tr>
+                );
+              })}
+            </Table>
+            {total > rows.length && <a href={`/sites?client_ids=${id}`}>{t.now.more(number(total - rows.length))}</a>}
+          </>
+        )
+      }
+    </Loaded>
+  );
+}
+
+function Costs({ id }: { id: string }) {
+  const costs = useLoad(`clients:costs:${id}`, (signal) =>
+    answer(api.GET('/clients/{id_or_email}/costs', { params: { path: { id_or_email: id } }, signal })),
+  );
+  if (costs.data === undefined) return <>–</>;
+  return <>{costs.data.total === 0 ? '–' : t.clients.perMonth(costs.data.total_monthly)}</>;
 }
 
 interface Known {

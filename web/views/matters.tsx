@@ -23,10 +23,11 @@ import { Icon } from '../parts/icon.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { Acknowledge } from './acknowledge.js';
 import { RollBack } from './roll-back.js';
 
 type Attention = paths['/fleet/attention']['get']['responses'][200]['content']['application/json']['data'];
-type Matter = Attention['matters'][number];
+export type Matter = Attention['matters'][number];
 type Case = Matter['cases'][number];
 
 const STYLES: Record<Matter['matter'], { tone: 'bad' | 'warn'; icon: IconNode; all: string | null }> = {
@@ -73,6 +74,29 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
         );
       })}
     </div>
+  );
+}
+
+/** What is wrong with one site, above its sections. */
+export function SiteMatters({ matters }: { matters: readonly Matter[] }) {
+  return (
+    <>
+      {matters.flatMap(({ matter, cases }) =>
+        cases.map((one) => (
+          <div key={`${matter} ${one.change_id ?? ''}`} class={`trouble ${STYLES[matter].tone}`} role="status">
+            <Icon of={STYLES[matter].icon} />
+            <div class="what">
+              <strong>{t.matter[matter]}</strong>
+              <span>
+                <Detail matter={matter} one={one} />
+              </span>
+              {one.seen !== undefined && one.seen.length > 0 && <q class="seen">{one.seen[0]}</q>}
+            </div>
+            <Remedy matter={matter} one={one} />
+          </div>
+        )),
+      )}
+    </>
   );
 }
 
@@ -161,13 +185,8 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
         />
       );
     case 'down_after_update':
-      return <Suspect siteId={one.site_id} suspect={one.suspect} />;
     case 'down':
-      return (
-        <Button small icon={RotateCw} onClick={() => check(id)}>
-          {t.now.check}
-        </Button>
-      );
+      return <OfDown siteId={one.site_id} one={one} />;
     case 'unreachable':
       return (
         <Button small icon={RotateCw} onClick={() => visit(id)}>
@@ -197,14 +216,18 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   }
 }
 
-/** Offers to roll back the update before the outage, where there is one. */
-function Suspect({ siteId, suspect }: { siteId: number; suspect: Case['suspect'] }) {
+/** Checks again, acknowledges, and offers to roll back the update before the outage, where there is one. */
+function OfDown({ siteId, one }: { siteId: number; one: Case }) {
+  const { suspect, incident_id, acknowledged_at } = one;
   const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
   return (
     <span class="row end">
       <Button small icon={RotateCw} onClick={() => check(String(siteId))}>
         {t.now.check}
       </Button>
+      {incident_id != null && acknowledged_at == null && (
+        <Acknowledge incident={incident_id} of={one.site_name ?? t.site.number(siteId)} />
+      )}
       {suspect !== undefined && type !== undefined && (
         <RollBack
           siteId={siteId}
@@ -225,12 +248,12 @@ async function check(id: string): Promise<void> {
     const { data } = await answer(api.POST('/monitors/{id_or_domain}/check', path(id)));
     return data.uptime_status === 'up' ? t.now.isUp : t.now.isDown(data.http_code);
   });
-  refresh('now:');
+  refresh('now:', 'site:');
 }
 
 async function visit(id: string): Promise<void> {
   await trying(async () => (await answer(api.POST('/sites/{id_or_domain}/check', path(id)))).message);
-  refresh('now:');
+  refresh('now:', 'site:');
 }
 
 async function reconnect(id: string): Promise<void> {

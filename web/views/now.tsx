@@ -14,10 +14,17 @@ import { Strip } from '../parts/strip.js';
 import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { JobLines } from './job-lines.js';
-import { Matters } from './matters.js';
+import { type Matter, Matters } from './matters.js';
 import { WatchQuestion } from './watch.js';
 
 const CASES = 6;
+const URGENT: readonly Matter['matter'][] = [
+  'broken_update',
+  'down_after_update',
+  'down',
+  'disconnected',
+  'unreachable',
+];
 const STRIPS = 12;
 
 export function Now() {
@@ -27,7 +34,11 @@ export function Now() {
   );
   useLiveRefresh(['site', 'alert', 'updates', 'job'], 'now:', 3000);
   return (
-    <Page title={t.nav.now} about={fleet.data && <Total {...fleet.data.sites} />}>
+    <Page
+      title={t.nav.now}
+      waiting={pressing(fleet.data?.matters)}
+      about={fleet.data && <Total {...fleet.data.sites} />}
+    >
       <Loaded of={fleet} rows={6}>
         {(data) =>
           data.sites.total === 0 ? (
@@ -68,6 +79,15 @@ export function Now() {
         }
       </Loaded>
     </Page>
+  );
+}
+
+/** How many cases cannot wait: sites that do not work, and nobody is known to be on it. */
+function pressing(matters: readonly Matter[] = []): number {
+  return matters.reduce(
+    (sum, { matter, count, cases }) =>
+      URGENT.includes(matter) ? sum + count - cases.filter((one) => one.acknowledged_at != null).length : sum,
+    0,
   );
 }
 

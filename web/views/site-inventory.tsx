@@ -35,11 +35,16 @@ export function Inventory({ site }: { site: SiteRecord }) {
   const themes = useLoad(`site:${site.id}:themes`, (signal) =>
     answer(api.GET('/sites/{id_or_domain}/themes', { params: at, signal })).then(({ data }) => data as readonly Item[]),
   );
-  const act = (work: () => Promise<{ message: string }>) => async () => {
-    await trying(async () => (await work()).message);
-    refresh(`site:${site.id}:`);
-  };
   const body = (slug: string) => ({ params: at, body: { slug: [slug] } });
+  const done = async (work: Promise<{ message: string }>) => {
+    const { message } = await work;
+    refresh(`site:${site.id}:`);
+    return message;
+  };
+  const activate = (slug: string) => done(answer(api.POST('/sites/{id_or_domain}/plugins/activate', body(slug))));
+  const deactivate = (slug: string) => done(answer(api.POST('/sites/{id_or_domain}/plugins/deactivate', body(slug))));
+  const before = themes.data?.find(({ active }) => active === 1)?.slug;
+  const theme = (slug: string) => done(answer(api.POST('/sites/{id_or_domain}/themes/activate', body(slug))));
   return (
     <>
       <div class="filters">
@@ -56,11 +61,19 @@ export function Inventory({ site }: { site: SiteRecord }) {
                   : item.active === 1
                     ? [
                         t.inventory.deactivate,
-                        act(() => answer(api.POST('/sites/{id_or_domain}/plugins/deactivate', body(item.slug)))),
+                        () =>
+                          trying(
+                            () => deactivate(item.slug),
+                            () => activate(item.slug),
+                          ),
                       ]
                     : [
                         t.inventory.activate,
-                        act(() => answer(api.POST('/sites/{id_or_domain}/plugins/activate', body(item.slug)))),
+                        () =>
+                          trying(
+                            () => activate(item.slug),
+                            () => deactivate(item.slug),
+                          ),
                       ]
               }
               site={site}
@@ -78,7 +91,7 @@ export function Inventory({ site }: { site: SiteRecord }) {
                   ? null
                   : [
                       t.inventory.activate,
-                      act(() => answer(api.POST('/sites/{id_or_domain}/themes/activate', body(item.slug)))),
+                      () => trying(() => theme(item.slug), before === undefined ? undefined : () => theme(before)),
                     ]
               }
               site={site}
@@ -99,7 +112,7 @@ function fitting(list: readonly Item[], search: string): readonly Item[] {
 
 interface ItemsProps {
   list: readonly Item[];
-  toggle: (item: Item) => [string, () => Promise<void>] | null;
+  toggle: (item: Item) => [string, () => Promise<unknown>] | null;
   site: SiteRecord;
 }
 

@@ -16,9 +16,10 @@ import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, span, Time } from '../parts/time.js';
 import { showFailure } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import type { Matter } from './matters.js';
 import { type Offer, offersOf } from './offers.js';
 import { RollBack } from './roll-back.js';
-import type { SiteRecord } from './site.js';
+import { type SiteRecord, useTroubles } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
 import { useUpdateSettings } from './update-settings.js';
 
@@ -32,6 +33,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
     ),
   );
   const story = useStory(site.id);
+  const troubles = useTroubles(String(site.id));
   const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
   const [asking, setAsking] = useState<readonly Offer[] | null>(null);
   const [running, setRunning] = useState(false);
@@ -161,7 +163,13 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
                     <li class="open">{t.updates.checking}</li>
                   )}
                   {data.map((change) => (
-                    <StoryLine key={change.change_id} change={change} siteId={site.id} write={write} />
+                    <StoryLine
+                      key={change.change_id}
+                      change={change}
+                      siteId={site.id}
+                      write={write}
+                      suspected={isSuspect(change, troubles.data?.matters)}
+                    />
                   ))}
                 </ol>
               )
@@ -206,18 +214,34 @@ function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Chan
 
 type Change = NonNullable<ReturnType<typeof useStory>['data']>['data'][number];
 
+/** Whether it is what was updated last before the site went down. */
+function isSuspect({ slug, new_version }: Change, matters: readonly Matter[] = []): boolean {
+  return matters.some(({ cases }) =>
+    cases.some(({ suspect }) => suspect?.slug === slug && suspect.new_version === new_version),
+  );
+}
+
 const STEPS = ['snapshot', 'arm', 'update', 'probe'] as const;
 
-function StoryLine({ change, siteId, write }: { change: Change; siteId: number; write: boolean }) {
+interface StoryProps {
+  change: Change;
+  siteId: number;
+  write: boolean;
+  /** The site went down within the hour after it. */
+  suspected: boolean;
+}
+
+function StoryLine({ change, siteId, write, suspected }: StoryProps) {
   const { outcome, step, protection } = change;
+  const suspect = suspected || change.suspect.length > 0;
   const steps = protection === 'guard' ? STEPS : STEPS.slice(2);
   const at = (steps as readonly string[]).indexOf(step);
   return (
-    <li class={outcome ?? 'open'}>
+    <li class={suspect && outcome === 'kept' ? 'suspect' : (outcome ?? 'open')}>
       <div class="top">
         <strong>{change.name}</strong>
         <span class="versions">{t.updates.versions(change.old_version, change.new_version)}</span>
-        <Outcome outcome={outcome} />
+        <Outcome outcome={outcome} suspect={suspect} />
       </div>
       {outcome === null ? (
         <ol class="steps" aria-label={t.updates.steps}>

@@ -14,6 +14,7 @@ import { Strip } from '../parts/strip.js';
 import { span, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { Acknowledge } from './acknowledge.js';
 import type { SiteRecord } from './site.js';
 import { Facts } from './site-overview.js';
 
@@ -129,7 +130,13 @@ export function Uptime({ site }: { site: SiteRecord }) {
                     <span class="muted">
                       <Time iso={incident.started_at_iso} /> ·{' '}
                       {incident.resolved ? span(1000 * incident.duration_sec) : t.monitors.open}
+                      {incident.acknowledged_at !== null && (
+                        <> · {t.acknowledge.by(incident.acknowledged_by, incident.acknowledged_note)}</>
+                      )}
                     </span>
+                    {write && !incident.resolved && incident.acknowledged_at === null && (
+                      <Acknowledge incident={incident.id} of={site.name} />
+                    )}
                   </li>
                 ))}
               </ul>

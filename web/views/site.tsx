@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { type Matter, SiteMatters } from './matters.js';
 import { Activity } from './site-activity.js';
 import { OpenAdmin } from './site-admin.js';
 import { Inventory } from './site-inventory.js';
@@ -64,6 +65,15 @@ const FIELDS = [
   'tags',
   'suspended',
 ];
+/** What is wrong with the site now. */
+export function useTroubles(id: string) {
+  return useLoad(`site:${id}:troubles`, (signal) =>
+    answer(api.GET('/sites/{id_or_domain}/attention', { params: { path: { id_or_domain: id } }, signal })).then(
+      ({ data }) => data,
+    ),
+  );
+}
+
 export type SiteRecord = NonNullable<ReturnType<typeof useSite>['data']>;
 
 export function Site() {
@@ -71,6 +81,9 @@ export function Site() {
   const id = params.id ?? '';
   const { path } = useLocation();
   const site = useSite(id);
+  const troubles = useTroubles(id);
+  // A lost connection is told with its reason below.
+  const matters = (troubles.data?.matters ?? []).filter(({ matter }) => matter !== 'disconnected');
   useLive('site', (event) => {
     if (String(event.id) === id) refresh(`site:${id}:`);
   });
@@ -86,9 +99,20 @@ export function Site() {
   return (
     <Page
       title={site.data?.name ?? t.loading}
-      about={site.data && <Address site={site.data} />}
+      about={site.data && <Address site={site.data} down={matters.some(({ matter }) => DOWN.includes(matter))} />}
       actions={site.data && <Actions site={site.data} />}
     >
+      {site.data && site.data.status !== 'connected' && (
+        <div class="failed" role="status">
+          <div>
+            <p>
+              <strong>{t.siteStatus[site.data.status]}</strong>, {t.now.since} <Time iso={site.data.status_since} />
+            </p>
+            <p>{site.data.status_reason ?? t.now.reasonUnknown}</p>
+          </div>
+        </div>
+      )}
+      <SiteMatters matters={matters} />
       <nav class="subtabs" aria-label={t.site.parts}>
         {TABS.map((one) => (
           <a
@@ -101,21 +125,7 @@ export function Site() {
         ))}
       </nav>
       <Loaded of={site} rows={6}>
-        {(data) => (
-          <>
-            {data.status !== 'connected' && (
-              <div class="failed" role="status">
-                <div>
-                  <p>
-                    <strong>{t.siteStatus[data.status]}</strong>, {t.now.since} <Time iso={data.status_since} />
-                  </p>
-                  <p>{data.status_reason ?? t.now.reasonUnknown}</p>
-                </div>
-              </div>
-            )}
-            <Part tab={tab} site={data} />
-          </>
-        )}
+        {(data) => <Part tab={tab} site={data} />}
       </Loaded>
     </Page>
   );
@@ -138,11 +148,13 @@ function Part({ tab, site }: { tab: Tab; site: SiteRecord }) {
   }
 }
 
-function Address({ site }: { site: SiteRecord }) {
+const DOWN: readonly Matter['matter'][] = ['down', 'down_after_update', 'unreachable'];
+
+function Address({ site, down }: { site: SiteRecord; down: boolean }) {
   const href = t.safeUrl(site.url);
   return (
     <span class="under">
-      <SiteStatus status={site.status} />
+      <SiteStatus status={site.status} down={down} />
       {href === null ? (
         <span>{site.url}</span>
       ) : (
@@ -158,10 +170,15 @@ const at = (id: number) => ({ params: { path: { id_or_domain: String(id) } } });
 
 function Actions({ site }: { site: SiteRecord }) {
   const write = useMayWrite();
-  const act = (work: () => Promise<{ message: string }>) => async () => {
-    await trying(async () => (await work()).message);
+  const done = (work: () => Promise<{ message: string }>) => async () => {
+    const { message } = await work();
     refresh(`site:${site.id}:`, 'sites:', 'now:');
+    return message;
   };
+  const act = (work: () => Promise<{ message: string }>, undo?: () => Promise<{ message: string }>) => () =>
+    trying(done(work), undo && done(undo));
+  const suspend = () => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id)));
+  const unsuspend = () => answer(api.POST('/sites/{id_or_domain}/unsuspend', at(site.id)));
   if (!write)
     return (
       <LinkButton href={t.safeUrl(site.url) ?? '#'} icon={ExternalLink} outside>
@@ -171,7 +188,7 @@ function Actions({ site }: { site: SiteRecord }) {
   return (
     <>
       {site.status === 'suspended' ? (
-        <Button icon={CirclePlay} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/unsuspend', at(site.id))))}>
+        <Button icon={CirclePlay} onClick={act(unsuspend)}>
           {t.sites.unsuspend}
         </Button>
       ) : site.status === 'disconnected' ? (
@@ -190,10 +207,7 @@ function Actions({ site }: { site: SiteRecord }) {
           <Button icon={Stethoscope} onClick={act(() => answer(api.POST('/sites/{id_or_domain}/check', at(site.id))))}>
             {t.sites.check}
           </Button>
-          <Button
-            icon={CirclePause}
-            onClick={act(() => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id))))}
-          >
+          <Button icon={CirclePause} onClick={act(suspend, unsuspend)}>
             {t.sites.suspend}
           </Button>
         </>

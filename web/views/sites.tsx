@@ -20,7 +20,29 @@ import { Cell, COLUMNS, type Column, ORDERS, readColumns, STANDARD, storeColumns
 
 const PER_PAGE = 50;
 /** Filters set by links from other views; each shows as a removable tag. */
-const TAGS = ['monitor', 'certificate_days', 'domain_days', 'not_synced_days', 'has_update', 'level'] as const;
+const TAGS = [
+  'monitor',
+  'certificate_days',
+  'domain_days',
+  'not_synced_days',
+  'has_update',
+  'level',
+  'php_below',
+  'wp_below',
+  'vulnerable',
+  'guarded',
+] as const;
+/** Filters that are offered by name: a member of the query and its value. */
+const OFFERED = [
+  ['monitor', 'down'],
+  ['vulnerable', '1'],
+  ['guarded', '0'],
+  ['php_below', '8.1'],
+  ['php_below', '8.3'],
+  ['certificate_days', '14'],
+  ['domain_days', '30'],
+  ['not_synced_days', '7'],
+] as const;
 
 type Order = (typeof ORDERS)[number];
 
@@ -30,6 +52,8 @@ function askedOf(query: Query) {
   const days = (text: string | undefined) => (text !== undefined && /^\d{1,5}$/.test(text) ? Number(text) : undefined);
   const orderby = ORDERS.includes(query.orderby as Order) ? (query.orderby as Order) : 'name';
   const one = <T extends string>(text: string | undefined, of: readonly T[]) => of.find((word) => word === text);
+  const version = (text: string | undefined) => (text !== undefined && /^\d[\d.]{0,20}$/.test(text) ? text : undefined);
+  const yes = (text: string | undefined) => (text === '1' ? true : text === '0' ? false : undefined);
   const many = <T extends string>(text: string | undefined, of: readonly T[]) =>
     of.filter((word) => listOf(text).includes(word));
   return {
@@ -43,6 +67,10 @@ function askedOf(query: Query) {
     certificate_days: days(query.certificate_days),
     domain_days: days(query.domain_days),
     not_synced_days: days(query.not_synced_days),
+    php_below: version(query.php_below),
+    wp_below: version(query.wp_below),
+    vulnerable: yes(query.vulnerable),
+    guarded: yes(query.guarded),
     orderby,
     order: query.order === 'desc' ? ('desc' as const) : ('asc' as const),
   };
@@ -140,6 +168,19 @@ export function Sites() {
           ]}
         />
         <Owners query={query} filter={filter} />
+        <SelectField
+          hidden
+          label={t.sites.more}
+          value=""
+          onChange={(chosen) => {
+            const [name, value] = chosen.split('=');
+            if (name) filter({ [name]: value });
+          }}
+          options={[
+            ['', t.sites.more],
+            ...OFFERED.map(([name, value]) => [`${name}=${value}`, t.sites.filter(name, value)] as const),
+          ]}
+        />
         <ColumnChoice columns={columns} choose={choose} />
       </search>
       <Taken query={query} filter={filter} />
@@ -192,7 +233,8 @@ function sorting(asked: Asked, orderby: Order): Record<string, string> {
 
 export type SiteRecord = Record<string, string | number | boolean | null> & { id: number; name: string; url: string };
 
-function recordOf(columns: readonly string[], row: readonly (string | number | boolean | null)[]): SiteRecord {
+/** A row by its columns. */
+export function recordOf(columns: readonly string[], row: readonly (string | number | boolean | null)[]): SiteRecord {
   return Object.fromEntries(columns.map((column, index) => [column, row[index] ?? null])) as SiteRecord;
 }
 

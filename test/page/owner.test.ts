@@ -1,0 +1,215 @@
+/**
+ * What an owner does on the page, in a real browser and with the clicks counted: finding what is broken and rolling it back,
+ * acknowledging, suspending a client, finding sites by what they have, and going anywhere by keyboard.
+ */
+
+import type { Page } from 'playwright-core';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { needs } from '../support/needs.js';
+import { builtPage, expectToFit, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
+
+const MINUTE = 60_000;
+
+let app: SafetyApp;
+let served: ServedPage;
+const nameOf = (index: number) => app.fleet.site(index).name;
+
+/** Clicks that the page has received since it was loaded. */
+async function counted(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const seen = globalThis as unknown as { clicks: number };
+    seen.clicks = 0;
+    document.addEventListener('click', (event) => event.isTrusted && seen.clicks++, true);
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
+}
+
+/** The site is down for its monitor, since five minutes ago. */
+async function takeDown(site: number): Promise<void> {
+  await app.db.run('UPDATE monitor SET status = 0, active = 1, last_http_code = 503 WHERE site_id = ?', [site]);
+  await app.db.run(
+    "INSERT INTO incident (site_id, started_at, http_code, msg, down_count) VALUES (?, ?, 503, 'HTTP 503', 3)",
+    [site, app.clock.now() - 5 * MINUTE],
+  );
+}
+
+describe('an owner on the page', needs('chromium'), () => {
+  beforeAll(async () => {
+    app = await safetyApp({ sites: 4, fleet: { plugins: 8 }, pageFolder: await builtPage() });
+    served = await servePage(app);
+    for (const id of [1, 2, 3]) await app.call('get-site-guard', { site_id_or_domain: id });
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('sees on a site that it is down, since when and after what, and rolls that back in two clicks', async () => {
+    const plugin = app.offer(app.fleet.site(0), 0, '99.0');
+    const before = plugin.version;
+    await app.call('sync-sites', { site_ids_or_domains: [1] });
+    await app.safely('safe-update-site', { site_id_or_domain: 1 });
+    expect(plugin.version).toBe('99.0');
+    app.clock.move(10 * MINUTE);
+    await takeDown(1);
+    const page = await served.open();
+    // The tab in the background says so too.
+    await expect.poll(() => page.title()).toBe('(1) Now · Sitefleet');
+    await page.goto(`${served.url}/sites/1?tab=updates`);
+    const trouble = page.locator('.trouble.bad');
+    await trouble.getByText('Down shortly after an update').waitFor();
+    expect(await trouble.innerText()).toMatch(
+      new RegExp(`HTTP 503, since .* after the update to ${plugin.name} 99\\.0`),
+    );
+    const header = page.locator('.page > .head');
+    expect(await header.getByText('Down', { exact: true }).count()).toBe(1);
+    expect(await header.getByText('Connected').count()).toBe(0);
+    const entry = page.locator('.story > li', { hasText: plugin.name });
+    await entry.getByText('May be broken').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    const clicks = await counted(page);
+    await trouble.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+    await served.running(page.getByText('is restored, and the site works').waitFor());
+    expect(await clicks()).toBe(2);
+    expect(plugin.version).toBe(before);
+    await trouble.waitFor({ state: 'detached' });
+    await header.getByText('Connected').waitFor();
+    await page.context().close();
+  });
+
+  it('acknowledges an outage with a note in two clicks, and takes that back', async () => {
+    await takeDown(2);
+    const page = await served.open();
+    const clicks = await counted(page);
+    const line = page.locator('.matter li', { hasText: nameOf(1) });
+    await line.waitFor();
+    await line.getByRole('button', { name: `Acknowledge: ${nameOf(1)}` }).click();
+    const dialog = page.getByRole('dialog');
+    // A dialog begins in its first field.
+    await page.keyboard.type('The host was asked.');
+    await dialog.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+    await line.getByText(/acknowledged/).waitFor();
+    expect(await clicks()).toBe(2);
+    await expect.poll(() => page.title()).toBe('Now · Sitefleet');
+    const mark = async () => (await app.call('list-incidents', { site_id_or_domain: 2 })).incidents[0];
+    expect(await mark()).toMatchObject({
+      acknowledged_by: expect.stringMatching(/^user-/),
+      note: 'The host was asked.',
+    });
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await line.getByRole('button', { name: `Acknowledge: ${nameOf(1)}` }).waitFor();
+    expect(await mark()).not.toHaveProperty('acknowledged_by');
+    await page.context().close();
+  });
+
+  it('takes back a suspension and a deactivation with one click', async () => {
+    const page = await served.open();
+    const status = async () => (await app.call('get-site', { site_id_or_domain: 3 })).status;
+    await page.goto(`${served.url}/sites/3?tab=inventory`);
+    await page.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByText('Suspended', { exact: true }).first().waitFor();
+    expect(await status()).toBe('suspended');
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.locator('.head').getByText('Connected').waitFor();
+    expect(await status()).toBe('connected');
+
+    const plugin = app.fleet
+      .site(2)
+      .state.plugins.find(({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'));
+    if (plugin === undefined) throw new Error('the site has no active plugin');
+    await page.getByRole('button', { name: `Deactivate: ${plugin.name}` }).click();
+    await page.getByRole('button', { name: `Activate: ${plugin.name}` }).waitFor();
+    expect(plugin.active).toBe(false);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page.getByRole('button', { name: `Deactivate: ${plugin.name}` }).waitFor();
+    expect(plugin.active).toBe(true);
+    await page.context().close();
+  });
+
+  it('suspends a client and sees its sites, in three clicks', async () => {
+    const { id: client_id } = await app.call('add-client', { name: 'Nordlicht', client_email: 'it@nordlicht.example' });
+    for (const site_id_or_domain of [3, 4]) await app.call('update-site', { site_id_or_domain, client_id });
+    const page = await served.open();
+    await page.goto(`${served.url}/clients`);
+    const clicks = await counted(page);
+    await page.getByRole('link', { name: 'Nordlicht' }).click();
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Nordlicht' }) });
+    await card
+      .getByRole('row', { name: nameOf(2) })
+      .getByText('Connected')
+      .waitFor();
+    await card.getByRole('button', { name: 'Suspend', exact: true }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Suspend' }).click();
+    await card
+      .getByRole('row', { name: nameOf(3) })
+      .getByText('Suspended')
+      .waitFor();
+    expect(await clicks()).toBe(3);
+    expect((await app.call('list-sites', { status: 'suspended' })).total).toBe(2);
+    expect(await seriousFindings(page)).toEqual([]);
+    await card.getByRole('button', { name: 'Lift suspension' }).click();
+    await card
+      .getByRole('row', { name: nameOf(3) })
+      .getByText('Connected')
+      .waitFor();
+    await page.context().close();
+  });
+
+  it('finds sites by an old PHP, and those without a guard, by one choice each', async () => {
+    await app.db.run(
+      "UPDATE site_detail SET php_version = CASE site_id WHEN 1 THEN '7.4.33' WHEN 2 THEN '' ELSE '8.2.10' END",
+    );
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    const rows = page.locator('tbody tr');
+    await expect.poll(() => rows.count()).toBe(4);
+    const more = page.getByRole('combobox', { name: 'More filters' });
+    await more.selectOption('PHP before 8.1');
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining(nameOf(0))]);
+    // Where it is unknown is said, and not taken for new.
+    await page.getByText('1 site is left out').waitFor();
+    await page.getByRole('button', { name: /Remove filter PHP before 8.1/ }).click();
+    await expect.poll(() => rows.count()).toBe(4);
+    await app.db.run('UPDATE site_guard SET present = 0 WHERE site_id = 3');
+    await more.selectOption('without a guard');
+    await expect.poll(() => rows.allInnerTexts()).toEqual([expect.stringContaining(nameOf(2))]);
+    await page.context().close();
+  });
+
+  it('goes to a site, a search, the next entry and the list of keys by keyboard', async () => {
+    const page = await served.open();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type(nameOf(3).slice(0, 12));
+    const found = page.getByRole('option', { name: nameOf(3) });
+    await found.waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    for (let at = 0; (await found.getAttribute('aria-selected')) !== 'true' && at < 10; at++)
+      await page.keyboard.press('ArrowDown');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: nameOf(3), level: 1 }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('sites');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+    await expect.poll(() => page.locator('tbody tr').count()).toBe(4);
+    const focused = () => page.evaluate(() => document.activeElement?.textContent);
+    await page.keyboard.press('j');
+    await page.keyboard.press('j');
+    const second = await page.locator('tbody tr th a').nth(1).innerText();
+    expect(await focused()).toBe(second);
+    await page.keyboard.press('/');
+    await page.keyboard.type('?');
+    expect(await page.getByLabel('Search name or address').inputValue()).toBe('?');
+    await page.getByLabel('Search name or address').blur();
+    await page.keyboard.press('?');
+    await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+    await painted(page);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.context().close();
+  });
+});
