@@ -105,7 +105,7 @@ export const quarantinedVersion = once(() =>
     slug: z.string(),
     version: z.string(),
     name: z.string(),
-    site_id: z.number().int().nullable(),
+    site_id: z.number().int(),
     site_url: z.string(),
     change_id: z.string().nullable(),
     evidence: z.array(z.string()),

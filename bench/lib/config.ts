@@ -32,7 +32,6 @@ const ACTOR: Actor = {
   name: 'bench',
   rights: ['read', 'write'],
   via: 'cli',
-  denied_sites: [],
 };
 
 const NEVER = new AbortController().signal;

@@ -103,7 +103,6 @@ export const SYSTEM: Actor = {
   name: 'service',
   rights: ['read', 'write'],
   via: 'jobs',
-  denied_sites: [],
 };
 
 /** Opens the writer connection and migrates the schema. */

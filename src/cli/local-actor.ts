@@ -5,7 +5,7 @@ import type { Actor } from '../runtime/actor.js';
 
 /** The actor of the local shell. It is trusted, within READ_ONLY and TOOLSETS: it can read the database file anyway. */
 export function localActor(via: 'mcp' | 'cli'): Actor {
-  return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via, denied_sites: [] };
+  return { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via };
 }
 
 /** One call from the local shell. */

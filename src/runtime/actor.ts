@@ -24,8 +24,6 @@ export interface Actor {
   name: string;
   rights: readonly Right[];
   via: WayIn;
-  /** Sites this principal can neither see nor change (operations §3 "Per-site access"). */
-  denied_sites: readonly number[];
   /** Over MCP only; absent = all tools that the login allows. */
   tools?: ToolChoice;
 }

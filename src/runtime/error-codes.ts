@@ -48,11 +48,6 @@ const CODES = {
     'The login is missing or not allowed to do this.',
     'Use a login or key with the required permission, or ask the operator.',
   ],
-  svc_access_denied: [
-    403,
-    'The login has no access to this site or client.',
-    'Leave it out, or ask the operator for access.',
-  ],
   svc_rest_authentication_error: [
     401,
     'The credentials are wrong or missing.',

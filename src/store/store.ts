@@ -1,6 +1,5 @@
 /** The store: one object per noun, each with its queries over one database. */
 
-import { createDenials } from './access/denials.js';
 import { createIdempotency } from './access/idempotency.js';
 import { createKeys } from './access/keys.js';
 import { createLoginLinks } from './access/login-links.js';
@@ -120,7 +119,6 @@ export function createStore(db: Db, vault: Vault) {
     settings: createSettings(db, vault),
     toolJobs: createToolJobs(db),
     waitingWork: createWaitingWork(db),
-    denials: createDenials(db),
     monitors: createMonitors(db, vault),
     monitorClaims: createMonitorClaims(db, vault),
     monitorNetwork: createMonitorNetwork(db),

@@ -300,7 +300,7 @@ describe('order of checks (operations §1.6)', () => {
     const headers = { authorization: basic('caller', 'correct horse'), 'content-type': 'application/json' };
     const response = await ways.http.request(WORK, { method: 'POST', body: '{}', headers });
     const { code, message, data } = (await response.json()) as ErrorBody;
-    const actor: Actor = { type: 'user', id: 1, name: 'caller', rights, via: 'mcp', denied_sites: [] };
+    const actor: Actor = { type: 'user', id: 1, name: 'caller', rights, via: 'mcp' };
     const caller = { actor, request_id: 'r', signal: new AbortController().signal };
     const result = await ways.registry.callTool('svc-work-things-v1', {}, caller);
     expect(result).toEqual({

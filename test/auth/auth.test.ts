@@ -119,23 +119,15 @@ describe('Basic', () => {
     expect(await asUser(header)).toBe('svc_permission_denied 401');
   });
 
-  it('carries the rights and the hidden sites of the user', async () => {
+  it('carries the rights of the user', async () => {
     await addUser(surfaces, 'reader', ['read']);
-    await surfaces.db.run(
-      "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1), ('http://b/', 'b/', 'b', 'b', 1)",
-    );
-    await surfaces.denials.deny('user:2', 2);
-    await surfaces.denials.deny('user:2', 2);
     expect(await surfaces.auth.basic(info(basic('reader', 'correct horse')), 'mcp')).toEqual({
       type: 'user',
       id: 2,
       name: 'reader',
       rights: ['read'],
-      denied_sites: [2],
       via: 'mcp',
     });
-    expect(await surfaces.denials.allow('user:2', 2)).toBe(true);
-    expect(await surfaces.denials.list('user:2')).toEqual([]);
   });
 });
 
@@ -200,7 +192,6 @@ describe('Bearer (REST §1)', () => {
         id: key.id,
         name: `a ${scope} key`,
         rights,
-        denied_sites: [],
         via: 'rest',
       });
     }
@@ -511,15 +502,5 @@ describe('stored users and keys', () => {
     expect(await surfaces.keys.remove(second)).toBe('absent');
     expect(await surfaces.keys.change(99, { enabled: true })).toBe('absent');
     expect(await surfaces.keys.change(99, {})).toBe('absent');
-  });
-
-  it('removes what was denied to a key with the key', async () => {
-    const { key } = await newKey(surfaces.keys, { scope: 'read' });
-    await surfaces.db.run(
-      "INSERT INTO site (url, url_key, name, search, created_at) VALUES ('http://a/', 'a/', 'a', 'a', 1)",
-    );
-    await surfaces.denials.deny(`key:${key.id}`, 1);
-    await surfaces.keys.remove(key.id);
-    expect(await surfaces.denials.list(`key:${key.id}`)).toEqual([]);
   });
 });

@@ -70,7 +70,7 @@ function walkThrough(app: TestApp, sites: number, answers: ReadonlyMap<string, A
   };
 }
 
-export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site', 'svc_access_denied'];
+export const SITE: ErrorCode[] = ['svc_site_not_found', 'svc_ambiguous_site'];
 const CONFIRM: ErrorCode[] = ['svc_invalid_input', 'svc_confirmation_required'];
 /** Codes of update filters that name something that does not exist. */
 const FILTERS = ['svc_invalid_input', 'svc_tag_not_found', 'svc_client_not_found'] as const;
@@ -214,7 +214,7 @@ export const CASES: readonly OperationCase[] = [
   operation('search-fleet', ['svc_invalid_input'], { php_below: '9', per_page: 5 }, { plugin: 'a', group_by: 'slug' }),
   operation('get-fleet-brief', ['svc_invalid_input'], {}, { since: '2020-01-01' }),
   operation('list-vulnerabilities', [...SITE, ...FILTERS], site, { severity: ['high'], fixed: true }),
-  operation('ignore-update-everywhere', ['svc_invalid_input', 'svc_access_denied'], {
+  operation('ignore-update-everywhere', ['svc_invalid_input'], {
     action: 'ignore',
     type: 'core',
     slug: 'platform',

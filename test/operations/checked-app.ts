@@ -6,11 +6,10 @@ import { expect } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import type { PluginState, ThemeState } from '../../src/demo/state.js';
 import { contractOf, type JsonSchema } from '../../src/operation/contract.js';
-import type { Actor } from '../../src/runtime/actor.js';
 import { STATUS } from '../../src/runtime/errors.js';
 import { type Statement, StorageError } from '../../src/store/driver/db.js';
 import { operations } from '../../tools/index.js';
-import { ADMIN, type TestApp, type TestOptions, testApp } from '../support/harness.js';
+import { type TestApp, type TestOptions, testApp } from '../support/harness.js';
 
 const ajv = new AjvJsonSchemaValidator();
 const validators = new Map<string, JsonSchemaValidator<unknown>>();
@@ -109,11 +108,6 @@ export async function checkedApp(options: TestOptions = {}): Promise<CheckedApp>
       }
     },
   });
-}
-
-/** The administrator, denied access to some sites. */
-export function deniedTo(...sites: number[]): Actor {
-  return { ...ADMIN, denied_sites: sites };
 }
 
 const MAYBE = { requiresPhp: '', requiresWp: '' };

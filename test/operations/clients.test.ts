@@ -545,47 +545,6 @@ describe('get-site-client', () => {
   });
 });
 
-describe('sites denied to the caller', () => {
-  test('are neither counted nor listed', async () => {
-    const id = await app.client('Ada');
-    await app.site('1.example', { client: id });
-    const hidden = await app.site('2.example', { client: id });
-    app.state.denied = [hidden];
-    const ref = { client_id_or_email: id };
-    expect(await app.call('get-client', ref)).toMatchObject({ sites_count: 1 });
-    expect(await app.call('count-client-sites', ref)).toMatchObject({ sites_count: 1 });
-    expect(await app.call('get-client-sites', ref)).toMatchObject({ total: 1, sites: [{ id: 1 }] });
-    expect(pluck((await app.call('list-clients')).items, 'sites_count')).toEqual([1]);
-    expect(await app.call('delete-client', { ...ref, dry_run: true })).toMatchObject({ sites_affected: 1 });
-    expect(await app.refusal('get-site-client', { site_id_or_domain: hidden })).toMatchObject({
-      code: 'svc_access_denied',
-      status: 403,
-    });
-  });
-
-  test('cannot be named and are not touched by replacing or suspending', async () => {
-    const id = await app.client('Ada');
-    const seen = await app.site('1.example', { client: id });
-    const hidden = await app.site('2.example', { client: id });
-    app.state.denied = [hidden];
-    const ref = { client_id_or_email: id };
-    for (const [name, input] of [
-      ['add-client', { name: 'Bea', selected_sites: [seen, hidden] }],
-      ['update-client', { ...ref, selected_sites: [seen, hidden] }],
-    ] as const) {
-      expect(await app.refusal(name, input)).toMatchObject({
-        code: 'svc_access_denied',
-        status: 403,
-        field: 'selected_sites[1]',
-      });
-    }
-    expect(await app.call('suspend-client', ref)).toMatchObject({ sites_suspended: 1 });
-    expect(await app.call('update-client', { ...ref, selected_sites: [] })).toMatchObject({ sites_count: 0 });
-    expect(await app.cell('SELECT client_id FROM site WHERE id = ?', hidden)).toBe(id);
-    expect(await app.cell('SELECT status FROM site WHERE id = ?', hidden)).toBe('connected');
-  });
-});
-
 test.each([
   ['update-client', { name: 'X', selected_sites: [1] }],
   ['suspend-client', {}],

@@ -27,7 +27,7 @@ describe('get-site-costs', () => {
     expect(await siteCosts(site)).toEqual({ site_id: site, costs: [], total_monthly: 0, total_yearly: 0 });
   });
 
-  test('refuses unknown and denied sites before it asks for the module', async () => {
+  test('refuses unknown sites before it asks for the module', async () => {
     const site = await app.site('a.example');
     app.state.modules = [];
     expect((await app.refusal('get-site-costs', { site_id_or_domain: 99 })).code).toBe('svc_site_not_found');
@@ -36,8 +36,6 @@ describe('get-site-costs', () => {
       status: 501,
       data: { module: 'cost-tracker' },
     });
-    app.state.denied = [site];
-    expect((await app.refusal('get-site-costs', { site_id_or_domain: site })).code).toBe('svc_access_denied');
   });
 
   test('finds a cost by site, tag and client, once each', async () => {
@@ -162,15 +160,6 @@ describe('get-client-costs', () => {
     await add({ name: 'x', price: '10', sites: [site], groups: [tag], clients: [client] });
     expect(await clientCosts(client)).toMatchObject({ costs: [{ site_id: site, amount: 10 }], total_monthly: 10 });
     expect((await clientCosts(client)).costs).toHaveLength(1);
-  });
-
-  test('leaves denied sites out of rows and totals; their share stays theirs', async () => {
-    const client = await app.client('Ada');
-    await app.site('1.example', { client });
-    app.state.denied = [await app.site('2.example', { client })];
-    await add({ name: 'Whole', price: '30', clients: [client], license_type: 'multi_site' });
-    const answer = await clientCosts(client);
-    expect([pluck(answer.costs, 'site_id'), answer.total_monthly]).toEqual([[1], 15]);
   });
 
   test('is empty without sites, and 501 without the module once the client is known', async () => {
@@ -343,21 +332,6 @@ describe('cost records', () => {
     await app.call('delete-client', { client_id_or_email: client, confirm: true });
     await app.call('delete-tag', { tag_id: tag, confirm: true });
     expect(await getCost(app.context(), id)).toMatchObject({ clients: [], groups: [] });
-  });
-
-  test('hide denied sites, keep them on replacing, and refuse to name them', async () => {
-    const [one, hidden] = [await app.site('1.example'), await app.site('2.example')];
-    const { id } = await add({ name: 'x', price: '1', sites: [one, hidden] });
-    app.state.denied = [hidden];
-    expect(await getCost(app.context(), id)).toMatchObject({ sites: [one] });
-    expect(await change(id, { sites: [] })).toMatchObject({ sites: [] });
-    expect(await refused(change(id, { sites: [hidden] }))).toMatchObject({
-      code: 'svc_access_denied',
-      field: 'sites[0]',
-    });
-    expect(await refused(add({ name: 'y', price: '1', sites: [hidden] }))).toMatchObject({ code: 'svc_access_denied' });
-    app.state.denied = [];
-    expect(await getCost(app.context(), id)).toMatchObject({ sites: [hidden] });
   });
 
   test('need the module', async () => {

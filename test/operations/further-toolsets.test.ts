@@ -2,7 +2,6 @@
 
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type RestApp, restApp } from '../rest/client.js';
-import { ADMIN } from '../support/harness.js';
 
 const HOUR = 3_600_000;
 
@@ -202,10 +201,5 @@ describe('time', () => {
       'svc_time_tracker_task_not_found',
     );
     expect((await app.fail('add-time-task', { title: ' \u0007 ' })).field).toBe('title');
-  });
-
-  it('is refused of sites that the caller may not use', async () => {
-    const actor = { ...ADMIN, denied_sites: [1] };
-    expect((await app.fail('add-time-task', { title: 'x', site_ids: [1] }, { actor })).code).toBe('svc_access_denied');
   });
 });

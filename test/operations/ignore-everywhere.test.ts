@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import { timetable } from '../../src/app/schedule/timetable.js';
-import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
+import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 const DAY = 86_400_000;
 
@@ -91,11 +91,5 @@ describe('ignore-update-everywhere', () => {
     const call = { action: 'ignore', type: 'plugin', slug: plugin.slug, ...input };
     expect(await app.fail('ignore-update-everywhere', call)).toMatchObject({ code: 'svc_invalid_input', field });
     expect(await slugs()).toHaveLength(2);
-  });
-
-  it('is refused to a login that may not use every site', async () => {
-    const call = { action: 'ignore', type: 'plugin', slug: plugin.slug };
-    const error = await app.fail('ignore-update-everywhere', call, { actor: deniedTo(7) });
-    expect(error.code).toBe('svc_access_denied');
   });
 });

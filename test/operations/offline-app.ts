@@ -27,14 +27,14 @@ export async function offlineApp() {
   const key = Buffer.alloc(32, 7);
   const vault = createVault([{ id: keyId(key), key }]);
   const store = createStore(db, vault);
-  const state = { now: NOON, denied: [] as number[], rights: ['read', 'write'], modules: ['cost-tracker'] };
+  const state = { now: NOON, rights: ['read', 'write'], modules: ['cost-tracker'] };
   const events: Event[] = [];
   const context = (): Ctx =>
     ({
       store,
       clock: { now: () => state.now },
       config: { read_only: false, modules: state.modules } as unknown as Config,
-      actor: { rights: state.rights, denied_sites: state.denied },
+      actor: { rights: state.rights },
       events: { emit: (event: NewEvent) => events.push({ ...event, at: state.now }) },
     }) as unknown as Ctx;
 

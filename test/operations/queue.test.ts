@@ -1,7 +1,7 @@
 /** Large selections: the seven operations that queue, and the status of what they queued (operations §6, §7). */
 
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type CheckedApp, checkedApp, deniedTo, offers } from './checked-app.js';
+import { type CheckedApp, checkedApp, offers } from './checked-app.js';
 
 /** The status of a job with items before it has done anything; one site was unknown. */
 const NO_ITEMS = { items: [], items_total: 0, page: 1, per_page: 50 };
@@ -77,11 +77,6 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
     expect(answer).toMatchObject({ queued: false, errors: [] });
     expect(answer).not.toHaveProperty('job_id');
     expect(await app.cell('SELECT count(*) FROM job')).toBe(0);
-  });
-
-  it('does not count sites that the caller may not use', async () => {
-    const answer = await app.call(name, { site_ids_or_domains: THREE }, { actor: deniedTo(3) });
-    expect(answer).toMatchObject({ queued: false, errors: [{ site_id: 3, code: 'svc_access_denied' }] });
   });
 });
 

@@ -381,7 +381,6 @@ describe('update-site and delete-site', () => {
 
   it('gives no id a second time', async () => {
     await app.call('delete-site', { site_id_or_domain: 2, confirm: true });
-    await app.db.run('DELETE FROM site_denial');
     app.site(1).state.connection = null;
     expect(await app.connect(1)).toBe(3);
   });

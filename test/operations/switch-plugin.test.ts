@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
-import { type CheckedApp, checkedApp, codesOf, deniedTo } from './checked-app.js';
+import { type CheckedApp, checkedApp, codesOf } from './checked-app.js';
 
 const SLUG = 'old-carousel/old-carousel.php';
 
@@ -93,12 +93,6 @@ describe('switch-plugin', () => {
       'svc_site_not_found',
     ]);
     expect(answer.errors.map(({ site_id }: { site_id: number | null }) => site_id).sort()).toEqual([2, 5, null]);
-  });
-
-  it('leaves out sites that the caller may not use', async () => {
-    const answer = await app.call('switch-plugin', { plugin: SLUG, action: 'deactivate' }, { actor: deniedTo(1) });
-    expect(answer.switched).toMatchObject([{ id: 2 }, { id: 4 }]);
-    expect(active()[0]).toBe(true);
   });
 
   it('takes no part of a name, no unknown one and none of several for a plugin, and then does nothing', async () => {

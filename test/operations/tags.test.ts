@@ -256,26 +256,6 @@ describe('get-tag-sites, get-tag-clients', () => {
       total: 0,
     });
   });
-
-  test('sites denied to the caller show nowhere', async () => {
-    const tag_id = await app.tag('Shops');
-    const ada = await app.client('Ada');
-    const bea = await app.client('Bea');
-    await app.site('1.example', { client: ada, tags: [tag_id] });
-    app.state.denied = [
-      await app.site('2.example', { client: ada, tags: [tag_id] }),
-      await app.site('3.example', { client: bea, tags: [tag_id] }),
-    ];
-    expect(await app.call('get-tag', { tag_id })).toMatchObject({ sites_count: 1 });
-    expect(await app.call('list-tags')).toMatchObject({ items: [{ sites_count: 1 }] });
-    expect(await app.call('get-tag-sites', { tag_id })).toMatchObject({ sites: [{ id: 1 }], total: 1 });
-    expect(await app.call('get-tag-clients', { tag_id })).toMatchObject({
-      clients: [{ id: ada, sites_with_tag: 1 }],
-      total: 1,
-    });
-    expect(await app.call('delete-tag', { tag_id, dry_run: true })).toMatchObject({ sites_affected: 1 });
-    expect(await app.call('update-tag', { tag_id, name: 'X' })).toMatchObject({ sites_count: 1 });
-  });
 });
 
 test.each([

@@ -2,7 +2,7 @@
 
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { appWithUpdates, type CheckedApp, deniedTo, itemsOf, offeredPlugins, type UpdateItem } from './checked-app.js';
+import { appWithUpdates, type CheckedApp, itemsOf, offeredPlugins, type UpdateItem } from './checked-app.js';
 
 const OF = { site_id_or_domain: 1 };
 
@@ -113,16 +113,10 @@ describe('list-updates, get-site-updates', () => {
     });
   });
 
-  it('hide sites of others, and show suspended and disconnected ones', async () => {
+  it('show suspended and disconnected sites', async () => {
     await app.call('suspend-site', { site_id_or_domain: 1 });
     await app.call('disconnect-site', { site_id_or_domain: 2 });
     expect(await app.call('list-updates')).toMatchObject({ total: 15 });
-    const actor = deniedTo(2);
-    for (const page of [1, 2, 3]) {
-      const { updates, total } = await app.call('list-updates', { page, per_page: 4 }, { actor });
-      expect(total).toBe(10);
-      for (const { site_id } of updates) expect(site_id).not.toBe(2);
-    }
   });
 
   it('tell of one site what they tell of all', async () => {
@@ -229,7 +223,6 @@ describe('ignoring', () => {
       ignored: list.ignored.slice(3, 6),
       total: 7,
     });
-    expect(await app.call('list-ignored-updates', {}, { actor: deniedTo(2) })).toMatchObject({ total: 2 });
   });
 
   it('does not hold for core when its update is asked for by name', async () => {

@@ -222,23 +222,6 @@ describe('the stream of events', () => {
     await until(fresh, about('alert', { kind: 'monitor.up' }));
   });
 
-  it('tells nothing of sites that are denied', async () => {
-    const { name, headers } = await login();
-    const row = await app.db.one('SELECT id FROM user WHERE name = ?', [name]);
-    await app.service.store.denials.deny(`user:${Number(row?.id)}`, 1);
-    const stream = await open(headers);
-    await expect.poll(stream.lastId).not.toBe('');
-    await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
-    await until(stream, about('site', { id: 2 }));
-    expect(stream.events().some(about('site', { id: 1 }))).toBe(false);
-    expect(
-      stream
-        .events()
-        .filter(about('updates'))
-        .every((live) => live.data.sites === null),
-    ).toBe(true);
-  });
-
   it('ends with the session, and with the password', async () => {
     const [out, changed] = [await login(), await login()];
     const [first, second] = [await open(out.headers), await open(changed.headers)];

@@ -41,23 +41,6 @@ describe('credentials', () => {
     const reply = await app.rest('GET /sites?consumer_key=ck_x&consumer_secret=cs_x', { token: null });
     expect([reply.status, reply.body.code]).toEqual([400, 'svc_rest_authentication_bad_request']);
   });
-
-  it('hides denied sites', async () => {
-    const { body } = await app.rest('POST /rest-api/add-key', { body: { active: true, permissions: 'read,write' } });
-    await app.service.store.denials.deny(`key:${body.id}`, 1);
-    expect((await app.rest('GET /sites', { token: body.token })).body.total).toBe(0);
-    expect((await app.rest('GET /updates', { token: body.token })).body.data).toEqual({});
-    const one = await app.rest('GET /sites/1', { token: body.token });
-    expect([one.status, one.body.code]).toEqual([403, 'svc_access_denied']);
-    expect((await app.rest('POST /sites/check', { token: body.token })).body.total).toBe(0);
-    // Mails contain data of every site.
-    const mail = (recipients: string) =>
-      app.rest('PUT /settings/emails/uptime/edit', { token: body.token, body: { recipients } });
-    await app.rest('PUT /settings/emails/uptime/edit', { body: { recipients: 'a@x.example,b@x.example' } });
-    const added = await mail('a@x.example,spy@x.example');
-    expect([added.status, added.body.code, added.body.data.field]).toEqual([403, 'svc_access_denied', 'recipients']);
-    expect((await mail('a@x.example')).body.data.recipients).toBe('a@x.example');
-  });
 });
 
 describe('compression', () => {

@@ -15,7 +15,7 @@ async function listsOf(url: string) {
   await seedFleet(db, { sites: 40 });
   const store = createStore(db, benchVault());
   const ids = [3, 1, 2, 40];
-  const { revision, ...page } = await store.siteUpdates.page({ types: [], search: '', denied: [] }, 2, 10);
+  const { revision, ...page } = await store.siteUpdates.page({ types: [], search: '' }, 2, 10);
   expect(await store.siteUpdates.revision()).toBe(revision);
   await db.run('UPDATE site SET suspended = 1 - suspended WHERE id = 1');
   expect(await store.siteUpdates.revision()).not.toBe(revision);

@@ -50,11 +50,11 @@ describe('a search', () => {
     }
   });
 
-  it('narrowed by a status or hidden sites counts only what is left', async () => {
+  it('narrowed by a status or excluded sites counts only what is left', async () => {
     const store = createSites(db, benchVault());
     const all = await store.list({ search: 'bakery' }, 1, 100);
     const [first] = all.items;
-    const hidden = await store.list({ search: 'bakery', denied: [first?.id ?? 0] }, 1, 100);
+    const hidden = await store.list({ search: 'bakery', exclude: [first?.id ?? 0] }, 1, 100);
     expect(hidden.total).toBe(all.total - 1);
     expect(hidden.items.map(({ id }) => id)).not.toContain(first?.id);
     const suspended = await store.list({ search: 'bakery', status: 'suspended' }, 1, 100);
@@ -72,7 +72,7 @@ describe('early pages of updates', () => {
     );
     const found: unknown[] = [];
     for (let page = 1; page * 25 <= 400; page++) {
-      const { items } = await updates.page({ types: [], denied: [] }, page, 25);
+      const { items } = await updates.page({ types: [] }, page, 25);
       found.push(...items.map(({ site_id, type, slug }) => ({ site_id, type, slug })));
     }
     expect(found.length).toBeGreaterThan(150);

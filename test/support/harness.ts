@@ -131,7 +131,6 @@ export const ADMIN: Actor = {
   name: 'admin',
   rights: ['read', 'write'],
   via: 'run',
-  denied_sites: [],
 };
 
 /** The service itself, at scheduled work. */

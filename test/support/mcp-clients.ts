@@ -37,7 +37,6 @@ export const LOCAL: Actor = {
   name: 'local',
   rights: ['read', 'write'],
   via: 'mcp',
-  denied_sites: [],
 };
 
 export interface CallOptions {

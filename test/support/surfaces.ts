@@ -12,7 +12,6 @@ import { createClock, systemClock } from '../../src/runtime/clock.js';
 import type { Config } from '../../src/runtime/config/types.js';
 import { ServiceError } from '../../src/runtime/errors.js';
 import type { Log } from '../../src/runtime/log.js';
-import { createDenials } from '../../src/store/access/denials.js';
 import { createKeys, type Keys } from '../../src/store/access/keys.js';
 import { createUsers, type Users } from '../../src/store/access/users.js';
 import type { Db } from '../../src/store/driver/db.js';
@@ -171,7 +170,6 @@ export interface Surfaces {
   db: Db;
   users: Users;
   keys: Keys;
-  denials: ReturnType<typeof createDenials>;
   clock: HandClock;
   /** Number of password checks that were really computed. */
   hashings(): number;
@@ -289,7 +287,6 @@ export async function startSurfaces(
     db,
     users,
     keys,
-    denials: createDenials(db),
     clock,
     hashings: () => hashings,
     begun: () => begun,

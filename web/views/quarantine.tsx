@@ -32,12 +32,8 @@ export function Quarantine() {
               <Icon of={ShieldAlert} /> <strong>{entry.name}</strong> {entry.version}
             </span>
             <span class="muted">
-              {entry.site_id === null ? (
-                entry.site_url
-              ) : (
-                <a href={`/sites/${entry.site_id}?tab=updates`}>{t.address(entry.site_url)}</a>
-              )}
-              , <Time iso={entry.since} />
+              <a href={`/sites/${entry.site_id}?tab=updates`}>{t.address(entry.site_url)}</a>,{' '}
+              <Time iso={entry.since} />
             </span>
             <span class="muted">
               {entry.scope === 'fleet' ? t.quarantine.scope.fleet : t.quarantine.scope.site(entry.sites)}

@@ -4,7 +4,7 @@ import type { Right } from '../../runtime/actor.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { Ctx } from '../context.js';
 
-/** Throws `svc_rest_insufficient_permission` if the caller lacks one of the rights, or access to every site. */
+/** Throws `svc_rest_insufficient_permission` if the caller lacks one of the rights. */
 export function requireGrant({ actor }: Pick<Ctx, 'actor'>, rights: readonly Right[], field: string): void {
   const who = actor.type === 'key' ? 'key' : 'login';
   const lacking = rights.find((right) => !actor.rights.includes(right));
@@ -14,13 +14,4 @@ export function requireGrant({ actor }: Pick<Ctx, 'actor'>, rights: readonly Rig
       advice: `Grant only permissions that the calling ${who} has.`,
       data: { needed: lacking },
     });
-  if (actor.denied_sites.length > 0)
-    throw new ServiceError(
-      'svc_rest_insufficient_permission',
-      `This ${who} has no access to all sites, but the new one would.`,
-      {
-        field,
-        advice: 'Use a login with access to all sites.',
-      },
-    );
 }

@@ -170,7 +170,7 @@ export async function listDeliveries(
   perPage: number,
 ) {
   const { items, total } = await ctx.store.alertDeliveries.list(
-    { status: filter.status, recipient_id: filter.recipient_id, denied: ctx.actor.denied_sites },
+    { status: filter.status, recipient_id: filter.recipient_id },
     page,
     perPage,
   );
@@ -193,7 +193,7 @@ export async function listDeliveries(
 
 /** Queues a finished delivery again. */
 export async function resendDelivery(ctx: Ctx, id: number): Promise<void> {
-  const done = await ctx.store.alertDeliveries.resend(id, ctx.actor.denied_sites, ctx.clock.now());
+  const done = await ctx.store.alertDeliveries.resend(id, ctx.clock.now());
   if (done === undefined)
     throw new ServiceError('svc_alert_delivery_not_found', `There is no delivery ${id}.`, {
       field: 'delivery_id',

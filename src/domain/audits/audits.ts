@@ -86,7 +86,7 @@ export async function listResults(
   page: number,
   perPage: number,
 ) {
-  const { items, total } = await ctx.store.audits.sites(filter, page, perPage, ctx.actor.denied_sites);
+  const { items, total } = await ctx.store.audits.sites(filter, page, perPage);
   return { items: await views(ctx, items, strategy), total, page, per_page: perPage };
 }
 

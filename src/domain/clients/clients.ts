@@ -18,7 +18,6 @@ import {
   clientView,
   findClient,
   notFound,
-  requireAccess,
   siteItem,
   stored,
 } from './records.js';
@@ -38,7 +37,7 @@ export type ClientInput = z.output<z.ZodObject<ReturnType<typeof clientDetails>>
 };
 
 export async function listClients(ctx: Ctx, filter: ClientListFilter, page: number, perPage: number) {
-  const { items, total } = await ctx.store.clients.list(storedFilter(filter), page, perPage, ctx.actor.denied_sites);
+  const { items, total } = await ctx.store.clients.list(storedFilter(filter), page, perPage);
   return { items: items.map(clientItem), page, per_page: perPage, total };
 }
 
@@ -53,15 +52,14 @@ export async function getClient(ctx: Ctx, ref: ClientRef): Promise<ClientView> {
 
 /**
  * Creates a client and moves the selected sites to it, both or neither. Throws `svc_invalid_input` (blank name),
- * `svc_already_exists` (e-mail), `svc_site_not_found`, `svc_access_denied`.
+ * `svc_already_exists` (e-mail), `svc_site_not_found`.
  */
 export async function addClient(ctx: Ctx, input: ClientInput): Promise<ClientView> {
   requireName(input.name ?? '');
   const sites = input.selected_sites ?? [];
-  requireAccess(ctx, sites, 'selected_sites');
   const texts = { ...NO_TEXTS, ...given(textsOf(input)) };
   const write = await changing('svc_client_creation_failed', 'The client was not stored.', () =>
-    ctx.store.clients.add(texts, sites, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.clients.add(texts, sites, ctx.clock.now()),
   );
   const { client } = stored(write, sites);
   ctx.events.emit({ name: 'client.added', facts: { ...clientHead(client), sites: client.sites_count } });
@@ -75,9 +73,8 @@ export async function updateClient(ctx: Ctx, ref: ClientRef, input: ClientInput)
   const fields = Object.keys(given({ ...input }));
   if (fields.length === 0) return clientView(known);
   const sites = input.selected_sites;
-  requireAccess(ctx, sites ?? [], 'selected_sites');
   const write = await changing('svc_client_update_failed', 'The client was not changed.', () =>
-    ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.clients.update(known.id, given(textsOf(input)), sites, ctx.clock.now()),
   );
   const { client } = stored(write, sites ?? [], ref);
   ctx.events.emit({ name: 'client.updated', facts: { ...clientHead(client), fields } });
@@ -143,8 +140,7 @@ export async function countClientSites(ctx: Ctx, ref: ClientRef): Promise<Client
 /** The client of a site; null if it has none. Throws as `getSite`. */
 export async function getSiteClient(ctx: Ctx, ref: SiteRef): Promise<{ site_id: number; client: ClientView | null }> {
   const site = await getSite(ctx, ref);
-  const client =
-    site.client_id === null ? undefined : await ctx.store.clients.find({ id: site.client_id }, ctx.actor.denied_sites);
+  const client = site.client_id === null ? undefined : await ctx.store.clients.find({ id: site.client_id });
   return { site_id: site.id, client: client === undefined ? null : clientView(client) };
 }
 

@@ -20,26 +20,9 @@ export interface ClientHead {
 /** A client by id or e-mail (operations §4.2). Throws `svc_client_not_found`. */
 export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
   const key = keyOf(ref);
-  const client = key === undefined ? undefined : await ctx.store.clients.find(key, ctx.actor.denied_sites);
+  const client = key === undefined ? undefined : await ctx.store.clients.find(key);
   if (client === undefined) throw notFound(ref);
   return client;
-}
-
-/** Throws `svc_access_denied` if a caller names a site that is hidden from it. */
-export function requireAccess(ctx: Ctx, siteIds: readonly number[], field: string): void {
-  const denied = new Set(ctx.actor.denied_sites);
-  const index = siteIds.findIndex((id) => denied.has(id));
-  if (index < 0) return;
-  const at = `${field}[${index}]`;
-  throw new ServiceError(
-    'svc_access_denied',
-    `${at}: this login has no access to site ${siteIds[index]}. Nothing changed.`,
-    {
-      field: at,
-      advice: 'Leave the site out, or ask an administrator for access to it.',
-      data: { site_id: siteIds[index] },
-    },
-  );
 }
 
 export function clientHead(client: { id: number; name: string }): ClientHead {

@@ -56,7 +56,7 @@ async function reconnect(ctx: Ctx, sites: SiteRow[]): Promise<ReconnectedSites> 
   };
 }
 
-/** Sets or lifts the suspension of a client and its sites in one transaction; sites hidden from the caller stay unchanged. */
+/** Sets or lifts the suspension of a client and its sites in one transaction. */
 async function markClient(
   ctx: Ctx,
   ref: ClientRef,
@@ -66,7 +66,7 @@ async function markClient(
   const marked = await withStorageError(
     'svc_client_update_failed',
     'The client was not changed. Nothing changed.',
-    () => ctx.store.clients.mark(client.id, suspended, ctx.clock.now(), ctx.actor.denied_sites),
+    () => ctx.store.clients.mark(client.id, suspended, ctx.clock.now()),
   );
   if (marked === undefined) throw notFound(ref);
   const { changed } = marked;

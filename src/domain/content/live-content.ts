@@ -47,7 +47,7 @@ export async function resolveLiveSites(ctx: Ctx, choice: LiveFilter): Promise<Li
     return { sites: await allSites(ctx), errors: [], named: false };
   const named = await resolveSites(ctx, choice.websites, 'websites');
   const { groups, clients } = choice;
-  const linked = await ctx.store.content.sitesOf({ groups, clients, denied: ctx.actor.denied_sites });
+  const linked = await ctx.store.content.sitesOf({ groups, clients });
   const sites = [...new Map([...named.sites, ...linked.sites].map((site) => [site.id, site])).values()];
   const errors: LiveError[] = [
     ...named.errors.map(({ site_id, code, message }) => ({ ...(site_id === null ? {} : { site_id }), code, message })),

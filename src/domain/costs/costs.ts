@@ -33,7 +33,7 @@ export async function siteCosts(ctx: Ctx, ref: SiteRef) {
 export async function clientCosts(ctx: Ctx, ref: ClientRef) {
   const client = await findClient(ctx, ref);
   requireModule(ctx, 'cost-tracker');
-  const { costs, sites } = await ctx.store.costs.ofClient(client.id, ctx.actor.denied_sites);
+  const { costs, sites } = await ctx.store.costs.ofClient(client.id);
   const today = dateOf(ctx.clock.now());
   const shares = new Map(costs.map((cost) => [cost.id, { ...share(cost, today), sites: 0 }]));
   const entries: SiteCostEntry[] = [];

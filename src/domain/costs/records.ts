@@ -7,7 +7,6 @@ import { dateOf, timestampOf } from '../../runtime/iso-time.js';
 import type { CostRow, CostTargets, CostWrite, TargetField } from '../../store/costs/costs.js';
 import type { CostFields } from '../../store/costs/fields.js';
 import type { SiteRow } from '../../store/sites/sites.js';
-import { requireAccess } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { withStorageError } from '../storage-messages.js';
@@ -21,14 +20,14 @@ export type CostChange = z.output<ReturnType<typeof costChange>>;
 /** One page in name order. Throws `svc_module_not_available`, as every verb here. */
 export async function listCosts(ctx: Ctx, page: number, perPage: number) {
   requireModule(ctx, 'cost-tracker');
-  const { items, total } = await ctx.store.costs.list(page, perPage, ctx.actor.denied_sites);
+  const { items, total } = await ctx.store.costs.list(page, perPage);
   return { items: items.map((cost) => costView(ctx, cost)), page, per_page: perPage, total };
 }
 
 /** Undefined if there is no such cost. */
 export async function getCost(ctx: Ctx, id: number): Promise<CostView | undefined> {
   requireModule(ctx, 'cost-tracker');
-  const cost = await ctx.store.costs.find(id, ctx.actor.denied_sites);
+  const cost = await ctx.store.costs.find(id);
   return cost === undefined ? undefined : costView(ctx, cost);
 }
 
@@ -39,7 +38,7 @@ export function requireCost(cost: CostView | undefined, id: number): CostView {
 }
 
 /**
- * Throws `svc_invalid_input` (blank name, a subscription without renewal_type, a product type or payment method on no list), `svc_access_denied`, and
+ * Throws `svc_invalid_input` (blank name, a subscription without renewal_type, a product type or payment method on no list), and
  * `svc_site_not_found`, `svc_tag_not_found` or `svc_client_not_found` for a target that does not exist.
  */
 export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
@@ -47,9 +46,8 @@ export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
   const { fields, targets } = parts(input);
   const settled = consistent(fields as CostFields);
   await requireListed(ctx, settled);
-  requireAccess(ctx, targets.sites ?? [], 'sites');
   const write = await changing('The cost was not stored.', () =>
-    ctx.store.costs.add(settled, targets, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.costs.add(settled, targets, ctx.clock.now()),
   );
   const cost = stored(write, targets);
   if (cost === undefined) throw new ServiceError('svc_operation_failed', 'The cost was not stored. Nothing changed.');
@@ -64,15 +62,14 @@ export async function addCost(ctx: Ctx, input: NewCost): Promise<CostView> {
 export async function updateCost(ctx: Ctx, id: number, change: CostChange): Promise<CostView | undefined> {
   requireModule(ctx, 'cost-tracker');
   const { fields, targets } = parts(change);
-  const known = await ctx.store.costs.find(id, ctx.actor.denied_sites);
+  const known = await ctx.store.costs.find(id);
   if (known === undefined) return undefined;
   if (Object.keys(fields).length + Object.keys(targets).length === 0) return costView(ctx, known);
   const settled = consistent({ ...known, ...fields });
   // A stored value may have been removed from its list since: only new choices are validated.
   await requireListed(ctx, fields);
-  requireAccess(ctx, targets.sites ?? [], 'sites');
   const write = await changing('The cost was not changed.', () =>
-    ctx.store.costs.update(id, settled, targets, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.costs.update(id, settled, targets, ctx.clock.now()),
   );
   const cost = stored(write, targets);
   if (cost === undefined) return undefined;
@@ -179,10 +176,7 @@ function costView(ctx: Ctx, cost: CostRow): CostView {
  */
 export async function siteCostRecords(ctx: Ctx, site: SiteRow) {
   const { costs: shares, total_monthly, total_yearly } = await siteCosts(ctx, site.id);
-  const records = await ctx.store.costs.findMany(
-    shares.map(({ id }) => id),
-    ctx.actor.denied_sites,
-  );
+  const records = await ctx.store.costs.findMany(shares.map(({ id }) => id));
   const byId = new Map(records.map((record) => [record.id, record]));
   const costs = shares.flatMap((share) => {
     const record = byId.get(share.id);

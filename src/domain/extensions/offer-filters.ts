@@ -93,7 +93,7 @@ export async function narrowSites(
   const { tags, clients } = narrowing;
   const fitting = named
     ? await ctx.store.narrowedUpdates.sitesOf({ tags, clients })
-    : await ctx.store.narrowedUpdates.sites({ narrowing, types, denied: ctx.actor.denied_sites });
+    : await ctx.store.narrowedUpdates.sites({ narrowing, types });
   return sites.filter((site) => fitting.has(site.id));
 }
 

@@ -92,7 +92,6 @@ async function sitesWith(
       status: item === undefined ? undefined : 'connected',
       tags: tag_ids,
       clients: client_ids,
-      denied: ctx.actor.denied_sites,
       versions: [],
       items: item === undefined ? [] : [{ kind: PLUGIN, ...item }],
     },

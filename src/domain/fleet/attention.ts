@@ -132,10 +132,10 @@ export async function siteAttention(ctx: Ctx, site: number) {
 /** Counts of the fleet, matters that need attention with their first cases, and what was done in the last day. */
 export async function fleetAttention(ctx: Ctx, cases: number) {
   const now = ctx.clock.now();
-  const { store, actor } = ctx;
+  const { store } = ctx;
   const [data, levels, feed] = await Promise.all([
     briefData(ctx, now, now - DAY_MS, cases),
-    store.fleetOffers.levels(actor.denied_sites),
+    store.fleetOffers.levels(),
     feedState(ctx),
   ]);
   const found: Found = {

@@ -57,7 +57,7 @@ export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<B
 export async function briefData(ctx: Ctx, now: number, since: number, cases: number): Promise<FleetData> {
   const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
   const [data, broken, suspect, rolled_back] = await Promise.all([
-    ctx.store.fleetBrief.read(instants(now, since), active, ctx.actor.denied_sites, cases),
+    ctx.store.fleetBrief.read(instants(now, since), active, cases),
     harmful(ctx, now, 'broken', cases),
     harmful(ctx, now, 'suspect', cases),
     harmful(ctx, now, 'rolled_back', cases),
@@ -86,14 +86,7 @@ const instants = (now: number, since: number) => ({
 });
 
 async function harmful(ctx: Ctx, now: number, harm: Harm, cases: number, site?: number) {
-  const { denied_sites } = ctx.actor;
-  const { items, total } = await ctx.store.safeChanges.harmful(
-    harm,
-    now - HARM_DAYS * DAY_MS,
-    denied_sites,
-    cases,
-    site,
-  );
+  const { items, total } = await ctx.store.safeChanges.harmful(harm, now - HARM_DAYS * DAY_MS, cases, site);
   return { count: total, first: items };
 }
 

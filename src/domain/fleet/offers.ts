@@ -30,11 +30,10 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     types: query.types.map(numberOf),
     levels: levelNumbers(query.levels),
     search: query.search,
-    denied: ctx.actor.denied_sites,
   };
   const found = await ctx.store.fleetOffers.items(filter, page, perPage);
   const [heldBack, fixing] = await Promise.all([
-    ctx.store.fleetOffers.heldBack(found.items, filter.denied),
+    ctx.store.fleetOffers.heldBack(found.items),
     fixedBy(ctx, found.items),
   ]);
   const items = found.items.map(({ type, slug, name, sites, guarded, current_versions, new_versions, level }) => {
@@ -65,7 +64,7 @@ const FIXES = 5;
  */
 async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[]) {
   const { known } = await feedState(ctx);
-  const steps = known ? await ctx.store.fleetOffers.steps(items, ctx.actor.denied_sites) : [];
+  const steps = known ? await ctx.store.fleetOffers.steps(items) : [];
   const fixes = await fixesOf(ctx, steps);
   return (type: number, slug: string): { fixing_sites: number | null; fixes: string[] } => {
     if (!known || type === TRANSLATION) return { fixing_sites: null, fixes: [] };
@@ -86,7 +85,7 @@ async function fixedBy(ctx: Ctx, items: readonly { type: number; slug: string }[
  * respond.
  */
 export async function offeredSites(ctx: Ctx, type: UpdateType, slug: string, page: number, perPage: number) {
-  const found = await ctx.store.fleetOffers.sites(numberOf(type), slug, ctx.actor.denied_sites, page, perPage);
+  const found = await ctx.store.fleetOffers.sites(numberOf(type), slug, page, perPage);
   const items = found.items.map(({ guard, level, current_version, ...row }) => ({
     ...row,
     current_version: current_version === '' ? null : current_version,

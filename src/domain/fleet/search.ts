@@ -124,7 +124,6 @@ async function filterOf(ctx: Ctx, asked: FleetSearch, feedKnown: boolean): Promi
     status: asked.status === 'any' ? undefined : asked.status,
     tags: asked.tag_ids,
     clients: asked.client_ids,
-    denied: ctx.actor.denied_sites,
     versions: versions.flat(),
     not_synced_since: asked.not_synced_days === undefined ? undefined : now - asked.not_synced_days * DAY_MS,
     certificate_before: before(asked.certificate_days),

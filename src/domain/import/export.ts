@@ -20,10 +20,10 @@ export async function* fleetRecords(ctx: Ctx, version: string): AsyncGenerator<R
   const { store } = ctx;
   yield { type: 'source', product: 'sitefleet', version, url: ctx.base_url };
   yield { type: 'ignored', ignored: (await store.siteImport.everywhere()).map(ignoredOf) };
-  for await (const { id, name, color } of pages((page) => store.tags.list({}, page, PAGE, [])))
+  for await (const { id, name, color } of pages((page) => store.tags.list({}, page, PAGE)))
     yield { type: 'tag', tag: { key: `tag:${id}`, name, color } };
-  for await (const { id } of pages((page) => store.clients.list({}, page, PAGE, []))) {
-    const client = await store.clients.find({ id }, []);
+  for await (const { id } of pages((page) => store.clients.list({}, page, PAGE))) {
+    const client = await store.clients.find({ id });
     if (client === undefined) continue;
     const { name, email, phone, address_1, address_2, city, state, zip, country, note, suspended } = client;
     const texts = { name, address_1, address_2, city, state, zip, country, note };
@@ -35,7 +35,7 @@ export async function* fleetRecords(ctx: Ctx, version: string): AsyncGenerator<R
     sites++;
     yield { type: 'site', site };
   }
-  for await (const cost of pages((page) => store.costs.list(page, PAGE, []))) {
+  for await (const cost of pages((page) => store.costs.list(page, PAGE))) {
     const { id: _, created_at: _c, updated_at: _u, sites: covered, groups, clients, ...fields } = cost;
     const keys = (kind: string, ids: readonly number[]) => ids.map((id) => `${kind}:${id}`);
     const targets = { sites: keys('site', covered), tags: keys('tag', groups), clients: keys('client', clients) };

@@ -5,11 +5,7 @@ import type { AlertRow } from '../../store/monitoring/alerts.js';
 import type { Ctx } from '../context.js';
 
 export async function listAlerts(ctx: Ctx, siteIds: readonly number[] | undefined, page: number, perPage: number) {
-  const { items, total } = await ctx.store.alerts.list(
-    { site_ids: siteIds, denied: ctx.actor.denied_sites },
-    page,
-    perPage,
-  );
+  const { items, total } = await ctx.store.alerts.list({ site_ids: siteIds }, page, perPage);
   return { items: items.map(view), total };
 }
 

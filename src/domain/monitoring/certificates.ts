@@ -48,18 +48,13 @@ export type CertificateView = ReturnType<typeof view>;
 
 export async function listCertificates(
   ctx: Ctx,
-  filter: Omit<CertificateFilter, 'denied'>,
+  filter: CertificateFilter,
   page: number,
   perPage: number,
 ): Promise<{ items: CertificateView[]; total: number }> {
   requireModule(ctx, 'ssl-monitor');
   const now = ctx.clock.now();
-  const { items, total } = await ctx.store.certificates.list(
-    { ...filter, denied: ctx.actor.denied_sites },
-    expiryClock(now),
-    page,
-    perPage,
-  );
+  const { items, total } = await ctx.store.certificates.list(filter, expiryClock(now), page, perPage);
   return { items: items.map((row) => view(row, now)), total };
 }
 

@@ -44,18 +44,13 @@ export type DomainView = ReturnType<typeof view>;
 
 export async function listDomains(
   ctx: Ctx,
-  filter: Omit<DomainFilter, 'denied'>,
+  filter: DomainFilter,
   page: number,
   perPage: number,
 ): Promise<{ items: DomainView[]; total: number }> {
   requireModule(ctx, 'domain-monitor');
   const now = ctx.clock.now();
-  const { items, total } = await ctx.store.domains.list(
-    { ...filter, denied: ctx.actor.denied_sites },
-    expiryClock(now),
-    page,
-    perPage,
-  );
+  const { items, total } = await ctx.store.domains.list(filter, expiryClock(now), page, perPage);
   return { items: items.map((row) => view(row, now)), total };
 }
 

@@ -35,7 +35,7 @@ function fleetView(row: FleetIncidentRow, now: number) {
 
 export type FleetIncident = ReturnType<typeof fleetView>;
 
-export interface IncidentQuery extends Omit<IncidentFilter, 'denied' | 'since'> {
+export interface IncidentQuery extends Omit<IncidentFilter, 'since'> {
   /** Only incidents that began within this many days. */
   days?: number | undefined;
 }
@@ -46,7 +46,7 @@ const DAY_MS = 86_400_000;
 export async function listFleetIncidents(ctx: Ctx, { days, ...filter }: IncidentQuery, page: number, perPage: number) {
   const now = ctx.clock.now();
   const { items, total } = await ctx.store.monitorResults.fleetIncidents(
-    { ...filter, since: days === undefined ? undefined : now - days * DAY_MS, denied: ctx.actor.denied_sites },
+    { ...filter, since: days === undefined ? undefined : now - days * DAY_MS },
     page,
     perPage,
   );
@@ -78,7 +78,7 @@ export async function acknowledgeIncident(
 }
 
 async function load(ctx: Ctx, id: number): Promise<FleetIncidentRow> {
-  const row = await ctx.store.monitorResults.incident(id, ctx.actor.denied_sites);
+  const row = await ctx.store.monitorResults.incident(id);
   if (row !== undefined) return row;
   throw new ServiceError('svc_incident_not_found', `No incident has the id ${id}.`, { field: 'incident_id' });
 }

@@ -25,24 +25,24 @@ function basic(row: MonitorRow, global: MonitoringDefaults) {
   return { id: row.site_id, url: row.url, last_status: wordOf(row, global) };
 }
 
-function filterOf(ctx: Ctx, query: MonitorQuery, global: MonitoringDefaults): MonitorFilter {
-  return { ...query, denied: ctx.actor.denied_sites, active: global.active ? 1 : 0 };
+function filterOf(query: MonitorQuery, global: MonitoringDefaults): MonitorFilter {
+  return { ...query, active: global.active ? 1 : 0 };
 }
 
 export async function listMonitorsBasic(ctx: Ctx, query: MonitorQuery, page: number, perPage: number) {
   const global = await monitoringDefaults(ctx);
-  const { items, total } = await ctx.store.monitors.list(filterOf(ctx, query, global), page, perPage);
+  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage);
   return { items: items.map((row) => basic(row, global)), total };
 }
 
 export async function listMonitors(ctx: Ctx, query: MonitorQuery, page: number, perPage: number) {
   const global = await monitoringDefaults(ctx);
-  const { items, total } = await ctx.store.monitors.list(filterOf(ctx, query, global), page, perPage);
+  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage);
   return { items: await withFigures(ctx, items, global), total };
 }
 
 export async function countMonitors(ctx: Ctx, query: MonitorQuery): Promise<number> {
-  return ctx.store.monitors.count(filterOf(ctx, query, await monitoringDefaults(ctx)));
+  return ctx.store.monitors.count(filterOf(query, await monitoringDefaults(ctx)));
 }
 
 export async function monitorRow(ctx: Ctx, siteId: number): Promise<MonitorRow> {

@@ -94,7 +94,6 @@ async function taskFindings(ctx: Ctx, { site, from, to, now }: ReportRequest, sp
     { site_id: site.id, from, to },
     { page: 1, perPage: 1, orderby: 'id', order: 'asc' },
     now,
-    ctx.actor.denied_sites,
   );
   const billable = groups
     .filter((group) => Number(group.hourly_price) > 0)

@@ -27,12 +27,12 @@ function abandonedBefore(now: number, days = ABANDONED_AFTER_DAYS): number {
 /** What counts as abandoned now, of those that the caller may see. */
 async function abandonedFilter(ctx: Ctx, kind: ExtensionKind) {
   const before = abandonedBefore(ctx.clock.now(), await abandonedAfterDays(ctx));
-  return { kind: KIND_NUMBER[kind], before, denied: ctx.actor.denied_sites };
+  return { kind: KIND_NUMBER[kind], before };
 }
 
 export async function listAbandoned(ctx: Ctx, kind: ExtensionKind, page: number, perPage: number) {
   const { items, total } = await ctx.store.findings.abandoned(await abandonedFilter(ctx, kind), page, perPage);
-  const looks = await ctx.store.findings.abandonedLooks({ denied: ctx.actor.denied_sites });
+  const looks = await ctx.store.findings.abandonedLooks({});
   return {
     items: items.map((row) => ({ ...row, last_updated: dateOf(row.last_updated * 1000) })),
     total,
@@ -62,7 +62,7 @@ export async function abandonedItems(ctx: Ctx, site: SiteRow, kind: ExtensionKin
 
 /** When the site was last checked for abandoned items; null if never. */
 export async function abandonedCheckedAt(ctx: Ctx, siteId: number): Promise<string | null> {
-  return isoTime((await ctx.store.findings.abandonedLooks({ site_id: siteId, denied: [] })).oldest);
+  return isoTime((await ctx.store.findings.abandonedLooks({ site_id: siteId })).oldest);
 }
 
 /** More than any site has installed. */

@@ -7,7 +7,7 @@ import type { ShownSite, SiteListFilter, SiteOrder, SitePart, SiteParts } from '
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { settingOf } from '../settings/effects.js';
-import { pageFrom, visible } from './sites.js';
+import { pageFrom } from './sites.js';
 import { type StatusReason, statusReasons } from './status.js';
 
 /** Data of a site that is read in addition to its own columns. */
@@ -37,7 +37,7 @@ export async function pageOfSites(
   const question = [order, filter];
   const place: Place = cursor === undefined ? { page } : placeOf(question, cursor, page);
   const start = cursor === undefined ? { skip: offset(page, per_page) } : { after: place.after };
-  const found = await ctx.store.siteRecords.list(visible(ctx, filter), order, start, per_page + 1);
+  const found = await ctx.store.siteRecords.list(filter, order, start, per_page + 1);
   const { items, ...next } = pageFrom(question, place, found.items, per_page);
   return { items, paging: { total: found.total, page: place.page, per_page, ...next } };
 }
@@ -48,7 +48,7 @@ function offset(page: number, perPage: number): number {
 }
 
 export function countRecords(ctx: Ctx, filter: SiteListFilter): Promise<number> {
-  return ctx.store.siteRecords.count(visible(ctx, filter));
+  return ctx.store.siteRecords.count(filter);
 }
 
 const STORED_PARTS = ['tags', 'client', 'ignored'] as const;

@@ -31,8 +31,8 @@ function parseRef(ref: SiteRef): Parsed {
 }
 
 /**
- * One site by id, domain or URL (operations §4.1). Throws `svc_site_not_found`, `svc_ambiguous_site` with `data.site_ids`,
- * or `svc_access_denied`.
+ * One site by id, domain or URL (operations §4.1). Throws `svc_site_not_found`, or `svc_ambiguous_site` with
+ * `data.site_ids`.
  */
 export async function getSite(ctx: Ctx, ref: SiteRef, field = 'site_id_or_domain'): Promise<SiteRow> {
   const [outcome] = await resolve(ctx, [ref], field, false);
@@ -85,7 +85,6 @@ async function resolve(
   const rows = ids.length + keys.length === 0 ? [] : await ctx.store.sites.candidates(ids, keys);
   const byId = new Map(rows.map((row) => [row.id, row]));
   const byKey = groupByKey(rows);
-  const denied = new Set(ctx.actor.denied_sites);
   return parsed.map((ref, index) => {
     const given = refs[index] ?? '';
     const at = many ? `${field}[${index}]` : field;
@@ -94,7 +93,6 @@ async function resolve(
     const [site, ...more] = found;
     if (site === undefined) return notFound(given, at);
     if (more.length > 0) return ambiguous(given, at, found);
-    if (denied.has(site.id)) return accessDenied(site.id, at);
     return site;
   });
 }
@@ -148,12 +146,6 @@ function ambiguous(ref: SiteRef, field: string, found: readonly SiteRow[]): Refu
   const message = `${field}: ${quote(ref)} names ${found.length} sites.`;
   const advice = 'Name the site by its id, or by its full URL with the scheme.';
   return new Refusal('svc_ambiguous_site', message, field, advice, { site_ids: found.map((site) => site.id) });
-}
-
-function accessDenied(siteId: number, field: string): Refusal {
-  const message = `${field}: this login has no access to site ${siteId}.`;
-  const advice = 'Ask an administrator for access to the site.';
-  return new Refusal('svc_access_denied', message, field, advice, { site_id: siteId });
 }
 
 /** Callers' text is shortened when it is repeated: it may be anything. */

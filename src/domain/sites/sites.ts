@@ -40,14 +40,9 @@ export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   };
 }
 
-/** Restricts a filter to what the caller may see: denied sites are left out of every list. */
-export function visible(ctx: Ctx, filter: SiteFilter): SiteFilter {
-  return ctx.actor.denied_sites.length === 0 ? filter : { ...filter, denied: ctx.actor.denied_sites };
-}
-
 /** One page of sites, with what is to be said of each beside its status. */
 export async function listStandingSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
-  const { items, total } = await ctx.store.sites.list(visible(ctx, filter), page, perPage);
+  const { items, total } = await ctx.store.sites.list(filter, page, perPage);
   return { items: await withStandings(ctx, items), total };
 }
 
@@ -63,7 +58,7 @@ export async function withStandings<S extends SiteRow>(ctx: Ctx, sites: readonly
  */
 export async function listSitesFrom(ctx: Ctx, filter: SiteFilter, cursor: string, page: number, perPage: number) {
   const place = placeOf(filter, cursor, page);
-  const found = await ctx.store.sites.listAfter(visible(ctx, filter), place.after, perPage + 1);
+  const found = await ctx.store.sites.listAfter(filter, place.after, perPage + 1);
   const { items, next_cursor } = pageFrom(filter, place, found.items, perPage);
   return {
     items: await withStandings(ctx, items),
@@ -87,11 +82,11 @@ export function pageFrom<T extends { place: string }>(
 }
 
 export function countSites(ctx: Ctx, filter: SiteFilter): Promise<number> {
-  return ctx.store.sites.count(visible(ctx, filter));
+  return ctx.store.sites.count(filter);
 }
 
 export function allSites(ctx: Ctx, filter: SiteFilter = {}): Promise<SiteRow[]> {
-  return ctx.store.sites.all(visible(ctx, filter));
+  return ctx.store.sites.all(filter);
 }
 
 /** The stored record of one site, by reference. */

@@ -21,7 +21,7 @@ export interface TagInput {
 /** Throws `svc_operation_failed` if the store fails, as every verb of tags. */
 export function listTags(ctx: Ctx, filter: TagFilter, page: number, perPage: number) {
   return reading(async () => {
-    const { items, total } = await ctx.store.tags.list(filter, page, perPage, ctx.actor.denied_sites);
+    const { items, total } = await ctx.store.tags.list(filter, page, perPage);
     return { items, page, per_page: perPage, total };
   });
 }
@@ -48,9 +48,7 @@ export async function updateTag(ctx: Ctx, id: number, change: TagInput): Promise
   if (change.name !== undefined) requireName(change.name);
   if (change.name === undefined && change.color === undefined) return getTag(ctx, id);
   const tag = stored(
-    await changing('The tag was not changed.', () =>
-      ctx.store.tags.update(id, change, ctx.clock.now(), ctx.actor.denied_sites),
-    ),
+    await changing('The tag was not changed.', () => ctx.store.tags.update(id, change, ctx.clock.now())),
     id,
   );
   ctx.events.emit({ name: 'tag.updated', facts: head(tag) });
@@ -82,12 +80,12 @@ export async function listTagSites(ctx: Ctx, id: number, page: number, perPage: 
 /** Clients with at least one site that has the tag. Throws `svc_tag_not_found`. */
 export async function listTagClients(ctx: Ctx, id: number, page: number, perPage: number) {
   const tag = await findTag(ctx, id);
-  const { items, total } = await reading(() => ctx.store.tags.clients(id, page, perPage, ctx.actor.denied_sites));
+  const { items, total } = await reading(() => ctx.store.tags.clients(id, page, perPage));
   return { ...head(tag), clients: items, page, per_page: perPage, total };
 }
 
 async function findTag(ctx: Ctx, id: number): Promise<TagRow> {
-  const tag = await reading(() => ctx.store.tags.find(id, ctx.actor.denied_sites));
+  const tag = await reading(() => ctx.store.tags.find(id));
   if (tag === undefined) throw notFound(id);
   return tag;
 }

@@ -67,7 +67,7 @@ export async function listBuckets(ctx: Ctx, filter: BucketFilter, page: number, 
 /** With the ids of its tasks. Throws `svc_time_tracker_bucket_not_found`. */
 export async function getBucket(ctx: Ctx, id: number) {
   const view = await single(ctx, await findBucket(ctx, id));
-  return { ...view, tasks: await ctx.store.timeTasks.idsOfBucket(id, ctx.actor.denied_sites) };
+  return { ...view, tasks: await ctx.store.timeTasks.idsOfBucket(id) };
 }
 
 export async function findBucket(ctx: Ctx, id: number): Promise<BucketRow> {

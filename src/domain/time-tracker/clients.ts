@@ -13,7 +13,7 @@ const UNBILLED: ReadonlySet<string> = new Set(['unbilled', 'draft']);
 const DROPPED: ReadonlySet<string> = new Set(['canceled', 'refunded', 'write_off']);
 
 export async function listTrackerClients(ctx: Ctx, filter: ClientFilter, page: number, perPage: number) {
-  const { items, total } = await ctx.store.clients.list(filter, page, perPage, ctx.actor.denied_sites);
+  const { items, total } = await ctx.store.clients.list(filter, page, perPage);
   return { items: await views(ctx, items), total, page, per_page: perPage };
 }
 
@@ -28,7 +28,7 @@ async function views(ctx: Ctx, clients: readonly ClientItemRow[]) {
   if (clients.length === 0) return [];
   const ids = clients.map(({ id }) => id);
   const [groups, own, buckets] = await Promise.all([
-    ctx.store.timeTasks.clientSums(ids, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.timeTasks.clientSums(ids, ctx.clock.now()),
     ctx.store.timeSettings.withOwn(ids),
     ctx.store.timeBuckets.countFor(ids),
   ]);

@@ -8,7 +8,6 @@ import { ServiceError } from '../../runtime/errors.js';
 import { timestampOf } from '../../runtime/iso-time.js';
 import { dayEnd, dayStart } from '../../runtime/time-zones.js';
 import type { TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from '../../store/time-tracker/tasks.js';
-import { requireAccess } from '../clients/records.js';
 import { type DayRange, requireRange } from '../content/day-range.js';
 import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
@@ -21,7 +20,7 @@ export type TaskInput = { [K in keyof Fields]?: Fields[K] | undefined };
 
 /** Totals are rounded once, over all tasks; `duration` and `billable` in seconds. */
 async function listTasks(ctx: Ctx, filter: TaskFilter, at: TaskPage) {
-  const { items, total, groups } = await ctx.store.timeTasks.list(filter, at, ctx.clock.now(), ctx.actor.denied_sites);
+  const { items, total, groups } = await ctx.store.timeTasks.list(filter, at, ctx.clock.now());
   return { items: await taskViews(ctx, items), total, page: at.page, per_page: at.perPage, summary: summaryOf(groups) };
 }
 
@@ -62,19 +61,18 @@ export async function getTask(ctx: Ctx, id: number) {
 }
 
 export async function findTask(ctx: Ctx, id: number): Promise<TaskRow> {
-  const task = await ctx.store.timeTasks.find(id, ctx.clock.now(), ctx.actor.denied_sites);
+  const task = await ctx.store.timeTasks.find(id, ctx.clock.now());
   if (task === undefined) throw taskNotFound(id);
   return task;
 }
 
 /**
  * Creates a task; `duration_seconds` is time already worked, which makes it a paused one. Throws
- * `svc_client_not_found`, `svc_site_not_found`, `svc_access_denied`, `svc_time_tracker_bucket_not_found`,
+ * `svc_client_not_found`, `svc_site_not_found`, `svc_time_tracker_bucket_not_found`,
  * `…_bucket_client_mismatch`.
  */
 export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): Promise<TaskRow> {
   const siteIds = input.site_ids ?? [];
-  requireAccess(ctx, siteIds, 'site_ids');
   const clientId = input.client_id === undefined ? await clientOfSites(ctx, siteIds) : input.client_id;
   await requireLinks(ctx, clientId, siteIds);
   const bucket = input.bucket_id == null ? null : await findBucket(ctx, input.bucket_id);
@@ -92,7 +90,7 @@ export async function addTask(ctx: Ctx, input: TaskInput & { title: string }): P
   };
   const logged = (input.duration_seconds ?? 0) * 1000;
   return withStorageError('svc_operation_failed', 'The task was not stored.', () =>
-    ctx.store.timeTasks.add(fields, siteIds, logged, ctx.clock.now(), ctx.actor.denied_sites),
+    ctx.store.timeTasks.add(fields, siteIds, logged, ctx.clock.now()),
   );
 }
 
@@ -111,7 +109,6 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
   const fixed = FIXED[task.status]?.find((field) => change[field] !== undefined);
   if (fixed !== undefined)
     throw transition(task.status, `${fixed} of a ${task.status} task cannot be changed. Nothing changed.`, fixed);
-  if (change.site_ids !== undefined) requireAccess(ctx, change.site_ids, 'site_ids');
   const clientId = change.client_id === undefined ? task.client_id : change.client_id;
   await requireLinks(ctx, change.client_id === undefined ? null : clientId, change.site_ids ?? []);
   const bucketId = change.bucket_id === undefined ? task.bucket_id : change.bucket_id;
@@ -129,9 +126,8 @@ export async function changeTask(ctx: Ctx, id: number, change: TaskInput): Promi
   };
   const logged = change.duration_seconds === undefined ? undefined : change.duration_seconds * 1000;
   const now = ctx.clock.now();
-  const hidden = ctx.actor.denied_sites;
   const done = await withStorageError('svc_operation_failed', 'The task was not changed.', () =>
-    ctx.store.timeTasks.update(id, task.status, fields, change.site_ids, logged, now, hidden),
+    ctx.store.timeTasks.update(id, task.status, fields, change.site_ids, logged, now),
   );
   const after = await findTask(ctx, id);
   if (!done)

@@ -45,7 +45,7 @@ function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string
 }
 
 export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
-  const { items, total } = await ctx.store.updates.ignored(ctx.actor.denied_sites, page, perPage);
+  const { items, total } = await ctx.store.updates.ignored(page, perPage);
   return {
     ignored: items.map(({ type, versions, ...row }) => ({
       ...row,

@@ -79,7 +79,7 @@ export async function listUpdates(
   const narrowing = await narrowingOf(ctx, filters);
   const selection = refs.length === 0 ? null : await resolveSites(ctx, refs);
   const types = typeNumbers(groups);
-  const sites = { site_ids: selection?.sites.map((site) => site.id), denied: ctx.actor.denied_sites };
+  const sites = { site_ids: selection?.sites.map((site) => site.id) };
   const { items, counts } =
     narrowing === undefined
       ? await ctx.store.updates.page({ types, ...sites }, page, perPage)

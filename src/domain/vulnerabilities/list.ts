@@ -47,7 +47,6 @@ export async function listVulnerabilities(ctx: Ctx, asked: Asked) {
     tags: asked.tag_ids,
     clients: asked.client_ids,
     fixed: asked.fixed,
-    denied: ctx.actor.denied_sites,
   };
   const found = await ctx.store.vulnerabilities.page(filter, page, per_page, SITES);
   const vulnerabilities = found.rows.map(view);

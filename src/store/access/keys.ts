@@ -6,7 +6,6 @@ import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { assignments } from '../driver/rows.js';
 import { hashToken } from '../vault/vault.js';
-import { deniedSites, principalDenials } from './denials.js';
 
 export type KeyScope = 'read' | 'write' | 'read_write';
 
@@ -114,8 +113,7 @@ export function createKeys(db: Db) {
     /** A key as `auth` checks it, by the digest of its key part. Legacy keys never match. */
     async login(keyHash: string) {
       const row = await db.one(
-        `SELECT ${COLUMNS}, k.secret_hash, ${deniedSites("'key:' || k.id")} AS denied
-         FROM api_key k WHERE k.key_hash = ? AND k.version = 'v2'`,
+        `SELECT ${COLUMNS}, k.secret_hash FROM api_key k WHERE k.key_hash = ? AND k.version = 'v2'`,
         [keyHash],
       );
       if (row === undefined) return undefined;
@@ -126,7 +124,6 @@ export function createKeys(db: Db) {
           id: key.id,
           name: key.description === '' ? `key …${key.last7}` : key.description,
           rights: rightsOf(key.scope),
-          denied_sites: principalDenials(row.denied),
         },
         proof: String(row.secret_hash),
         enabled: key.enabled,
@@ -177,20 +174,13 @@ export function createKeys(db: Db) {
     },
 
     /**
-     * Removes a key with its denials. With `keepWriter`, refuses for the last enabled key that writes, or that reads
-     * and writes.
+     * Removes a key. With `keepWriter`, refuses for the last enabled key that writes, or that reads and writes.
      */
     async remove(ref: KeyRef, keepWriter = false): Promise<KeyOutcome> {
       const { where, arg } = refPredicate(ref);
       const guard = keepWriter ? ` AND ${KEEPS_BOTH} AND ${KEEPS_WRITER}` : '';
-      const [removed] = await db.batch([
-        { sql: `DELETE FROM api_key WHERE ${where}${guard}`, args: [arg] },
-        {
-          sql: `DELETE FROM site_denial WHERE principal = 'key:' || ? AND NOT EXISTS (SELECT 1 FROM api_key WHERE ${where})`,
-          args: [arg, arg],
-        },
-      ]);
-      return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
+      const { changes } = await db.run(`DELETE FROM api_key WHERE ${where}${guard}`, [arg]);
+      return changes > 0 ? 'done' : refused(ref);
     },
 
     /** Records the use of a key. */

@@ -5,7 +5,6 @@ import { StorageError, sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
 import { assignments } from '../driver/rows.js';
 import { hashPassword } from '../vault/vault.js';
-import { deniedSites, principalDenials } from './denials.js';
 
 export type UserRight = 'read' | 'write';
 
@@ -102,18 +101,15 @@ export function createUsers(db: Db) {
 
     count: () => countOf(db, 'SELECT count(*) AS n FROM user'),
 
-    /** A user as `auth` checks it, with its denied sites. The name's case is ignored. */
+    /** A user as `auth` checks it. The name's case is ignored. */
     async login(name: string) {
       // No user's name contains a NUL, and the driver refuses to bind it.
       if (name.includes('\0')) return undefined;
-      const row = await db.one(
-        `SELECT ${COLUMNS}, u.password_hash, ${deniedSites("'user:' || u.id")} AS denied FROM user u WHERE u.name_key = ?`,
-        [nameKey(name)],
-      );
+      const row = await db.one(`SELECT ${COLUMNS}, u.password_hash FROM user u WHERE u.name_key = ?`, [nameKey(name)]);
       if (row === undefined) return undefined;
       const { id, name: shown, rights, enabled } = userOf(row);
       return {
-        identity: { type: 'user' as const, id, name: shown, rights, denied_sites: principalDenials(row.denied) },
+        identity: { type: 'user' as const, id, name: shown, rights },
         proof: String(row.password_hash),
         enabled,
         last_access: null,
@@ -158,18 +154,12 @@ export function createUsers(db: Db) {
       return changes > 0;
     },
 
-    /**
-     * Removes a user with its denials. With `keepLast`, refuses for the last user, and the last who can change
-     * anything.
-     */
+    /** Removes a user. With `keepLast`, refuses for the last user, and the last who can change anything. */
     async remove(ref: UserRef, keepLast = false): Promise<UserOutcome> {
       const { where, arg } = userPredicate(ref);
       const guard = keepLast ? ` AND ${KEEPS_LAST}` : '';
-      const [, removed] = await db.batch([
-        sql(`DELETE FROM site_denial WHERE principal IN (SELECT 'user:' || id FROM user WHERE ${where}${guard})`, arg),
-        sql(`DELETE FROM user WHERE ${where}${guard}`, arg),
-      ]);
-      return (removed?.changes ?? 0) > 0 ? 'done' : refused(ref);
+      const { changes } = await db.run(`DELETE FROM user WHERE ${where}${guard}`, [arg]);
+      return changes > 0 ? 'done' : refused(ref);
     },
   };
 }

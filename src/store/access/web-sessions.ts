@@ -3,7 +3,6 @@
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import type { Vault } from '../vault/vault.js';
-import { deniedSites, principalDenials } from './denials.js';
 import { rightsOf, type UserRight } from './users.js';
 
 /** Maximum sessions per user: beyond it, the least recently used one ends. */
@@ -12,7 +11,7 @@ const MAX_PER_USER = 100;
 /** A session as `auth` checks it. Times are milliseconds since the epoch. */
 export interface WebSessionRow {
   id: string;
-  identity: { type: 'user'; id: number; name: string; rights: UserRight[]; denied_sites: number[] };
+  identity: { type: 'user'; id: number; name: string; rights: UserRight[] };
   /** False: the user has not chosen a password yet. */
   has_password: boolean;
   /** The value that a request that changes something must carry besides the cookie. */
@@ -39,16 +38,10 @@ export interface NewWebSession {
 /** Sessions that still last: used since the one instant, opened since the other. */
 type Limits = Pick<NewWebSession, 'idle_since' | 'opened_since'>;
 
-const WHO = `s.id, u.id AS user_id, u.name, u.rights, u.password_hash <> '' AS has_password, ${deniedSites("'user:' || u.id")} AS denied`;
+const WHO = "s.id, u.id AS user_id, u.name, u.rights, u.password_hash <> '' AS has_password";
 
 function identityOf(row: Row): WebSessionRow['identity'] {
-  return {
-    type: 'user',
-    id: Number(row.user_id),
-    name: String(row.name),
-    rights: rightsOf(row),
-    denied_sites: principalDenials(row.denied),
-  };
+  return { type: 'user', id: Number(row.user_id), name: String(row.name), rights: rightsOf(row) };
 }
 
 export function createWebSessions(db: Db, vault: Vault) {

@@ -175,12 +175,10 @@ export function createAudits(db: Db) {
       },
       page: number,
       perPage: number,
-      denied: readonly number[],
     ): Promise<{ items: AuditSite[]; total: number }> {
       const text = needle(filter.search);
       const where = join([
         except('s.id', filter.exclude),
-        except('s.id', denied),
         among('s.id', filter.include),
         text === '' ? fragment('') : fragment(' AND (instr(s.search, ?) > 0 OR s.id = ?)', fold(text), text),
       ]);

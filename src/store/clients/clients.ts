@@ -16,9 +16,6 @@ import {
   type ClientWrite,
 } from './rows.js';
 
-/** Sites hidden from the caller: neither counted nor changed. */
-type Hidden = readonly number[];
-
 const ITEM = 'c.id, c.name, c.email, c.phone, c.suspended, c.created_at';
 /** Buckets of hours that serve one client alone. */
 const ownBuckets = (id: string) =>
@@ -33,10 +30,7 @@ const FULL = `${ITEM}, c.address_1, c.address_2, c.city, c.state, c.zip, c.count
  */
 const MISSING = 'FROM json_each(?) w WHERE NOT EXISTS (SELECT 1 FROM site x WHERE x.id = w.value)';
 
-function sitesCount(hidden: Hidden): Fragment {
-  const seen = except('s.id', hidden);
-  return fragment(`(SELECT count(*) FROM site s WHERE s.client_id = c.id${seen.text}) AS sites_count`, ...seen.args);
-}
+const SITES_COUNT = '(SELECT count(*) FROM site s WHERE s.client_id = c.id) AS sites_count';
 
 function predicate(filter: ClientFilter): Fragment {
   const text = needle(filter.search);
@@ -50,9 +44,8 @@ function predicate(filter: ClientFilter): Fragment {
   ]);
 }
 
-function oneClient(condition: string, args: Fragment['args'], hidden: Hidden): Statement {
-  const count = sitesCount(hidden);
-  return sql(`SELECT ${FULL}, ${count.text} FROM client c WHERE ${condition}`, ...count.args, ...args);
+function oneClient(condition: string, args: Fragment['args']): Statement {
+  return sql(`SELECT ${FULL}, ${SITES_COUNT} FROM client c WHERE ${condition}`, ...args);
 }
 
 function emailKey(email: string): string | null {
@@ -81,13 +74,11 @@ async function orEmailTaken(work: Promise<BatchResult[]>): Promise<ClientWrite> 
 export function createClients(db: Db) {
   return {
     /** One page in name order with the true total, in one snapshot. */
-    list(filter: ClientFilter, page: number, perPage: number, hidden: Hidden) {
+    list(filter: ClientFilter, page: number, perPage: number) {
       const { text, args } = predicate(filter);
-      const count = sitesCount(hidden);
       const keys = `SELECT c.id FROM client c WHERE 1${text} ORDER BY c.name_key, c.id LIMIT ? OFFSET ?`;
       const rows = sql(
-        `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
-        ...count.args,
+        `SELECT ${ITEM}, ${SITES_COUNT} FROM (${keys}) k CROSS JOIN client c ON c.id = k.id ORDER BY c.name_key, c.id`,
         ...args,
         perPage,
         offset(page, perPage),
@@ -100,16 +91,13 @@ export function createClients(db: Db) {
       return countOf(db, `SELECT count(*) AS n FROM client c WHERE 1${text}`, args);
     },
 
-    find(key: ClientKey, hidden: Hidden): Promise<ClientRow | undefined> {
-      const query =
-        'id' in key
-          ? oneClient('c.id = ?', [key.id], hidden)
-          : oneClient('c.email_key = ?', [emailKey(key.email)], hidden);
+    find(key: ClientKey): Promise<ClientRow | undefined> {
+      const query = 'id' in key ? oneClient('c.id = ?', [key.id]) : oneClient('c.email_key = ?', [emailKey(key.email)]);
       return db.one<ClientRow>(query.sql, query.args);
     },
 
     /** Creates a client and assigns the wanted sites to it. */
-    add(texts: ClientTexts, siteIds: readonly number[], now: number, hidden: Hidden): Promise<ClientWrite> {
+    add(texts: ClientTexts, siteIds: readonly number[], now: number): Promise<ClientWrite> {
       const wanted = JSON.stringify(siteIds);
       // AUTOINCREMENT: within the batch the new client has the highest id of all.
       const newest = '(SELECT max(id) FROM client)';
@@ -132,22 +120,15 @@ export function createClients(db: Db) {
             wanted,
             wanted,
           ),
-          oneClient(`c.id = ${newest}`, [], hidden),
+          oneClient(`c.id = ${newest}`, []),
         ]),
       );
     },
 
-    /** Only the given texts change. `siteIds` replaces the client's sites, except those hidden from the caller. */
-    update(
-      id: number,
-      texts: Partial<ClientTexts>,
-      siteIds: readonly number[] | undefined,
-      now: number,
-      hidden: Hidden,
-    ) {
+    /** Only the given texts change. `siteIds` replaces the client's sites. */
+    update(id: number, texts: Partial<ClientTexts>, siteIds: readonly number[] | undefined, now: number) {
       const wanted = JSON.stringify(siteIds ?? []);
       const { name, email } = texts;
-      const kept = except('id', hidden);
       const statements = [
         sql(`SELECT w.value AS id ${MISSING}`, wanted),
         sql(
@@ -167,11 +148,10 @@ export function createClients(db: Db) {
         statements.push(
           sql(
             `UPDATE site SET client_id = NULL WHERE client_id = ? AND NOT EXISTS (SELECT 1 ${MISSING})
-               AND id NOT IN (SELECT value FROM json_each(?))${kept.text}`,
+               AND id NOT IN (SELECT value FROM json_each(?))`,
             id,
             wanted,
             wanted,
-            ...kept.args,
           ),
           sql(
             `UPDATE site SET client_id = ? WHERE id IN (SELECT value FROM json_each(?)) AND client_id IS NOT ?
@@ -184,7 +164,7 @@ export function createClients(db: Db) {
           ),
         );
       }
-      return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id], hidden)]));
+      return orEmailTaken(db.batch([...statements, oneClient('c.id = ?', [id])]));
     },
 
     /**
@@ -200,17 +180,14 @@ export function createClients(db: Db) {
     },
 
     /**
-     * Sets or lifts the suspension of a client and of its sites, except those hidden from the caller. Returns the sites
-     * whose suspension changed, in URL order, and how many of its sites are suspended now; undefined if there is no
-     * such client.
+     * Sets or lifts the suspension of a client and of its sites. Returns the sites whose suspension changed, in URL
+     * order, and how many of its sites are suspended now; undefined if there is no such client.
      */
     async mark(
       id: number,
       suspended: boolean,
       now: number,
-      hidden: Hidden,
     ): Promise<{ changed: SuspensionChange[]; suspended: number } | undefined> {
-      const kept = except('id', hidden);
       const [, sites, , known] = await db.batch([
         sql(
           'UPDATE client SET suspended = ?, updated_at = ? WHERE id = ? AND suspended <> ?',
@@ -221,18 +198,16 @@ export function createClients(db: Db) {
         ),
         sql(
           `UPDATE site SET suspended = ?, suspended_with = ?, disconnected = min(disconnected, 1)
-           WHERE client_id = ? AND (suspended <> ? OR disconnected = 2)${kept.text}
+           WHERE client_id = ? AND (suspended <> ? OR disconnected = 2)
            RETURNING id, url, url_key`,
           suspended,
           suspended ? id : null,
           id,
           suspended,
-          ...kept.args,
         ),
         stampStatus(now),
         sql(
-          `SELECT (SELECT count(*) FROM site WHERE client_id = c.id AND suspended = 1${kept.text}) AS n FROM client c WHERE c.id = ?`,
-          ...kept.args,
+          `SELECT (SELECT count(*) FROM site WHERE client_id = c.id AND suspended = 1) AS n FROM client c WHERE c.id = ?`,
           id,
         ),
       ]);

@@ -4,7 +4,6 @@ import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { insertRow, only, updateRow } from '../driver/rows.js';
-import { except } from '../driver/sql-fragments.js';
 import type { CostFields } from './fields.js';
 import { createCostShares } from './shares.js';
 
@@ -27,8 +26,6 @@ export type CostWrite =
   | { outcome: 'stored'; cost: CostRow }
   | { outcome: 'no_cost' }
   | { outcome: 'no_target'; missing: { field: TargetField; id: number } };
-
-type Hidden = readonly number[];
 
 const COLUMNS = [
   'name',
@@ -65,23 +62,14 @@ function targetInserts(cost: string, targets: Partial<CostTargets>): Statement[]
 }
 
 export function createCosts(db: Db) {
-  const idsOf = (field: TargetField, hidden: Hidden) => {
+  const idsOf = (field: TargetField) => {
     const { column } = TARGETS[field];
-    const seen = field === 'sites' ? except(column, hidden) : { text: '', args: [] };
-    return {
-      text: `(SELECT json_group_array(${column}) FROM cost_target WHERE cost_id = c.id AND ${column} IS NOT NULL${seen.text}) AS ${field}`,
-      args: seen.args,
-    };
+    return `(SELECT json_group_array(${column}) FROM cost_target WHERE cost_id = c.id AND ${column} IS NOT NULL) AS ${field}`;
   };
 
-  const select = (tail: string, args: readonly Value[], hidden: Hidden): Statement => {
-    const lists = TARGET_FIELDS.map((field) => idsOf(field, hidden));
+  const select = (tail: string, ...args: Value[]): Statement => {
     const columns = ['id', ...COLUMNS, 'created_at', 'updated_at'].map((column) => `c.${column}`);
-    return sql(
-      `SELECT ${[...columns, ...lists.map(({ text }) => text)].join(', ')} FROM cost c ${tail}`,
-      ...lists.flatMap((list) => list.args),
-      ...args,
-    );
+    return sql(`SELECT ${[...columns, ...TARGET_FIELDS.map(idsOf)].join(', ')} FROM cost c ${tail}`, ...args);
   };
 
   /** Runs a write whose only foreign keys are the targets and the cost itself. */
@@ -101,54 +89,41 @@ export function createCosts(db: Db) {
     ...createCostShares(db),
 
     /** One page in name order with the true total, in one snapshot. */
-    async list(page: number, perPage: number, hidden: Hidden): Promise<{ items: CostRow[]; total: number }> {
-      const rows = select('ORDER BY c.name COLLATE NOCASE, c.id', [], hidden);
+    async list(page: number, perPage: number): Promise<{ items: CostRow[]; total: number }> {
+      const rows = select('ORDER BY c.name COLLATE NOCASE, c.id');
       const { items, total } = await readPage(db, rows, sql('SELECT count(*) AS n FROM cost'), page, perPage);
       return { items: items.map(toCost), total };
     },
 
-    async find(id: number, hidden: Hidden): Promise<CostRow | undefined> {
-      const query = select('WHERE c.id = ?', [id], hidden);
+    async find(id: number): Promise<CostRow | undefined> {
+      const query = select('WHERE c.id = ?', id);
       const row = await db.one(query.sql, query.args);
       return row === undefined ? undefined : toCost(row);
     },
 
     /** Costs by id; missing ones are left out. */
-    async findMany(ids: readonly number[], hidden: Hidden): Promise<CostRow[]> {
-      const query = select(
-        'WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id',
-        [JSON.stringify(ids)],
-        hidden,
-      );
+    async findMany(ids: readonly number[]): Promise<CostRow[]> {
+      const query = select('WHERE c.id IN (SELECT value FROM json_each(?)) ORDER BY c.id', JSON.stringify(ids));
       return (await db.all(query.sql, query.args)).map(toCost);
     },
 
-    add(fields: CostFields, targets: Partial<CostTargets>, now: number, hidden: Hidden): Promise<CostWrite> {
+    add(fields: CostFields, targets: Partial<CostTargets>, now: number): Promise<CostWrite> {
       // AUTOINCREMENT: within the batch the new cost has the highest id of all.
       const newest = '(SELECT max(id) FROM cost)';
       const insert = insertRow('cost', { ...only(COLUMNS, fields), created_at: now, updated_at: now });
-      return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`, [], hidden)], targets);
+      return write([insert, ...targetInserts(newest, targets), select(`WHERE c.id = ${newest}`)], targets);
     },
 
-    /** All fields are written; given targets replace the stored ones, except sites hidden from the caller. */
-    update(
-      id: number,
-      fields: CostFields,
-      targets: Partial<CostTargets>,
-      now: number,
-      hidden: Hidden,
-    ): Promise<CostWrite> {
+    /** All fields are written; given targets replace the stored ones. */
+    update(id: number, fields: CostFields, targets: Partial<CostTargets>, now: number): Promise<CostWrite> {
       const statements = updateRow('cost', 'id', id, { ...only(COLUMNS, fields), updated_at: now });
       for (const field of TARGET_FIELDS) {
         if (targets[field] === undefined) continue;
         const { column } = TARGETS[field];
-        const kept = except(column, field === 'sites' ? hidden : []);
-        statements.push(
-          sql(`DELETE FROM cost_target WHERE cost_id = ? AND ${column} IS NOT NULL${kept.text}`, id, ...kept.args),
-        );
+        statements.push(sql(`DELETE FROM cost_target WHERE cost_id = ? AND ${column} IS NOT NULL`, id));
       }
       // The id is our own number, never a caller's text.
-      statements.push(...targetInserts(String(id), targets), select('WHERE c.id = ?', [id], hidden));
+      statements.push(...targetInserts(String(id), targets), select('WHERE c.id = ?', id));
       return write(statements, targets);
     },
 

@@ -2,7 +2,6 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/sql-fragments.js';
 import type { CostFields } from './fields.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
@@ -45,21 +44,16 @@ export function createCostShares(db: Db) {
     },
 
     /** Costs that touch a client's sites, and every pair of such a cost and a site, in one snapshot. */
-    async ofClient(
-      clientId: number,
-      hidden: readonly number[],
-    ): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
-      const seen = except('id', hidden);
-      const mine = `WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?${seen.text})`;
-      const args = [clientId, ...seen.args];
+    async ofClient(clientId: number): Promise<{ costs: CoveringCost[]; sites: CoveredSite[] }> {
+      const mine = 'WITH mine AS (SELECT id, client_id FROM site WHERE client_id = ?)';
       const [costs = [], sites = []] = await db.read([
         sql(
           `${mine} SELECT ${COVERING} FROM cost c WHERE c.id IN (SELECT cost_id FROM (${PAIRS})) ORDER BY c.id`,
-          ...args,
+          clientId,
         ),
         sql(
           `${mine} SELECT p.cost_id, p.site_id, s.name AS site_name FROM (${PAIRS}) p JOIN site s ON s.id = p.site_id`,
-          ...args,
+          clientId,
         ),
       ]);
       return { costs: costs as CoveringCost[], sites: sites as CoveredSite[] };

@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except, type Fragment, fragment } from '../driver/sql-fragments.js';
+import { type Fragment, fragment } from '../driver/sql-fragments.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 /** Instants in milliseconds. */
@@ -58,12 +58,12 @@ const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sy
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
 /** @param site only this one; undefined = all */
-function mattersOf(at: BriefClock, active: number, denied: readonly number[], limit: number, site?: number) {
-  const hidden = site === undefined ? except('s.id', denied) : fragment(' AND s.id = ?', site);
+function mattersOf(at: BriefClock, active: number, limit: number, site?: number) {
+  const only = site === undefined ? fragment('') : fragment(' AND s.id = ?', site);
   /** The condition is on `s`. */
   const matter = (columns: string, from: string, condition: Fragment, order: string): [Statement, Statement] => {
-    const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${hidden.text}`;
-    const args = [...condition.args, ...hidden.args];
+    const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${only.text}`;
+    const args = [...condition.args, ...only.args];
     return [
       sql(`SELECT count(*) AS n ${matching}`, ...args),
       sql(`SELECT ${SITE}, ${columns} ${matching} ORDER BY ${order} LIMIT ?`, ...args, limit),
@@ -131,11 +131,10 @@ function mattersOf(at: BriefClock, active: number, denied: readonly number[], li
 /**
  * Sites with known vulnerabilities, grouped by plugin, theme or core: the most severe first, then those on most sites.
  */
-function vulnerable(denied: readonly number[], limit: number): [Statement, Statement] {
-  const hidden = except('s.id', denied);
-  const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0${hidden.text}`;
+function vulnerable(limit: number): [Statement, Statement] {
+  const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0`;
   return [
-    sql(`SELECT count(DISTINCT i.site_id) AS n FROM ${installs}`, ...hidden.args),
+    sql(`SELECT count(DISTINCT i.site_id) AS n FROM ${installs}`),
     sql(
       `WITH held AS MATERIALIZED (SELECT i.package_id, i.version, count(*) AS n FROM ${installs} GROUP BY 1, 2)
        SELECT ifnull(p.feed_slug, 'WordPress') AS id, g.severity, g.unfixed,
@@ -144,7 +143,6 @@ function vulnerable(denied: readonly number[], limit: number): [Statement, State
          JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
          JOIN vulnerability x ON x.id = w.vulnerability_id GROUP BY 1) g
        LEFT JOIN package p ON p.id = g.package_id ORDER BY g.severity DESC, sites DESC, g.package_id LIMIT ?`,
-      ...hidden.args,
       limit,
     ),
   ];
@@ -157,7 +155,7 @@ export function createFleetBrief(db: Db) {
   return {
     /** What is wrong with one site, of the matters that the brief has. */
     async ofSite(at: BriefClock, active: number, site: number): Promise<Record<(typeof OF_SITE)[number], Matter>> {
-      const matters = mattersOf(at, active, [], 1, site);
+      const matters = mattersOf(at, active, 1, site);
       const rows = await db.read(OF_SITE.map((name) => matters[name][1]));
       return Object.fromEntries(
         OF_SITE.map((name, index) => [name, { count: rows[index]?.length ?? 0, first: rows[index] ?? [] }]),
@@ -165,15 +163,14 @@ export function createFleetBrief(db: Db) {
     },
 
     /** @param active the global switch, for monitors that follow it */
-    async read(at: BriefClock, active: number, denied: readonly number[], limit: number): Promise<BriefData> {
-      const matters = mattersOf(at, active, denied, limit);
+    async read(at: BriefClock, active: number, limit: number): Promise<BriefData> {
+      const matters = mattersOf(at, active, limit);
       const failed =
         'job j WHERE j.completed_at >= ? AND EXISTS (SELECT 1 FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4))';
-      const hidden = except('s.id', denied);
-      const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0${hidden.text} AND ${text})`;
+      const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0 AND ${text})`;
       const rows = await db.read([
         ...Object.values(matters).flat(),
-        ...vulnerable(denied, limit),
+        ...vulnerable(limit),
         sql(`SELECT count(*) AS n FROM ${failed}`, at.since),
         sql(
           `SELECT j.id, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
@@ -181,30 +178,19 @@ export function createFleetBrief(db: Db) {
           at.since,
           limit,
         ),
-        sql(`SELECT s.status, count(*) AS n FROM site s WHERE 1${hidden.text} GROUP BY 1`, ...hidden.args),
-        // The stored counter covers all sites.
-        denied.length === 0
-          ? sql('SELECT type, n FROM update_count')
-          : sql(
-              `SELECT u.type, count(*) AS n FROM site_update u WHERE u.ignored = 0${except('u.site_id', denied).text} GROUP BY 1`,
-              ...hidden.args,
-            ),
+        sql('SELECT status, count(*) AS n FROM site GROUP BY 1'),
+        sql('SELECT type, n FROM update_count'),
         sql(
           `SELECT h.context, h.action, count(*) AS n, count(DISTINCT h.site_id) AS sites FROM ${LOG} h JOIN site s ON s.id = h.site_id
-           WHERE h.at >= ?${hidden.text} GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+           WHERE h.at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
           at.since,
-          ...hidden.args,
         ),
         sql(
           `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
              ${not('NOT EXISTS (SELECT 1 FROM site_domain l LEFT JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id AND (l.domain IS NULL OR o.expiry_date IS NOT NULL))')} AS domains,
              ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors,
              ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
-          ...hidden.args,
-          ...hidden.args,
-          ...hidden.args,
           active,
-          ...hidden.args,
         ),
       ]);
       const [sites = [], offers = [], done = [], unknown = []] = rows.slice(2 * MATTERS.length);

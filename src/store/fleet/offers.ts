@@ -6,7 +6,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { except, type Fragment, fragment, join } from '../driver/sql-fragments.js';
+import { type Fragment, fragment, join } from '../driver/sql-fragments.js';
 import { type OfferFilter, offerCondition } from './search-filter.js';
 
 export interface OfferedItem extends Row {
@@ -38,10 +38,9 @@ export interface OfferedSite extends Row {
 interface OfferedFilter extends OfferFilter {
   /** Part of the slug or name; '' = all. */
   search: string;
-  denied: readonly number[];
 }
 
-function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
+function offered({ types, levels, search }: OfferedFilter): Fragment {
   const word = search.toLowerCase();
   return join([
     offerCondition({ types, levels }),
@@ -49,7 +48,6 @@ function offered({ types, levels, search, denied }: OfferedFilter): Fragment {
     word === ''
       ? fragment('')
       : fragment(' AND (instr(lower(u.name), ?) > 0 OR instr(lower(u.slug), ?) > 0)', word, word),
-    except('u.site_id', denied),
   ]);
 }
 
@@ -72,8 +70,8 @@ export function createFleetOffers(db: Db) {
     },
 
     /** Updates by level; null for unknown versions. */
-    async levels(denied: readonly number[]): Promise<{ level: number | null; n: number }[]> {
-      const condition = offered({ types: [], levels: [], search: '', denied });
+    async levels(): Promise<{ level: number | null; n: number }[]> {
+      const condition = offered({ types: [], levels: [], search: '' });
       return db.all(
         `SELECT u.level, count(*) AS n FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text} GROUP BY 1`,
         condition.args,
@@ -83,9 +81,8 @@ export function createFleetOffers(db: Db) {
     /** The steps from version to version of these items, and on how many sites. */
     async steps(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
-      denied: readonly number[],
     ): Promise<{ type: number; slug: string; current_version: string; new_version: string; sites: number }[]> {
-      const condition = offered({ types: [], levels: [], search: '', denied });
+      const condition = offered({ types: [], levels: [], search: '' });
       return db.all(
         `SELECT u.type, u.slug, u.current_version, u.new_version, count(*) AS sites FROM json_each(?) j
          CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1
@@ -97,25 +94,17 @@ export function createFleetOffers(db: Db) {
     /** Versions of these items that would be available, but are quarantined. */
     async heldBack(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
-      denied: readonly number[],
     ): Promise<{ type: number; slug: string; version: string }[]> {
-      const hidden = except('u.site_id', denied);
       return db.all(
         `SELECT DISTINCT u.type, u.slug, u.new_version AS version FROM json_each(?) j
-         CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1 WHERE u.ignored = 2${hidden.text}`,
-        [JSON.stringify(items.map(({ type, slug }) => [type, slug])), ...hidden.args],
+         CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1 WHERE u.ignored = 2`,
+        [JSON.stringify(items.map(({ type, slug }) => [type, slug]))],
       );
     },
 
     /** One page of the sites on which an item has an update, by name. */
-    sites(
-      type: number,
-      slug: string,
-      denied: readonly number[],
-      page: number,
-      perPage: number,
-    ): Promise<{ items: OfferedSite[]; total: number }> {
-      const condition = offered({ types: [type], levels: [], search: '', denied });
+    sites(type: number, slug: string, page: number, perPage: number): Promise<{ items: OfferedSite[]; total: number }> {
+      const condition = offered({ types: [type], levels: [], search: '' });
       const from = `FROM site_update u CROSS JOIN site s ON s.id = u.site_id WHERE u.slug = ? AND ${condition.text}`;
       const args = [slug, ...condition.args];
       const rows = sql(

@@ -39,7 +39,6 @@ export interface FleetFilter {
   /** Any of them. */
   tags: readonly number[];
   clients: readonly number[];
-  denied: readonly number[];
   /** By column, the matching versions. */
   versions: readonly { column: VersionColumn; fitting: readonly string[] }[];
   /** Instants, exclusive. A site that was never synced counts as not synced. */
@@ -126,8 +125,8 @@ export function unknownCondition(filter: FleetFilter): Fragment | undefined {
 
 /** Conditions on values that are always known. */
 function baseConditions(filter: FleetFilter): Fragment[] {
-  const { search, status, denied, tags, clients, monitor, offers, items } = filter;
-  const plain = sitePredicate({ search, status, denied });
+  const { search, status, tags, clients, monitor, offers, items } = filter;
+  const plain = sitePredicate({ search, status });
   const conditions: Fragment[] = plain.where === '1' ? [] : [{ text: plain.where, args: plain.args }];
   if (tags.length > 0)
     conditions.push(fragment(`s.id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(tags)));

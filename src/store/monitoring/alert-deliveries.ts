@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { equal, join } from '../driver/sql-fragments.js';
-import { type AlertRow, exceptOfSites } from './alerts.js';
+import type { AlertRow } from './alerts.js';
 
 export type DeliveryStatus = 'queued' | 'sending' | 'sent' | 'dead';
 
@@ -153,17 +153,13 @@ export function createAlertDeliveries(db: Db) {
       ]);
     },
 
-    /** One page, newest first, without what concerns denied sites. */
+    /** One page, newest first. */
     list(
-      filter: { status: DeliveryStatus | undefined; recipient_id: number | undefined; denied: readonly number[] },
+      filter: { status: DeliveryStatus | undefined; recipient_id: number | undefined },
       page: number,
       perPage: number,
     ): Promise<{ items: DeliveryRow[]; total: number }> {
-      const { text, args } = join([
-        equal('d.status', filter.status),
-        equal('d.recipient_id', filter.recipient_id),
-        exceptOfSites('a.site_id', filter.denied),
-      ]);
+      const { text, args } = join([equal('d.status', filter.status), equal('d.recipient_id', filter.recipient_id)]);
       const from = `FROM alert_delivery d JOIN alert a ON a.id = d.alert_id JOIN alert_recipient r ON r.id = d.recipient_id WHERE 1${text}`;
       const rows = sql(
         `SELECT d.id, d.alert_id, d.recipient_id, r.name AS recipient, a.kind, a.site_id, d.status, d.attempts, d.next_try_at,
@@ -176,13 +172,8 @@ export function createAlertDeliveries(db: Db) {
     /**
      * Queues a finished delivery again, with all its tries. Undefined if there is none, false if it has not finished.
      */
-    async resend(id: number, denied: readonly number[], now: number): Promise<boolean | undefined> {
-      const hidden = exceptOfSites('a.site_id', denied);
-      const visible = await db.one(
-        `SELECT d.status FROM alert_delivery d JOIN alert a ON a.id = d.alert_id WHERE d.id = ?${hidden.text}`,
-        [id, ...hidden.args],
-      );
-      if (visible === undefined) return undefined;
+    async resend(id: number, now: number): Promise<boolean | undefined> {
+      if ((await db.one('SELECT 1 FROM alert_delivery WHERE id = ?', [id])) === undefined) return undefined;
       const { changes } = await db.run(
         `UPDATE alert_delivery SET status = 'queued', attempts = 0, next_try_at = ?, ended_at = NULL, lease_until = NULL, created_at = ?
          WHERE id = ? AND status IN ('sent', 'dead')`,

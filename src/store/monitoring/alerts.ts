@@ -3,7 +3,7 @@
 import type { Db, Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { among, type Fragment, fragment, IN, join } from '../driver/sql-fragments.js';
+import { among } from '../driver/sql-fragments.js';
 
 export interface NewAlert {
   /** Identifies the occasion: a second alert with the same key is not stored. */
@@ -43,12 +43,6 @@ export function alertStatement(alert: NewAlert): Statement {
   );
 }
 
-/** `AND …`: not of these sites. What belongs to no site is for every caller. */
-export function exceptOfSites(column: string, denied: readonly number[]): Fragment {
-  if (denied.length === 0) return fragment('');
-  return fragment(` AND (${column} IS NULL OR ${column} NOT ${IN})`, JSON.stringify(denied));
-}
-
 export function createAlerts(db: Db) {
   return {
     /** Stores the alerts that are new and returns them, in order. */
@@ -60,12 +54,11 @@ export function createAlerts(db: Db) {
 
     /** One page, newest first, with the true total. Every caller sees alerts that belong to no site. */
     list(
-      filter: { site_ids?: readonly number[] | undefined; denied: readonly number[] },
+      filter: { site_ids?: readonly number[] | undefined },
       page: number,
       perPage: number,
     ): Promise<{ items: AlertRow[]; total: number }> {
-      const sites = among('site_id', filter.site_ids);
-      const { text, args } = join([sites, exceptOfSites('site_id', filter.denied)]);
+      const { text, args } = among('site_id', filter.site_ids);
       const rows = sql(`SELECT ${COLUMNS} FROM alert WHERE 1${text} ORDER BY id DESC`, ...args);
       const count = sql(`SELECT count(*) AS n FROM alert WHERE 1${text}`, ...args);
       return readPage<AlertRow>(db, rows, count, page, perPage);

@@ -3,7 +3,7 @@
 import type { Db, Row, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage } from '../driver/lists.js';
-import { among, except, fragment, join } from '../driver/sql-fragments.js';
+import { among, fragment, join } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import type { NewAlert } from './alerts.js';
 import { type Incident, loadHistory } from './imported-history.js';
@@ -32,7 +32,6 @@ export interface FleetIncidentRow extends IncidentRow {
 export interface IncidentFilter {
   /** Undefined = of every site. */
   site_ids?: readonly number[] | undefined;
-  denied: readonly number[];
   /** Began then or later. */
   since?: number | undefined;
   open?: boolean | undefined;
@@ -114,7 +113,6 @@ export function createMonitorResults(db: Db) {
       const { since, open, acknowledged } = filter;
       const { text, args } = join([
         among('i.site_id', filter.site_ids),
-        except('i.site_id', filter.denied),
         since === undefined ? fragment('') : fragment(' AND i.started_at >= ?', since),
         fragment(open === undefined ? '' : ` AND i.ended_at IS ${open ? '' : 'NOT '}NULL`),
         fragment(acknowledged === undefined ? '' : ` AND i.acknowledged_at IS ${acknowledged ? 'NOT ' : ''}NULL`),
@@ -128,12 +126,10 @@ export function createMonitorResults(db: Db) {
       return readPage<FleetIncidentRow>(db, rows, count, page, perPage);
     },
 
-    /** One incident of a site that is not denied. */
-    async incident(id: number, denied: readonly number[]): Promise<FleetIncidentRow | undefined> {
-      const hidden = except('i.site_id', denied);
+    async incident(id: number): Promise<FleetIncidentRow | undefined> {
       return db.one<FleetIncidentRow>(
-        `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE i.id = ?${hidden.text}`,
-        [id, ...hidden.args],
+        `SELECT ${INCIDENT}, s.url, s.name FROM incident i JOIN site s ON s.id = i.site_id WHERE i.id = ?`,
+        [id],
       );
     },
 

@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
 import { assignments, insertRow, only } from '../driver/rows.js';
-import { except, fragment } from '../driver/sql-fragments.js';
+import { fragment } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -238,17 +238,11 @@ export function createChanges(db: Db) {
      * Those that are over are left out: the version is no longer installed, or a later run found the site healthy.
      * @param site only this one; undefined = all
      */
-    harmful(
-      harm: Harm,
-      since: number,
-      denied: readonly number[],
-      limit: number,
-      site?: number,
-    ): Promise<{ items: HarmfulRow[]; total: number }> {
-      const hidden = site === undefined ? except('c.site_id', denied) : fragment(' AND c.site_id = ?', site);
+    harmful(harm: Harm, since: number, limit: number, site?: number): Promise<{ items: HarmfulRow[]; total: number }> {
+      const only = site === undefined ? fragment('') : fragment(' AND c.site_id = ?', site);
       const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id
-        WHERE ${HARM[harm]} AND c.settled_at >= ?${hidden.text}`;
-      const args = [since, ...hidden.args];
+        WHERE ${HARM[harm]} AND c.settled_at >= ?${only.text}`;
+      const args = [since, ...only.args];
       const rows = sql(
         `SELECT c.*, s.name AS site_name, s.url AS site_url, s.url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
         ...args,

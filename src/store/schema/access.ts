@@ -75,14 +75,6 @@ CREATE TRIGGER web_session_user AFTER DELETE ON user BEGIN
   DELETE FROM login_link WHERE user_id = old.id;
 END;
 
--- Sites that a principal ('user:1', 'key:3') may neither see nor touch.
-CREATE TABLE site_denial (
-  principal TEXT NOT NULL,
-  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
-  PRIMARY KEY (principal, site_id)
-) WITHOUT ROWID;
-CREATE INDEX site_denial_by_site ON site_denial (site_id);
-
 -- One row per Idempotency-Key of one principal. The body is sealed: an answer may hold a token.
 CREATE TABLE idempotency (
   principal TEXT NOT NULL,

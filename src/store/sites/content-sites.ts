@@ -3,7 +3,6 @@
 import { fold } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { except } from '../driver/sql-fragments.js';
 import { idList } from './filter.js';
 import type { SiteRow } from './sites.js';
 
@@ -11,8 +10,6 @@ interface ContentChoice {
   /** Tags by name or by id in digits. */
   groups: readonly string[];
   clients: readonly number[];
-  /** Sites hidden from the caller. */
-  denied: readonly number[];
 }
 
 export function createContent(db: Db) {
@@ -26,17 +23,15 @@ export function createContent(db: Db) {
       const clients = idList(choice.clients);
       const tags =
         'SELECT id FROM tag WHERE name_key IN (SELECT value FROM json_each(?)) OR id IN (SELECT value FROM json_each(?))';
-      const hidden = except('s.id', choice.denied);
       const [sites = [], found = [], known = []] = await db.read([
         sql(
           `SELECT s.id, s.url, s.name, s.status, s.client_id FROM site s
            WHERE (s.client_id IN (SELECT value FROM json_each(?))
-             OR s.id IN (SELECT site_id FROM site_tag WHERE tag_id IN (${tags})))${hidden.text}
+             OR s.id IN (SELECT site_id FROM site_tag WHERE tag_id IN (${tags})))
            ORDER BY s.url_key, s.id`,
           clients,
           names,
           ids,
-          ...hidden.args,
         ),
         sql(`SELECT id, name_key FROM tag WHERE id IN (${tags})`, names, ids),
         sql('SELECT id FROM client WHERE id IN (SELECT value FROM json_each(?))', clients),

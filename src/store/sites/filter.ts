@@ -17,8 +17,6 @@ export interface SiteFilter {
   tag_id?: number | undefined;
   ids?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
-  /** Sites hidden from the caller. */
-  denied?: readonly number[] | undefined;
   /** Only sites with at least one visible update; or one that is quarantined. */
   with_updates?: boolean | 'or_quarantined' | undefined;
 }
@@ -139,8 +137,6 @@ export function sitePredicate(filter: SiteFilter): { where: string; args: Value[
   if (filter.ids !== undefined) add('s.id IN (SELECT value FROM json_each(?))', idList(filter.ids));
   if (filter.exclude !== undefined && filter.exclude.length > 0)
     add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.exclude));
-  if (filter.denied !== undefined && filter.denied.length > 0)
-    add('s.id NOT IN (SELECT value FROM json_each(?))', idList(filter.denied));
   if (filter.with_updates !== undefined && filter.with_updates !== false)
     add(
       `EXISTS (SELECT 1 FROM site_update u WHERE u.site_id = s.id AND ${filter.with_updates === true ? ON_OFFER : WANTED})`,
@@ -167,19 +163,17 @@ export interface ListedSites<Status extends string> {
   search?: string | undefined;
   include?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
-  denied: readonly number[];
 }
 
 /** The predicate of such a list, besides the status. A blank `include` filters nothing (operations §8.0a). */
-export function listedSites({ search, include = [], exclude, denied }: ListedSites<string>) {
-  return sitePredicate({ search, ids: include.length === 0 ? undefined : include, exclude, denied });
+export function listedSites({ search, include = [], exclude }: ListedSites<string>) {
+  return sitePredicate({ search, ids: include.length === 0 ? undefined : include, exclude });
 }
 
 export function isUnfiltered(filter: SiteFilter): boolean {
-  const { status, denied, ...rest } = filter;
+  const { status, ...rest } = filter;
   return (
     (status === undefined || typeof status === 'string') &&
-    (denied === undefined || denied.length === 0) &&
     Object.values(rest).every(
       (value) =>
         value === undefined ||

@@ -3,7 +3,7 @@
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
-import { equal, except, type Fragment, join } from '../driver/sql-fragments.js';
+import { equal } from '../driver/sql-fragments.js';
 
 interface AbandonedRow extends Row {
   site_id: number;
@@ -14,15 +14,9 @@ interface AbandonedRow extends Row {
   last_updated: number;
 }
 
-/** One site, or all that are not hidden from the caller. */
+/** One site, or all. */
 interface SiteChoice {
   site_id?: number | undefined;
-  denied: readonly number[];
-}
-
-/** ` AND …` */
-function ofSites(column: string, { site_id, denied }: SiteChoice): Fragment {
-  return join([equal(column, site_id), except(column, denied)]);
 }
 
 export function createFindings(db: Db) {
@@ -33,7 +27,7 @@ export function createFindings(db: Db) {
       page: number,
       perPage: number,
     ): Promise<{ items: AbandonedRow[]; total: number }> {
-      const sites = ofSites('a.site_id', filter);
+      const sites = equal('a.site_id', filter.site_id);
       const where = `a.kind = ? AND a.last_updated <= ?${sites.text}`;
       const args = [filter.kind, filter.before, ...sites.args];
       const rows = sql(
@@ -47,7 +41,7 @@ export function createFindings(db: Db) {
 
     /** How many of these sites have not been checked yet, and the time of the oldest check; null without any. */
     async abandonedLooks(filter: SiteChoice): Promise<{ unknown: number; oldest: number | null }> {
-      const { text, args } = ofSites('site_id', filter);
+      const { text, args } = equal('site_id', filter.site_id);
       const row = await db.one(
         `SELECT (SELECT count(*) FROM site_detail WHERE abandoned_known_at IS NULL${text}) AS unknown,
            (SELECT min(abandoned_known_at) FROM site_detail WHERE 1${text}) AS oldest`,

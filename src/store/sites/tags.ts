@@ -1,7 +1,7 @@
 /** Tags, and the sites and clients that have them. */
 
 import { fold, needle } from '../../../schemas/fold.js';
-import type { BatchResult, Db, Row } from '../driver/db.js';
+import type { BatchResult, Db, Row, Value } from '../driver/db.js';
 import { StorageError, sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { insertRow } from '../driver/rows.js';
@@ -33,18 +33,12 @@ interface TagClientRow extends Row {
   sites_with_tag: number;
 }
 
-/** Sites hidden from the caller: not counted. */
-type Hidden = readonly number[];
-
 export type TagWrite = { outcome: 'stored'; tag: TagRow } | { outcome: 'name_taken' } | { outcome: 'no_tag' };
 
 const ITEM = 't.id, t.name, t.color';
 const FULL = `${ITEM}, t.created_at, t.updated_at`;
 
-function sitesCount(hidden: Hidden): Fragment {
-  const seen = except('l.site_id', hidden);
-  return fragment(`(SELECT count(*) FROM site_tag l WHERE l.tag_id = t.id${seen.text}) AS sites_count`, ...seen.args);
-}
+const SITES_COUNT = '(SELECT count(*) FROM site_tag l WHERE l.tag_id = t.id) AS sites_count';
 
 function predicate(filter: TagFilter): Fragment {
   const text = needle(filter.search);
@@ -70,20 +64,16 @@ async function orNameTaken(work: Promise<BatchResult[]>): Promise<TagWrite> {
 }
 
 export function createTags(db: Db) {
-  const oneTag = (condition: string, args: Fragment['args'], hidden: Hidden) => {
-    const count = sitesCount(hidden);
-    return sql(`SELECT ${FULL}, ${count.text} FROM tag t WHERE ${condition}`, ...count.args, ...args);
-  };
+  const oneTag = (condition: string, ...args: Value[]) =>
+    sql(`SELECT ${FULL}, ${SITES_COUNT} FROM tag t WHERE ${condition}`, ...args);
 
   return {
     /** One page in name order with the true total, in one snapshot. */
-    list(filter: TagFilter, page: number, perPage: number, hidden: Hidden) {
+    list(filter: TagFilter, page: number, perPage: number) {
       const { text, args } = predicate(filter);
-      const count = sitesCount(hidden);
       const keys = `SELECT t.id FROM tag t WHERE 1${text} ORDER BY t.name_key, t.id LIMIT ? OFFSET ?`;
       const rows = sql(
-        `SELECT ${ITEM}, ${count.text} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
-        ...count.args,
+        `SELECT ${ITEM}, ${SITES_COUNT} FROM (${keys}) k CROSS JOIN tag t ON t.id = k.id ORDER BY t.name_key, t.id`,
         ...args,
         perPage,
         offset(page, perPage),
@@ -91,8 +81,8 @@ export function createTags(db: Db) {
       return rowsAndTotal<TagItemRow>(db, rows, sql(`SELECT count(*) AS n FROM tag t WHERE 1${text}`, ...args));
     },
 
-    find(id: number, hidden: Hidden): Promise<TagRow | undefined> {
-      const query = oneTag('t.id = ?', [id], hidden);
+    find(id: number): Promise<TagRow | undefined> {
+      const query = oneTag('t.id = ?', id);
       return db.one<TagRow>(query.sql, query.args);
     },
 
@@ -101,7 +91,7 @@ export function createTags(db: Db) {
         db.batch([
           insertRow('tag', { name, name_key: fold(name), color, created_at: now, updated_at: now }),
           // AUTOINCREMENT: within the batch the new tag has the highest id of all.
-          oneTag('t.id = (SELECT max(id) FROM tag)', [], []),
+          oneTag('t.id = (SELECT max(id) FROM tag)'),
         ]),
       );
     },
@@ -111,7 +101,6 @@ export function createTags(db: Db) {
       id: number,
       change: { name?: string | undefined; color?: string | null | undefined },
       now: number,
-      hidden: Hidden,
     ): Promise<TagWrite> {
       const { name = null, color } = change;
       return orNameTaken(
@@ -126,7 +115,7 @@ export function createTags(db: Db) {
             now,
             id,
           ),
-          oneTag('t.id = ?', [id], hidden),
+          oneTag('t.id = ?', id),
         ]),
       );
     },
@@ -138,10 +127,9 @@ export function createTags(db: Db) {
     },
 
     /** Clients with at least one site that has the tag, once each, in name order. */
-    clients(tagId: number, page: number, perPage: number, hidden: Hidden) {
-      const seen = except('s.id', hidden);
-      const links = `FROM site_tag l JOIN site s ON s.id = l.site_id WHERE l.tag_id = ? AND s.client_id IS NOT NULL${seen.text}`;
-      const args = [tagId, ...seen.args];
+    clients(tagId: number, page: number, perPage: number) {
+      const links = `FROM site_tag l JOIN site s ON s.id = l.site_id WHERE l.tag_id = ? AND s.client_id IS NOT NULL`;
+      const args = [tagId];
       const rows = sql(
         `SELECT c.id, c.name, c.email, o.n AS sites_with_tag
          FROM (SELECT s.client_id, count(*) AS n ${links} GROUP BY s.client_id) o JOIN client c ON c.id = o.client_id

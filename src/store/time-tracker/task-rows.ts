@@ -4,7 +4,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { TASK_ORDERS } from '../../../schemas/time.js';
 import type { Row, Statement, Value } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, equal, except, type Fragment, join } from '../driver/sql-fragments.js';
+import { among, equal, type Fragment, join } from '../driver/sql-fragments.js';
 import { DIRECTION, rounded, SECONDS, SETTINGS, UNIT } from './sql.js';
 
 type TimerMode = 'count_up' | 'count_down';
@@ -73,9 +73,6 @@ export interface PriceGroup extends Row {
   last_activity: number;
 }
 
-/** Sites hidden from the caller. */
-export type Hidden = readonly number[];
-
 export const COLUMNS: readonly (keyof TaskFields)[] = [
   'title',
   'description',
@@ -86,9 +83,8 @@ export const COLUMNS: readonly (keyof TaskFields)[] = [
   'hourly_price',
 ];
 
-export function predicate(filter: TaskFilter, hidden: Hidden, now: number): Fragment {
+export function predicate(filter: TaskFilter, now: number): Fragment {
   const parts: Fragment[] = [
-    visible(hidden),
     among('t.status', filter.status),
     among('t.payment_status', filter.payment_status),
     equal('t.client_id', filter.client_id),
@@ -110,27 +106,14 @@ export function predicate(filter: TaskFilter, hidden: Hidden, now: number): Frag
   return join(parts);
 }
 
-/** A task whose every site is hidden from the caller is hidden itself. */
-export function visible(hidden: Hidden): Fragment {
-  const seen = except('v.site_id', hidden);
-  if (seen.text === '') return seen;
-  return {
-    text: ` AND (NOT EXISTS (SELECT 1 FROM time_task_site v WHERE v.task_id = t.id)
-      OR EXISTS (SELECT 1 FROM time_task_site v WHERE v.task_id = t.id${seen.text}))`,
-    args: seen.args,
-  };
-}
-
 /** Tasks with their computed time. `tail` filters and orders `t`. */
-export function select(tail: string, args: readonly Value[], now: number, hidden: Hidden): Statement {
-  const seen = except('s.site_id', hidden);
+export function select(tail: string, args: readonly Value[], now: number): Statement {
   return sql(
     `SELECT b.*, ${rounded('b.duration_seconds', 'b.unit', 'b.direction')} AS billable_seconds,
-       (SELECT json_group_array(s.site_id) FROM time_task_site s WHERE s.task_id = b.id${seen.text}) AS site_ids
+       (SELECT json_group_array(s.site_id) FROM time_task_site s WHERE s.task_id = b.id) AS site_ids
      FROM (SELECT t.id, ${COLUMNS.map((name) => `t.${name}`).join(', ')}, t.status, t.allowance, t.running_since, t.started_at,
          t.completed_at, t.created_at, t.updated_at, ${SECONDS} AS duration_seconds, ${UNIT} AS unit, ${DIRECTION} AS direction
        FROM time_task t JOIN (SELECT ? AS now) clock ${SETTINGS} ${tail}) b`,
-    ...seen.args,
     now,
     ...args,
   );

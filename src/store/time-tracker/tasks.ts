@@ -3,12 +3,11 @@
 import type { Db, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { insertRow, only } from '../driver/rows.js';
-import { except, offset } from '../driver/sql-fragments.js';
+import { offset } from '../driver/sql-fragments.js';
 import { PRESENT_DIRECTION, PRESENT_UNIT, SETTINGS } from './sql.js';
 import {
   COLUMNS,
   type EntryRow,
-  type Hidden,
   type PriceGroup,
   predicate,
   searchText,
@@ -20,7 +19,6 @@ import {
   type TaskRow,
   type TaskStatus,
   toTask,
-  visible,
 } from './task-rows.js';
 
 export type { PriceGroup, TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus } from './task-rows.js';
@@ -29,19 +27,14 @@ export type { PriceGroup, TaskFields, TaskFilter, TaskPage, TaskRow, TaskStatus 
 const UNCHANGED = 'EXISTS (SELECT 1 FROM time_task WHERE id = ? AND status = ?)';
 
 export function createTimeTasks(db: Db) {
-  const one = (id: number, now: number, hidden: Hidden): Statement => {
-    const seen = visible(hidden);
-    return select(`WHERE t.id = ?${seen.text}`, [id, ...seen.args], now, hidden);
-  };
-
   return {
     /** One page with the true total, and the sums over all matches by price. */
-    async list(filter: TaskFilter, at: TaskPage, now: number, hidden: Hidden) {
-      const where = predicate(filter, hidden, now);
+    async list(filter: TaskFilter, at: TaskPage, now: number) {
+      const where = predicate(filter, now);
       const column = at.orderby === 'title' ? 't.search' : `t.${at.orderby}`;
       const tail = `WHERE 1${where.text} ORDER BY ${column} ${at.order}, t.id ${at.order} LIMIT ? OFFSET ?`;
       const [items = [], groups = []] = await db.read([
-        select(tail, [...where.args, at.perPage, offset(at.page, at.perPage)], now, hidden),
+        select(tail, [...where.args, at.perPage, offset(at.page, at.perPage)], now),
         sums('NULL', `'' AS payment_status`, where, now),
       ]);
       const priced = groups as PriceGroup[];
@@ -49,18 +42,17 @@ export function createTimeTasks(db: Db) {
     },
 
     /** Sums by client, payment status and price: the basis of the figures of tracker clients. */
-    clientSums(clientIds: readonly number[], now: number, hidden: Hidden): Promise<PriceGroup[]> {
-      const seen = visible(hidden);
+    clientSums(clientIds: readonly number[], now: number): Promise<PriceGroup[]> {
       const where = {
-        text: ` AND t.client_id IN (SELECT value FROM json_each(?))${seen.text}`,
-        args: [JSON.stringify(clientIds), ...seen.args],
+        text: ' AND t.client_id IN (SELECT value FROM json_each(?))',
+        args: [JSON.stringify(clientIds)],
       };
       const query = sums('t.client_id', 't.payment_status', where, now);
       return db.all<PriceGroup>(query.sql, query.args);
     },
 
-    async find(id: number, now: number, hidden: Hidden): Promise<TaskRow | undefined> {
-      const query = one(id, now, hidden);
+    async find(id: number, now: number): Promise<TaskRow | undefined> {
+      const query = select('WHERE t.id = ?', [id], now);
       const row = await db.one(query.sql, query.args);
       return row === undefined ? undefined : toTask(row);
     },
@@ -72,23 +64,15 @@ export function createTimeTasks(db: Db) {
       );
     },
 
-    async idsOfBucket(bucketId: number, hidden: Hidden): Promise<number[]> {
-      const seen = visible(hidden);
-      const rows = await db.all(
-        `SELECT t.id FROM time_task t WHERE t.bucket_id = ?${seen.text} ORDER BY t.id LIMIT 10000`,
-        [bucketId, ...seen.args],
-      );
+    async idsOfBucket(bucketId: number): Promise<number[]> {
+      const rows = await db.all('SELECT t.id FROM time_task t WHERE t.bucket_id = ? ORDER BY t.id LIMIT 10000', [
+        bucketId,
+      ]);
       return rows.map((row) => Number(row.id));
     },
 
     /** `logged` ms become a closed entry that ends now; the task then counts as paused. */
-    async add(
-      fields: TaskFields,
-      siteIds: readonly number[],
-      logged: number,
-      now: number,
-      hidden: Hidden,
-    ): Promise<TaskRow> {
+    async add(fields: TaskFields, siteIds: readonly number[], logged: number, now: number): Promise<TaskRow> {
       const newest = '(SELECT max(id) FROM time_task)';
       const results = await db.batch([
         insertRow('time_task', {
@@ -107,12 +91,12 @@ export function createTimeTasks(db: Db) {
           now,
           logged > 0,
         ),
-        select(`WHERE t.id = ${newest}`, [], now, hidden),
+        select(`WHERE t.id = ${newest}`, [], now),
       ]);
       return toTask(results.at(-1)?.rows[0] ?? {});
     },
 
-    /** False if the task has left the state in which it was checked. Sites hidden from the caller stay. */
+    /** False if the task has left the state in which it was checked. */
     async update(
       id: number,
       seen: TaskStatus,
@@ -120,7 +104,6 @@ export function createTimeTasks(db: Db) {
       siteIds: readonly number[] | undefined,
       logged: number | undefined,
       now: number,
-      hidden: Hidden,
     ): Promise<boolean> {
       const statements = [
         sql(
@@ -137,9 +120,8 @@ export function createTimeTasks(db: Db) {
         ),
       ];
       if (siteIds !== undefined) {
-        const kept = except('site_id', hidden);
         statements.push(
-          sql(`DELETE FROM time_task_site WHERE task_id = ? AND ${UNCHANGED}${kept.text}`, id, id, seen, ...kept.args),
+          sql(`DELETE FROM time_task_site WHERE task_id = ? AND ${UNCHANGED}`, id, id, seen),
           sql(
             `INSERT OR IGNORE INTO time_task_site SELECT ?, value FROM json_each(?) WHERE ${UNCHANGED}`,
             id,

@@ -27,7 +27,6 @@ interface SiteOfferFilter {
   search: string;
   ids?: readonly number[] | undefined;
   exclude?: readonly number[] | undefined;
-  denied: readonly number[];
   narrowing?: Narrowing | undefined;
 }
 
@@ -37,11 +36,11 @@ interface Chosen extends SiteOfferFilter {
 }
 
 /** Which sites, with `s` as the site. */
-function siteParts({ ids, exclude = [], denied }: SiteOfferFilter): Fragment {
+function siteParts({ ids, exclude }: SiteOfferFilter): Fragment {
   return join([
     fragment('TRUE'),
     ids === undefined ? fragment('') : fragment(` AND s.id ${IN}`, idList(ids)),
-    except('s.id', [...exclude, ...denied]),
+    except('s.id', exclude),
   ]);
 }
 
@@ -65,9 +64,9 @@ interface SitesWithOffers {
   count: Statement;
 }
 
-function isWholeFleet({ types, search, ids, exclude = [], denied, narrowing }: Chosen): boolean {
+function isWholeFleet({ types, search, ids, exclude = [], narrowing }: Chosen): boolean {
   if (narrowing !== undefined) return false;
-  return types.length + exclude.length + denied.length === 0 && ids === undefined && needle(search) === '';
+  return types.length + exclude.length === 0 && ids === undefined && needle(search) === '';
 }
 
 /** Reads updates in the order of their sites up to the end of the page: sites without any are not read. */

@@ -2,7 +2,7 @@
 
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
-import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
+import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { ON_OFFER, WANTED } from '../sites/ignored-updates.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
@@ -52,13 +52,12 @@ export async function unfoldedTexts(db: Db, search: string, which = ON_OFFER): P
 }
 
 export function createNarrowedUpdates(db: Db) {
-  async function condition({ narrowing, types, site_ids, denied }: NarrowedQuery, which: string): Promise<Fragment> {
+  async function condition({ narrowing, types, site_ids }: NarrowedQuery, which: string): Promise<Fragment> {
     const texts = await unfoldedTexts(db, narrowing.search, which);
     return join([
       fragment(which),
       among('u.type', types),
       site_ids === undefined ? fragment('') : fragment(` AND u.site_id ${IN}`, idList(site_ids)),
-      except('u.site_id', denied),
       narrowingCondition(narrowing),
       texts === undefined ? fragment('') : fragment(` AND ${TEXT} ${IN}`, JSON.stringify(texts)),
     ]);

@@ -4,7 +4,7 @@ import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { jsonRows } from '../driver/json-rows.js';
 import { readPage } from '../driver/lists.js';
-import { among, equal, except, fragment, IN, join, offset } from '../driver/sql-fragments.js';
+import { among, equal, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 import { idList } from '../sites/filter.js';
 import { ON_OFFER, refreshIgnored, WANTED } from '../sites/ignored-updates.js';
 import { CORE_NAME, KIND, type OfferRow, TYPE } from '../sites/inventory-rows.js';
@@ -27,7 +27,6 @@ export interface OfferFilter {
   types: readonly number[];
   /** Sites in the order wanted; undefined = the whole fleet in URL order. */
   site_ids?: readonly number[] | undefined;
-  denied: readonly number[];
 }
 
 interface IgnoredRow extends Row, Pick<FleetOffer, 'site_id' | 'site_url' | 'site_name' | 'type' | 'slug' | 'name'> {
@@ -161,24 +160,21 @@ export function createUpdates(db: Db) {
     },
 
     /** Ignored entries: per site its own and the global ones that its own do not override (operations §5.6). */
-    ignored(denied: readonly number[], page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
-      const hidden = except('s.id', denied);
-      const args = [...hidden.args, ...hidden.args];
+    ignored(page: number, perPage: number): Promise<{ items: IgnoredRow[]; total: number }> {
       const entries = `
         SELECT s.id AS site_id, s.url AS site_url, s.name AS site_name, s.url_key, i.type, i.slug, max(i.name) AS name,
           group_concat(CASE i.version WHEN '*' THEN 'all_versions' ELSE i.version END, ', ') AS versions
-        FROM ignored_update i JOIN site s ON s.id = i.site_id WHERE 1${hidden.text} GROUP BY s.id, i.type, i.slug
+        FROM ignored_update i JOIN site s ON s.id = i.site_id GROUP BY s.id, i.type, i.slug
         UNION ALL
         SELECT s.id, s.url, s.name, s.url_key, g.type, g.slug, max(g.name),
           group_concat(CASE g.version WHEN '*' THEN 'all_versions' ELSE g.version END, ', ')
         FROM ignored_everywhere g JOIN site s
-        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)${hidden.text}
+        WHERE NOT EXISTS (SELECT 1 FROM ignored_update i WHERE i.site_id = s.id AND i.type = g.type AND i.slug = g.slug)
         GROUP BY s.id, g.type, g.slug`;
       const rows = sql(
         `SELECT site_id, site_url, site_name, type, slug, name, versions FROM (${entries}) ORDER BY url_key, site_id, type, slug`,
-        ...args,
       );
-      return readPage<IgnoredRow>(db, rows, sql(`SELECT count(*) AS n FROM (${entries})`, ...args), page, perPage);
+      return readPage<IgnoredRow>(db, rows, sql(`SELECT count(*) AS n FROM (${entries})`), page, perPage);
     },
   };
 }
@@ -217,14 +213,13 @@ function installed(siteId: number, type: number, list: string): Statement[] {
 
 async function countByType(db: Db, filter: OfferFilter): Promise<Map<number, number>> {
   const wanted = filter.types.length === 0 ? null : new Set(filter.types);
-  const { site_ids, denied } = filter;
+  const { site_ids } = filter;
   const rows =
-    site_ids === undefined && denied.length === 0
+    site_ids === undefined
       ? await db.all('SELECT type, n FROM update_count')
-      : await db.all(
-          `SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id ${site_ids === undefined ? 'NOT ' : ''}${IN} GROUP BY type`,
-          [idList(site_ids ?? denied)],
-        );
+      : await db.all(`SELECT type, count(*) AS n FROM site_update WHERE ignored = 0 AND site_id ${IN} GROUP BY type`, [
+          idList(site_ids),
+        ]);
   return new Map(
     rows.map((row) => [Number(row.type), wanted === null || wanted.has(Number(row.type)) ? Number(row.n) : 0]),
   );
@@ -237,7 +232,6 @@ function fleetPage(db: Db, filter: OfferFilter, perPage: number, offset: number,
   const { text: where, args } = join([
     fragment('u.ignored = 0'),
     oneType ? equal('u.type', single) : among('u.type', filter.types),
-    except('u.site_id', filter.denied),
   ]);
   const size = Math.min(perPage, total - offset);
   const backwards = offset > total / 2;

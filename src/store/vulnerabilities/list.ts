@@ -2,7 +2,7 @@
 
 import type { Db } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { among, except, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
+import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
 
 export interface VulnerabilityRow {
   kind: number;
@@ -30,7 +30,6 @@ export interface VulnerabilityFilter {
   tags: readonly number[];
   clients: readonly number[];
   fixed?: boolean | undefined;
-  denied: readonly number[];
 }
 
 /** `package_id, version, site_id` of the installs of these versions. @param versions SELECT of package_id and version */
@@ -62,14 +61,13 @@ export const UNCLASSIFIED_SITES = `SELECT site_id FROM site_detail WHERE last_sy
   UNION ALL SELECT d.site_id FROM unclassified_version j CROSS JOIN site_detail d ON j.package_id = 0 AND d.wp_version = j.version`;
 
 /** ` AND …` condition on the site `s`. */
-function ofSites({ sites, tags, clients, denied }: VulnerabilityFilter): Fragment {
+function ofSites({ sites, tags, clients }: VulnerabilityFilter): Fragment {
   return join([
     sites === undefined ? fragment('') : fragment(` AND s.id ${IN}`, JSON.stringify(sites)),
     tags.length === 0
       ? fragment('')
       : fragment(` AND s.id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, JSON.stringify(tags)),
     among('s.client_id', clients),
-    except('s.id', denied),
   ]);
 }
 

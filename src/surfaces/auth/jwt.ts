@@ -94,7 +94,7 @@ function identityOf(payload: JWTPayload, rules: AccessTokenRules): Identity {
       data: { needed_scope: rules.read_scope },
     });
   }
-  return { type: 'token', id: null, name: nameOf(`${payload.iss}#${payload.sub}`), rights, denied_sites: [] };
+  return { type: 'token', id: null, name: nameOf(`${payload.iss}#${payload.sub}`), rights };
 }
 
 const MAX_NAME = 500;

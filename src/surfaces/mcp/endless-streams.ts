@@ -85,6 +85,6 @@ export class EndlessStreams {
   }
 }
 
-function accessOf({ rights, denied_sites }: Actor): string {
-  return JSON.stringify([[...rights].sort(), [...denied_sites].sort()]);
+function accessOf({ rights }: Actor): string {
+  return [...rights].sort().join();
 }

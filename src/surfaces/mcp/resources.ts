@@ -25,12 +25,7 @@ export class UnknownResource extends Error {
 }
 
 /** Error codes that mean that the resource does not exist. */
-const ABSENT: ReadonlySet<string> = new Set([
-  'svc_site_not_found',
-  'svc_client_not_found',
-  'svc_job_not_found',
-  'svc_access_denied',
-]);
+const ABSENT: ReadonlySet<string> = new Set(['svc_site_not_found', 'svc_client_not_found', 'svc_job_not_found']);
 
 export class Resources {
   readonly #registry: ToolRegistry;

@@ -83,7 +83,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     // A change that has started runs to its end even if its caller hangs up.
     const signal = route.needs === 'read' && route.live ? c.req.raw.signal : UNINTERRUPTED;
     const idempotency = idempotencyOf(c, route, rawPath, query, body);
-    const asked = route.revision && askedDigest(c.req.url, actor.denied_sites, parts.version);
+    const asked = route.revision && askedDigest(c.req.url, parts.version);
     const held = asked === undefined ? [] : heldRevisions(c.req.raw.headers.get('if-none-match'), asked);
     const { answer, replayed, unchanged } = await parts.call(
       routeCall(route),
@@ -113,13 +113,12 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     if (c.req.method === 'HEAD') return new Response(null, { headers });
     const body = await live.open({
       principal: `${actor.type}:${actor.id ?? 0}`,
-      deniedSites: actor.denied_sites,
       lastEventId: c.req.header('last-event-id'),
       admitted: async () => {
         const now = session ? await parts.sessions.identity(session.id) : await parts.auth.bearer(info, 'rest');
-        if (now === undefined) return undefined;
+        if (now === undefined) return false;
         requireRight(now, 'read', false);
-        return now.denied_sites;
+        return true;
       },
       drop: () => outgoing?.destroy(),
     });

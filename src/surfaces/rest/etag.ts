@@ -7,9 +7,9 @@ export function tagOfText(text: string | Uint8Array): string {
   return `"${digest(text, 27)}"`;
 }
 
-/** Digest of everything that distinguishes answers of one revision: the URL, the denied sites, the program version. */
-export function askedDigest(url: string, deniedSites: readonly number[], version: string): string {
-  return digest(JSON.stringify([url, deniedSites, version]), 20);
+/** Digest of everything that distinguishes answers of one revision: the URL and the program version. */
+export function askedDigest(url: string, version: string): string {
+  return digest(JSON.stringify([url, version]), 20);
 }
 
 export function tagOfRevision(asked: string, revision: string): string {

@@ -22,11 +22,9 @@ export interface LiveEventParts {
 export interface Listener {
   /** Streams of the same principal are counted together. */
   principal: string;
-  /** Sites whose events are not sent. */
-  deniedSites: readonly number[];
   lastEventId: string | undefined;
-  /** The currently denied sites; undefined, or a rejection with 401 or 403, ends the stream. */
-  admitted(): Promise<readonly number[] | undefined>;
+  /** Whether the principal may still listen; false, or a rejection with 401 or 403, ends the stream. */
+  admitted(): Promise<boolean>;
   /** Cuts the connection of a listener that does not read. */
   drop(): void;
 }
@@ -40,25 +38,16 @@ const MAX_STREAMS = 500;
 /** Bytes buffered for a slow reader; at this limit its connection is cut, and clients reconnect automatically. */
 const MAX_WAITING = 256 * 1024;
 
-/** The actor that reads for all listeners; events are filtered for each listener when they are sent. */
-const READER: Actor = {
-  type: 'system',
-  id: null,
-  name: 'live events',
-  rights: ['read'],
-  via: 'rest',
-  denied_sites: [],
-};
+/** The actor that reads for all listeners. */
+const READER: Actor = { type: 'system', id: null, name: 'live events', rights: ['read'], via: 'rest' };
 const READ: Callable<LiveCursor | null, LiveChanges> = {
   id: 'GET /events',
   engine: false,
   call: (cursor, ctx) => liveChanges(ctx, cursor),
 };
 
-/** An event for the listeners that may see its site; `site_id` null = not about a single site. */
 interface LiveEvent {
   name: 'job' | 'site' | 'alert' | 'updates';
-  site_id: number | null;
   data: Record<string, unknown>;
 }
 
@@ -96,13 +85,11 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
     stream.controller.close();
   }
 
-  /** Sends the events that the listener may see, or a heartbeat; ends the stream if it may no longer listen. */
+  /** Sends the events, or a heartbeat; ends the stream if it may no longer listen. */
   async function serve(stream: Stream, news: readonly LiveEvent[], before: LiveCursor | undefined): Promise<void> {
     let events = news;
     try {
-      const denied = await stream.admitted();
-      if (denied === undefined) return end(stream);
-      stream.deniedSites = denied;
+      if (!(await stream.admitted())) return end(stream);
       const { behind } = stream;
       if (behind !== undefined) events = createMemory().news(await read(behind), behind);
       stream.behind = undefined;
@@ -111,7 +98,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
       stream.behind ??= before;
       return;
     }
-    const text = cursor === undefined ? '' : textOf(events, stream.deniedSites, idOf(cursor));
+    const text = cursor === undefined ? '' : textOf(events, idOf(cursor));
     if (text !== '') send(stream, text);
     else if (clock.elapsed() - stream.sentAt >= HEARTBEAT_MS) send(stream, ':\n\n');
   }
@@ -171,7 +158,7 @@ export function createLiveEvents({ call, clock, log }: LiveEventParts) {
         const missed = since === undefined ? undefined : await read(since);
         const events = missed === undefined ? [] : createMemory().news(missed, since);
         const id = idOf(missed?.cursor ?? cursor);
-        send(stream, `retry: ${RETRY_MS}\n\n${textOf(events, listener.deniedSites, id, true)}`);
+        send(stream, `retry: ${RETRY_MS}\n\n${textOf(events, id, true)}`);
       } catch (error) {
         streams.delete(stream);
         throw error;
@@ -196,7 +183,7 @@ function createMemory() {
       const jobsNow = new Map(changes.jobs.map((job) => [job.id, JSON.stringify(job)]));
       for (const { id, type, status, done, failed, total } of changes.jobs)
         if (jobs.get(id) !== jobsNow.get(id))
-          events.push({ name: 'job', site_id: null, data: { id, type, status, done, failed, total } });
+          events.push({ name: 'job', data: { id, type, status, done, failed, total } });
       const stepsNow = new Map(changes.open_changes.map(({ id, site_id, step }) => [id, { site_id, step }]));
       for (const [id, { site_id, step }] of stepsNow) if (steps.get(id)?.step !== step) sites.add(site_id);
       for (const [id, { site_id }] of steps) if (!stepsNow.has(id)) sites.add(site_id);
@@ -208,31 +195,27 @@ function createMemory() {
       syncs = new Map(changes.synced.map(({ site_id, at }) => [site_id, at]));
       if (since === undefined) return [];
       for (const { kind, site_id } of changes.alerts) {
-        events.push({ name: 'alert', site_id, data: { kind, site_id } });
+        events.push({ name: 'alert', data: { kind, site_id } });
         if (site_id !== null) sites.add(site_id);
       }
-      for (const id of sites) events.push({ name: 'site', site_id: id, data: { id } });
+      for (const id of sites) events.push({ name: 'site', data: { id } });
       if (changes.cursor.updates !== since.updates)
-        events.push({ name: 'updates', site_id: null, data: { sites: changes.offering_sites } });
+        events.push({ name: 'updates', data: { sites: changes.offering_sites } });
       return events;
     },
   };
 }
 
 /**
- * Formats the events that the listener may see as server-sent events. Only the last one carries the id, for all of
- * them: if the connection is cut in between, all are sent again.
+ * Formats events as server-sent events. Only the last one carries the id, for all of them: if the connection is cut in
+ * between, all are sent again.
  * @param alwaysId sends the id even without an event, so that a reconnecting listener can name its position
  */
-function textOf(events: readonly LiveEvent[], denied: readonly number[], id: string, alwaysId = false): string {
-  const seen = events.filter(({ site_id }) => site_id === null || !denied.includes(site_id));
-  if (seen.length === 0) return alwaysId ? `id: ${id}\n\n` : '';
-  return seen
-    .map(({ name, data }, at) => {
-      // A count over all sites would reveal the denied ones.
-      const shown = name === 'updates' && denied.length > 0 ? { sites: null } : data;
-      return `event: ${name}\ndata: ${JSON.stringify(shown)}\n${at === seen.length - 1 ? `id: ${id}\n` : ''}\n`;
-    })
+function textOf(events: readonly LiveEvent[], id: string, alwaysId = false): string {
+  if (events.length === 0) return alwaysId ? `id: ${id}\n\n` : '';
+  const last = events.length - 1;
+  return events
+    .map(({ name, data }, at) => `event: ${name}\ndata: ${JSON.stringify(data)}\n${at === last ? `id: ${id}\n` : ''}\n`)
     .join('');
 }
 

@@ -14,7 +14,7 @@ for (let n = 0; ; n++) {
     add,
     { name },
     {
-      actor: { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via: 'cli', denied_sites: [] },
+      actor: { type: 'local', id: null, name: 'local', rights: ['read', 'write'], via: 'cli' },
       request_id: name,
       signal: new AbortController().signal,
     },

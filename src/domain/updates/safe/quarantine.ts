@@ -63,10 +63,7 @@ export async function quarantinedErrors(ctx: Ctx, offers: readonly FleetOffer[])
   }));
 }
 
-/**
- * Why a version is quarantined, in one or two sentences. The affected site may be hidden from the caller: it is not
- * named.
- */
+/** Why a version is quarantined, in one or two sentences. */
 function reasonOf(row: QuarantineRow): string {
   const [first = 'It broke a site.'] = JSON.parse(row.evidence) as string[];
   const since = `${isoTime(row.created_at)?.slice(0, 16)}Z`;
@@ -125,16 +122,15 @@ function entryOf(
   };
 }
 
-function view(ctx: Ctx, row: QuarantineRow) {
-  const hidden = ctx.actor.denied_sites.includes(row.site_id);
+function view(row: QuarantineRow) {
   return {
     type: UPDATE_TYPES[row.type] ?? ('plugin' as UpdateType),
     slug: row.slug,
     version: row.version,
     name: row.name,
-    site_id: hidden ? null : row.site_id,
-    site_url: hidden ? '' : row.site_url,
-    change_id: hidden ? null : row.change_id,
+    site_id: row.site_id,
+    site_url: row.site_url,
+    change_id: row.change_id,
     evidence: JSON.parse(row.evidence) as string[],
     since: isoTime(row.created_at) ?? '',
     scope: row.scope,
@@ -150,7 +146,7 @@ function view(ctx: Ctx, row: QuarantineRow) {
 /** Quarantined versions, newest first. */
 export async function quarantinedVersions(ctx: Ctx, lifted: boolean, page: number, perPage: number) {
   const { items, total } = await ctx.store.quarantine.page(lifted, page, perPage);
-  return { versions: items.map((row) => view(ctx, row)), page, per_page: perPage, total };
+  return { versions: items.map((row) => view(row)), page, per_page: perPage, total };
 }
 
 /**
@@ -168,7 +164,7 @@ export async function setQuarantineScope(
   if (row === undefined) throw notQuarantined(type, slug, version);
   const facts = { type, slug, version, scope, by: ctx.actor.name, reason };
   ctx.events.emit({ name: 'version.scope_changed', facts });
-  return view(ctx, row);
+  return view(row);
 }
 
 /** Releases a version. Throws `svc_quarantine_not_found`. */
@@ -177,7 +173,7 @@ export async function liftQuarantine(ctx: Ctx, type: UpdateType, slug: string, v
   const row = await ctx.store.quarantine.lift(key, ctx.actor.name, ctx.clock.now());
   if (row === undefined) throw notQuarantined(type, slug, version);
   ctx.events.emit({ name: 'version.released', facts: { type, slug, version, by: ctx.actor.name } });
-  return view(ctx, row);
+  return view(row);
 }
 
 function notQuarantined(type: UpdateType, slug: string, version: string): ServiceError {

@@ -45,8 +45,8 @@ const DIGITS = /^\d+$/;
 
 /**
  * The site of a path segment: all digits are an id, anything else a domain or URL. If several match (http and https
- * copies), the one with the lowest id. Throws `svc_rest_invalid_site_id`, `svc_rest_invalid_site_data` or
- * `svc_access_denied`, naming `field`.
+ * copies), the one with the lowest id. Throws `svc_rest_invalid_site_id` or `svc_rest_invalid_site_data`, naming
+ * `field`.
  */
 export async function siteOf(ctx: Ctx, reference: string, field = 'id_or_domain'): Promise<SiteRow> {
   try {

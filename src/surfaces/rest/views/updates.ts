@@ -58,7 +58,7 @@ export async function updatesBySite(
     shownTypes(ctx, []),
   ]);
   if (types.length === 0 && asked.length > 0) return { total: 0, revision: await updatesRevision(ctx), data: {} };
-  const filter = { types, search, ids, exclude, denied: ctx.actor.denied_sites, narrowing };
+  const filter = { types, search, ids, exclude, narrowing };
   const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
   // Numeric object keys are always sorted, so the list is in the order of the ids.
   const data: Record<number, Record<string, Record<string, object>>> = {};
