@@ -1,5 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
+import { loginHeader } from '../../src/outbound/http-login.js';
 import { createProbe } from '../../src/outbound/probe/create.js';
 import type { HttpProbe } from '../../src/outbound/probe/probe.js';
 import { closing } from '../support/cleanup.js';
@@ -186,5 +187,32 @@ describe('registrable domains', () => {
     ['com', null],
   ])('%s → %s', (host, domain) => {
     expect(probe.registrableDomain(host)).toBe(domain);
+  });
+});
+
+describe('the HTTP login of a site', () => {
+  const of = (site: string, to: string) =>
+    loginHeader({ http_user: 'ada', http_pass: 'secret' }, new URL(site), new URL(to));
+
+  it.each([
+    ['http://a.example/', 'http://a.example/next'],
+    ['https://a.example/', 'https://a.example:443/next'],
+    ['http://a.example/', 'https://a.example/'],
+  ])('of %s is sent to %s', (site, to) => {
+    // From RFC 7617: the words "ada:secret" in base64.
+    expect(of(site, to)).toEqual({ authorization: 'Basic YWRhOnNlY3JldA==' });
+  });
+
+  it.each([
+    ['https://a.example/', 'http://a.example/'],
+    ['http://a.example/', 'http://b.example/'],
+    ['http://a.example/', 'https://b.example/'],
+    ['http://a.example/', 'http://a.example:8080/'],
+    ['http://a.example/', 'https://a.example:8443/'],
+    ['http://a.example:8080/', 'https://a.example/'],
+    ['https://a.example:8443/', 'https://a.example/'],
+    ['https://a.example/', 'https://www.a.example/'],
+  ])('of %s is not sent to %s', (site, to) => {
+    expect(of(site, to)).toEqual({});
   });
 });

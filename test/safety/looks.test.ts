@@ -1,9 +1,11 @@
 /** What the checks from outside find after an update, on simulated sites, and what they must not take for harm. */
 
+import { createServer } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
 import type { PluginState } from '../../src/demo/state.js';
 import type { Answer } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { type SafetyApp, safetyApp } from './safety-app.js';
 
 let app: SafetyApp;
@@ -433,5 +435,30 @@ describe('a page that fails now and then', () => {
       return app.clock.now() < until ? { ...made, status: 500, body: '' } : made;
     };
     expectKept(await updated(warming), null);
+  });
+});
+
+describe('the HTTP login in front of a site', () => {
+  it('stays with its server: no page that redirects to another port gets it sent there', async () => {
+    const site = app.site(0);
+    const login = { user: 'ada', pass: 'secret' };
+    site.faults.httpAuth = login;
+    await app.call('update-site', { ...one, http_user: login.user, http_pass: login.pass });
+    const seen: (string | undefined)[] = [];
+    const { url } = await listenLocally(
+      createServer((request, response) => {
+        seen.push(request.headers.authorization);
+        response
+          .setHeader('content-type', 'text/html')
+          .end('<!DOCTYPE html><html><body><p>Elsewhere</p></body></html>');
+      }),
+    );
+    const away: PageChange = (made, visit) =>
+      front(visit) ? { ...made, status: 302, headers: { ...made.headers, location: `${url}/` } } : made;
+    const { answer } = await updated((made) => made, away);
+    // The site itself let every request with the login in.
+    expect(answer).toMatchObject({ errors: [] });
+    expect(seen.length).toBeGreaterThan(0);
+    expect(seen.filter((header) => header !== undefined)).toEqual([]);
   });
 });

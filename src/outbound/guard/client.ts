@@ -2,6 +2,7 @@
 
 import type { ChildConnection } from '../child/port.js';
 import type { WireAnswer, WireRequest } from '../child/wire/exchange.js';
+import { loginHeader } from '../http-login.js';
 import {
   armedOf,
   faultsOf,
@@ -190,10 +191,11 @@ export class GuardClient {
     deadlineMs: number,
     signal?: AbortSignal,
   ): WireRequest {
-    const { url, http_user, http_pass, ssl_verify, ipv4_only, min_tls } = this.#site;
-    const basic = Buffer.from(`${http_user ?? ''}:${http_pass ?? ''}`, 'utf8').toString('base64');
+    const { ssl_verify, ipv4_only, min_tls } = this.#site;
+    const site = new URL(this.#site.url);
+    const url = new URL(address, site);
     return {
-      url: new URL(address, url),
+      url,
       method: 'POST',
       headers: {
         accept: '*/*',
@@ -202,7 +204,7 @@ export class GuardClient {
         'content-type': 'application/json',
         'user-agent': this.#parts.userAgent,
         ...headers,
-        ...(http_user !== null && http_user !== '' ? { authorization: `Basic ${basic}` } : {}),
+        ...loginHeader(this.#site, site, url),
       },
       body,
       verify: ssl_verify,

@@ -2,6 +2,7 @@ import type { Readable, Transform } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client } from 'undici';
+import { loginHeader } from '../http-login.js';
 import { type Dialled, dial } from './dial.js';
 import { failureOf, StepFailure } from './failure.js';
 import { hostOf, type Names } from './names.js';
@@ -33,18 +34,15 @@ export async function probeHttp(parts: HttpParts, probe: HttpProbe, accept = '*/
   const answer: Exchange = { ...NOTHING, headers: {}, timing: { ...NOTHING.timing } };
   let url: URL | null = null;
   try {
-    url = readUrl(probe.url);
+    const first = readUrl(probe.url);
+    url = first;
     let { method } = probe;
-    let login: { user: string; pass: string } | null =
-      probe.http_user === null ? null : { user: probe.http_user, pass: probe.http_pass ?? '' };
     for (;;) {
-      await hop(parts, { ...probe, accept, signal }, url, method, login, answer);
+      await hop(parts, { ...probe, accept, signal }, url, method, loginHeader(probe, first, url), answer);
       const next = redirection(answer, probe, url);
       if (next === null) break;
       if (answer.redirects >= MAX_REDIRECTS)
         throw new StepFailure('bad_answer', `${url.host} redirects more than ${MAX_REDIRECTS} times.`);
-      // A password is only for the host it was given for.
-      if (next.origin !== url.origin) login = null;
       method = methodAfter(answer.http_status, method);
       url = next;
       answer.redirects++;
@@ -90,7 +88,7 @@ async function hop(
   probe: HttpProbe & { accept: string },
   url: URL,
   method: ProbeMethod,
-  login: { user: string; pass: string } | null,
+  login: Record<string, string>,
   answer: Exchange,
 ): Promise<void> {
   const secure = url.protocol === 'https:';
@@ -121,9 +119,7 @@ async function hop(
         accept: probe.accept,
         'accept-encoding': 'gzip, deflate, br',
         'cache-control': 'no-cache',
-        ...(login === null
-          ? {}
-          : { authorization: `Basic ${Buffer.from(`${login.user}:${login.pass}`).toString('base64')}` }),
+        ...login,
         ...(post ? { 'content-type': 'application/x-www-form-urlencoded' } : {}),
       },
       // A changing value, so that no cache answers instead of the site (child protocol §7).

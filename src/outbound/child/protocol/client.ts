@@ -2,6 +2,7 @@ import { setMaxListeners } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { parseUrl } from '../../../../schemas/url.js';
 import type { SharedLimits } from '../../../runtime/cluster/limits.js';
+import { loginHeader } from '../../http-login.js';
 import type { ResolvedAddress } from '../../name-lookup.js';
 import { ChildFailure } from '../failure.js';
 import type { Pacer } from '../pacing/pacer.js';
@@ -106,10 +107,7 @@ export class ChildClient {
   }
 
   async #look(call: ChildCall, url: URL, trip: Trip): Promise<WireAnswer> {
-    // A login is not sent in clear text because a redirect leads there.
-    const exposed = url.protocol === 'http:' && call.at.url.startsWith('https:');
-    const at = exposed ? { ...call.at, http_user: null } : call.at;
-    const answer = await this.#parts.transport.exchangeAlone(this.#get(call, at, url, trip, VISIT_BYTES));
+    const answer = await this.#parts.transport.exchangeAlone(this.#get(call, url, trip, VISIT_BYTES));
     trip.bytes += answer.bytes;
     return answer;
   }
@@ -117,7 +115,7 @@ export class ChildClient {
   /** A GET of a page of the site over a kept-alive connection; any HTTP status is a result. */
   page(call: ChildCall, address: string, maxBytes: number): Promise<WireAnswer> {
     return this.#travel(call, async (url, trip) => {
-      const request = this.#get(call, call.at, new URL(address, url), trip, maxBytes);
+      const request = this.#get(call, new URL(address, url), trip, maxBytes);
       const answer = await this.#parts.transport.exchange(request);
       trip.bytes += answer.bytes;
       return answer;
@@ -200,7 +198,7 @@ export class ChildClient {
           'accept-encoding': 'gzip',
           'content-type': 'application/x-www-form-urlencoded',
           'x-requested-with': 'XMLHttpRequest',
-          ...this.#headers(call.at),
+          ...this.#headers(call.at, url),
           ...call.options?.headers,
           ...this.#parts.sessions.headerOf(call),
         },
@@ -231,13 +229,13 @@ export class ChildClient {
     return { failure, again, refused: isRefusedOutside(answer) };
   }
 
-  /** A visitor's GET, with the login of `at`. */
-  #get(call: ChildCall, at: ChildAddress, url: URL, trip: Trip, maxBytes: number): WireRequest {
+  /** A visitor's GET. */
+  #get(call: ChildCall, url: URL, trip: Trip, maxBytes: number): WireRequest {
     return {
       ...this.#wire(call, url, trip),
       method: call.visitBy ?? 'GET',
       headers: {
-        ...this.#headers(at),
+        ...this.#headers(call.at, url),
         ...call.options?.headers,
         accept: 'text/html,*/*;q=0.8',
         'accept-encoding': 'identity',
@@ -262,12 +260,8 @@ export class ChildClient {
     };
   }
 
-  #headers({ http_user, http_pass }: ChildAddress): Record<string, string> {
-    const headers: Record<string, string> = { 'user-agent': this.settings.userAgent };
-    if (http_user !== null && http_user !== '') {
-      headers.authorization = `Basic ${Buffer.from(`${http_user}:${http_pass ?? ''}`, 'utf8').toString('base64')}`;
-    }
-    return headers;
+  #headers(at: ChildAddress, url: URL): Record<string, string> {
+    return { 'user-agent': this.settings.userAgent, ...loginHeader(at, siteUrl(at.url), url) };
   }
 
   async #body({ fn, user, private_key, params }: ChildCall): Promise<string> {
