@@ -90,8 +90,8 @@ export async function listUsers(config: Config, options: JsonFlag): Promise<void
 }
 
 export async function removeUser(config: Config, name: string): Promise<void> {
-  const { name: removed } = await withUsers(config, (ctx) => users.removeUser(ctx, name));
-  say(`Removed ${removed}.`);
+  const removed = await withUsers(config, (ctx) => users.removeUser(ctx, name));
+  say(`Removed ${removed.name}${users.withKeys(removed)}.`);
 }
 
 /** Works on users in a bare database. Shell access to the server is trusted, and has no caller to name. */

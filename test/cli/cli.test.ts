@@ -10,10 +10,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { afterEach, describe, expect, it } from 'vitest';
 import { DEFAULT_TOOLSETS } from '../../src/runtime/toolsets.js';
+import { createKeys } from '../../src/store/access/keys.js';
+import { createUsers } from '../../src/store/access/users.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { createJobs } from '../../src/store/jobs/jobs.js';
 import { operations } from '../../tools/index.js';
 import { endProcesses, tempFolder, tracked } from '../support/cleanup.js';
+import { newKey } from '../support/logins.js';
 import { INITIALIZE } from '../support/mcp-messages.js';
 import { builtProgram } from '../support/processes/built-program.js';
 
@@ -326,6 +329,20 @@ describe('administration', () => {
     ]);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(0);
     expect((await run(env, ['user', 'remove', 'bob'])).code).toBe(1);
+  });
+
+  it('removes a user with the keys that the user made', async () => {
+    const shared = { ...env, SITEFLEET_DB: `file:${join(folder, 'leaver.db')}` };
+    for (const name of ['ada', 'bob']) await run(shared, ['user', 'add', name]);
+    const db = await openDb(shared.SITEFLEET_DB, { mode: 'writer' });
+    const { id } = (await createUsers(db).find('bob')) ?? { id: 0 };
+    for (const user_id of [id, null]) await newKey(createKeys(db), { user_id });
+    await db.close();
+    expect(await run(shared, ['user', 'remove', 'bob'])).toMatchObject({
+      code: 0,
+      err: 'Removed bob, with 1 API key.\n',
+    });
+    expect(JSON.parse((await run(shared, ['key', 'list', '--json'])).out)).toMatchObject([{ id: 2 }]);
   });
 
   it('keeps keys', async () => {

@@ -57,6 +57,7 @@ describe('users', () => {
       right: 'read',
       active: true,
       has_password: true,
+      api_keys: 0,
       created: new Date(app.clock.now()).toISOString().replace('.000', ''),
     };
     expect(made.body).toEqual({ success: 1, message: 'The user was created.', data: ada });
@@ -116,6 +117,45 @@ describe('users', () => {
     expect((await ask(`DELETE /v2/users/${id}/delete`)).body.data.name).toBe('cy');
     expect(await logIn({ username: 'cy', password: PASSWORD })).toBe(401);
     expect((await ask(`DELETE /v2/users/${id}/delete`)).body.code).toBe('svc_user_not_found');
+  });
+
+  it('can do no more by their keys than by name, and leave none behind', async () => {
+    const { keys, denials } = app.service.store;
+    const { id } = (await ask('POST /v2/users/add', { body: { name: 'eve', right: 'write', password: PASSWORD } })).body
+      .data;
+    const own = await newKey(keys, { user_id: id });
+    // A key that a key of hers makes is hers, too.
+    const made = await ask('POST /v2/rest-api/add-key', {
+      token: own.token,
+      body: { active: true, permissions: 'read,write' },
+    });
+    const { token } = made.body;
+    await denials.deny(`key:${own.key.id}`, 1);
+    const calls = async () => [
+      (await ask('GET /v2/tags', { token })).status,
+      (await ask('POST /v2/sites/sync', { token, body: {} })).status,
+    ];
+    expect(await calls()).toEqual([200, 200]);
+    const listed = (await ask('GET /v2/users')).body.data.find((user: { name: string }) => user.name === 'eve');
+    expect(listed.api_keys).toBe(2);
+    await ask(`PATCH /v2/users/${id}/edit`, { body: { right: 'read' } });
+    expect(await calls()).toEqual([200, 403]);
+    await ask(`PATCH /v2/users/${id}/edit`, { body: { active: false } });
+    expect(await calls()).toEqual([401, 401]);
+    expect((await ask('GET /v2/tags', { token })).body.code).toBe('svc_rest_authentication_disabled_key');
+    await ask(`PATCH /v2/users/${id}/edit`, { body: { active: true, right: 'write' } });
+    expect(await calls()).toEqual([200, 200]);
+    expect((await ask(`DELETE /v2/users/${id}/delete`)).body).toMatchObject({
+      message: 'The user was deleted, with 2 API keys.',
+      data: { name: 'eve', api_keys: 2 },
+    });
+    expect(await calls()).toEqual([401, 401]);
+    const left = (await ask('GET /v2/rest-api/keys')).body.data.map((key: { id: number }) => key.id);
+    expect(left).not.toContain(own.key.id);
+    expect(left).not.toContain(made.body.data.id);
+    expect(await app.db.all('SELECT * FROM site_denial WHERE principal = ?', [`key:${own.key.id}`])).toEqual([]);
+    // Keys of nobody and of others stay.
+    expect((await ask('GET /v2/tags')).status).toBe(200);
   });
 
   it('keep the last one who may change anything, also of two who go at once', async () => {

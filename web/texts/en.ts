@@ -625,9 +625,11 @@ export const en = {
     },
     link: 'Send this link to the person. It works once, within a day, and is shown only now.',
     mayLogIn: 'Can log in',
-    endsSessions: 'A change logs the person out everywhere.',
+    endsSessions:
+      'A change logs the person out everywhere. API keys that the person created can do no more than the person.',
     removeTitle: (name: string) => `Delete the user ${name}?`,
-    removeText: 'The person is logged out everywhere at once. Keys that the person created keep working.',
+    removeText: (keys: number) =>
+      `The person is logged out everywhere at once.${keys === 0 ? '' : ` ${plural(keys, 'API key that the person created is', 'API keys that the person created are')} deleted.`}`,
   },
   recipients: {
     title: 'Alert recipients',

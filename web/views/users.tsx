@@ -27,6 +27,7 @@ interface User {
   right: 'read' | 'write';
   active: boolean;
   has_password: boolean;
+  api_keys: number;
 }
 
 export function Users() {
@@ -88,7 +89,7 @@ export function Users() {
       {removing !== null && (
         <Confirm
           title={t.users.removeTitle(removing.name)}
-          text={t.users.removeText}
+          text={t.users.removeText(removing.api_keys)}
           onConfirm={() => remove(removing.id)}
           onClose={() => setRemoving(null)}
         />

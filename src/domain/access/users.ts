@@ -28,9 +28,9 @@ const INVITATION_MS = 24 * 3600_000;
 const RIGHTS: Record<UserRight, UserRight[]> = { read: ['read'], write: ['read', 'write'] };
 
 /** As shown to callers. Without a password, only a login link lets the user in, until one is chosen. */
-function userView({ id, name, rights, enabled, has_password, created_at }: UserRow) {
+function userView({ id, name, rights, enabled, has_password, api_keys, created_at }: UserRow) {
   const right: UserRight = rights.includes('write') ? 'write' : 'read';
-  return { id, name, right, active: enabled, has_password, created: isoTime(created_at) };
+  return { id, name, right, active: enabled, has_password, api_keys, created: isoTime(created_at) };
 }
 
 /** One page, by name. */
@@ -99,13 +99,19 @@ export async function changeUser(
   return { data: userView(await known(ctx, before.id)), ...link };
 }
 
-/** Returns the removed user. Throws as `changeUser`. */
+/** Removes a user with the API keys that the user made; returns the user with their number. Throws as `changeUser`. */
 export async function removeUser(ctx: UserCtx, ref: UserRef): Promise<UserView> {
   const user = await known(ctx, ref);
   requireGrant(ctx, user.rights, 'user_id');
-  requireDone(await ctx.store.users.remove(user.id, true), user.name);
+  const { outcome, api_keys } = await ctx.store.users.remove(user.id, true);
+  requireDone(outcome, user.name);
   ctx.events.emit({ name: 'user.deleted', facts: { user_id: user.id, user_name: user.name } });
-  return userView(user);
+  return userView({ ...user, api_keys });
+}
+
+/** How many keys went with a user, in words to follow: `, with 2 API keys`; '' for none. */
+export function withKeys({ api_keys }: Pick<UserView, 'api_keys'>): string {
+  return api_keys === 0 ? '' : `, with ${api_keys} API key${api_keys === 1 ? '' : 's'}`;
 }
 
 /**

@@ -6,6 +6,7 @@ import { sql } from '../driver/db.js';
 import { readPage } from '../driver/lists.js';
 import { assignments } from '../driver/rows.js';
 import { hashToken } from '../vault/vault.js';
+import { rightsOf as rightsOfUser } from './users.js';
 
 export type KeyScope = 'read' | 'write' | 'read_write';
 
@@ -110,23 +111,29 @@ export function createKeys(db: Db) {
       return { items: items.map(keyOf), total };
     },
 
-    /** A key as `auth` checks it, by the digest of its key part. Legacy keys never match. */
+    /**
+     * A key as `auth` checks it, by the digest of its key part. Legacy keys never match. It acts for the user who made
+     * it: while that user is disabled it is, too, and it has no right that the user has lost.
+     */
     async login(keyHash: string) {
       const row = await db.one(
-        `SELECT ${COLUMNS}, k.secret_hash FROM api_key k WHERE k.key_hash = ? AND k.version = 'v2'`,
+        `SELECT ${COLUMNS}, k.secret_hash, u.enabled AS user_enabled, u.rights AS user_rights
+         FROM api_key k LEFT JOIN user u ON u.id = k.user_id WHERE k.key_hash = ? AND k.version = 'v2'`,
         [keyHash],
       );
       if (row === undefined) return undefined;
       const key = keyOf(row);
+      const rights = rightsOf(key.scope);
+      const lasting = row.user_rights === null ? rights : rightsOfUser({ rights: row.user_rights ?? null });
       return {
         identity: {
           type: 'key' as const,
           id: key.id,
           name: key.description === '' ? `key …${key.last7}` : key.description,
-          rights: rightsOf(key.scope),
+          rights: rights.filter((right) => lasting.includes(right)),
         },
         proof: String(row.secret_hash),
-        enabled: key.enabled,
+        enabled: key.enabled && row.user_enabled !== 0,
         last_access: key.last_access,
       };
     },

@@ -15,6 +15,8 @@ export interface UserRow {
   enabled: boolean;
   /** False: only a login link lets this user in, until a password is set. */
   has_password: boolean;
+  /** API keys that this user made. */
+  api_keys: number;
   /** Milliseconds since the epoch. */
   created_at: number;
 }
@@ -40,7 +42,8 @@ export interface UserChange {
   enabled?: boolean | undefined;
 }
 
-const COLUMNS = "u.id, u.name, u.rights, u.enabled, u.password_hash <> '' AS has_password, u.created_at";
+const COLUMNS =
+  "u.id, u.name, u.rights, u.enabled, u.password_hash <> '' AS has_password, (SELECT count(*) FROM api_key k WHERE k.user_id = u.id) AS api_keys, u.created_at";
 
 /**
  * A condition in the statement itself, so that two concurrent calls cannot remove the last two: another user remains,
@@ -73,6 +76,7 @@ function userOf(row: Row): UserRow {
     rights: rightsOf(row),
     enabled: row.enabled === 1,
     has_password: row.has_password === 1,
+    api_keys: Number(row.api_keys),
     created_at: Number(row.created_at),
   };
 }
@@ -124,7 +128,8 @@ export function createUsers(db: Db) {
           'INSERT INTO user (name, name_key, password_hash, rights, created_at) VALUES (?, ?, ?, ?, ?)',
           [name, nameKey(name), password_hash, rights.join(','), now],
         );
-        return { id, name, rights: [...rights], enabled: true, has_password: password_hash !== '', created_at: now };
+        const has_password = password_hash !== '';
+        return { id, name, rights: [...rights], enabled: true, has_password, api_keys: 0, created_at: now };
       } catch (error) {
         if (error instanceof StorageError && error.kind === 'unique') return undefined;
         throw error;
@@ -154,12 +159,17 @@ export function createUsers(db: Db) {
       return changes > 0;
     },
 
-    /** Removes a user. With `keepLast`, refuses for the last user, and the last who can change anything. */
-    async remove(ref: UserRef, keepLast = false): Promise<UserOutcome> {
+    /**
+     * Removes a user with the API keys that the user made: only the user has seen these, and would keep a way in. With `keepLast`, refuses for the last user, and the last who can change
+     * anything.
+     */
+    async remove(ref: UserRef, keepLast = false): Promise<{ outcome: UserOutcome; api_keys: number }> {
       const { where, arg } = userPredicate(ref);
-      const guard = keepLast ? ` AND ${KEEPS_LAST}` : '';
-      const { changes } = await db.run(`DELETE FROM user WHERE ${where}${guard}`, [arg]);
-      return changes > 0 ? 'done' : refused(ref);
+      const going = `FROM user WHERE ${where}${keepLast ? ` AND ${KEEPS_LAST}` : ''}`;
+      const keys = `FROM api_key WHERE user_id IN (SELECT id ${going})`;
+      const [keysGone, gone] = await db.batch([sql(`DELETE ${keys}`, arg), sql(`DELETE ${going}`, arg)]);
+      const done = (gone?.changes ?? 0) > 0;
+      return { outcome: done ? 'done' : await refused(ref), api_keys: keysGone?.changes ?? 0 };
     },
   };
 }

@@ -1,7 +1,7 @@
 /** Routes of the users who log in to this service, not of the users of a site (REST §7.3). */
 
 import { z } from '../../../../schemas/zod.js';
-import { addUser, changeUser, listUsers, removeUser } from '../../../domain/access/users.js';
+import { addUser, changeUser, listUsers, removeUser, withKeys } from '../../../domain/access/users.js';
 import { once } from '../../../runtime/once.js';
 import { flag, int, paging } from '../params.js';
 import { type Route, route } from '../route.js';
@@ -62,7 +62,7 @@ export const users: readonly Route[] = [
     where,
     fails: [404, 409],
     summary: 'Change a user',
-    description: `Ends the user's sessions and links. With password null, the password is removed as well, and ${LINK} The last user who may make changes cannot lose that right.`,
+    description: `Ends the user's sessions and links. API keys that the user made can do no more than the user. With password null, the password is removed as well, and ${LINK} The last user who may make changes cannot lose that right.`,
     params: () =>
       z.object({
         ...path(),
@@ -85,9 +85,12 @@ export const users: readonly Route[] = [
     fails: [404, 409],
     summary: 'Delete a user',
     description:
-      "Ends the user's sessions and links; keys made by the user stay. The last user who may make changes cannot be deleted.",
+      "Ends the user's sessions and links, and deletes the API keys that the user made. The last user who may make changes cannot be deleted.",
     params: () => z.object(path()),
     returns: () => writtenOf(userShape()),
-    answer: async ({ user_id }, ctx) => ({ message: 'The user was deleted.', data: await removeUser(ctx, user_id) }),
+    answer: async ({ user_id }, ctx) => {
+      const data = await removeUser(ctx, user_id);
+      return { message: `The user was deleted${withKeys(data)}.`, data };
+    },
   }),
 ];

@@ -303,6 +303,7 @@ export const userShape = once(() =>
     right: z.enum(['read', 'write']).describe('write may also read.'),
     active: z.boolean(),
     has_password: z.boolean().describe('false = only a login link lets this user in, until a password is chosen.'),
+    api_keys: int().describe('API keys that the user made.'),
     created: z.string(),
   }),
 );
