@@ -230,13 +230,17 @@ describe('export', () => {
     expect(header).toBe(
       'Site Name,Url,Admin Name,Admin Password,Tag,Security ID,HTTP Username,HTTP Password,Verify Certificate,SSL Version',
     );
-    expect(rows).toContain(`First,${url(0)},boss,,Shops;VIP,,,,1,auto`);
+    expect(rows).toContain(`First,${url(0)},boss,,"Shops;VIP",,,,1,auto`);
     const report = readRows(out);
     expect([report.rows.length, report.invalid]).toEqual([2, []]);
   });
 
   it('writes names that a spreadsheet would run as formulas as text, and reads them again as they were', async () => {
-    const names = ['=SUM("1","2")', '+1+1', '-2+3', '@SUM(A1)', '＝1+1', "'=kept"];
+    const names = [
+      ...['=SUM("1","2")', '+1+1', '-2+3', '@SUM(A1)', '＝1+1', "'=kept"],
+      // Where lists are separated by semicolons, a spreadsheet takes each part for a cell.
+      ...['Shop;=1+1;x', 'Shop;;@SUM(A1)', "Shop;'=kept"],
+    ];
     const app = await serviceOn('formulas.db', names.length);
     for (const [i, name] of names.entries()) {
       await app.connect(i);
@@ -251,6 +255,8 @@ describe('export', () => {
       .flatMap((row) => row.cells);
     expect(cells.length).toBeGreaterThan(names.length);
     for (const cell of cells) expect(cell).not.toMatch(/^[=+\-@＝]/);
+    for (const cell of out.split(/[;\t\r\n]/)) expect(cell).not.toMatch(/^[=+\-@＝]/);
+    expect(out).toContain(`"Shop;'=1+1;x",`);
     const { rows } = readRows(out);
     expect(rows.map((row) => row.name).sort()).toEqual([...names].sort());
   });

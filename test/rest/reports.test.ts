@@ -785,8 +785,10 @@ describe('files', () => {
   test('a name that is a formula or markup stays text', async () => {
     await change('post', 'created', '=HYPERLINK("http://x";"y")', '2026-11-10T08:00:00Z');
     await change('post', 'created', '<script>alert(1)</script>, "quoted"', '2026-11-10T09:00:00Z');
+    await change('post', 'created', 'Sale;=HYPERLINK(A1);now', '2026-11-10T10:00:00Z');
     const { body: sheet } = await get('posts', '&format=csv');
     expect(sheet).toContain(`"'=HYPERLINK(""http://x"";""y"")"`);
+    expect(sheet).toContain(`"Sale;'=HYPERLINK(A1);now"`);
     expect(sheet).toContain('"<script>alert(1)</script>, ""quoted"""');
     const { body: page } = await get('posts', '&format=html');
     expect(page).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');

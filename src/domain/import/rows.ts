@@ -5,7 +5,7 @@
 
 import { type FleetRow, fleetRow } from '../../../schemas/fleet.js';
 import { ownMember } from '../../runtime/own-member.js';
-import { withoutApostrophe } from '../common/csv.js';
+import { withoutApostrophes } from '../common/csv.js';
 import { parseCsv } from './csv.js';
 import type { Invalid } from './read.js';
 import { sentence } from './record.js';
@@ -106,15 +106,16 @@ export function readRows(text: string): { rows: SiteRow[]; invalid: Invalid[] } 
 type Values = Record<Column, string>;
 
 function rowOf(values: Values, ssl_verify: boolean, ssl_version: 0 | 6 | 7) {
+  const url = withoutApostrophes(values.url);
   return {
     ...values,
-    name: withoutApostrophe(values.name),
-    admin: withoutApostrophe(values.admin),
+    name: withoutApostrophes(values.name),
+    admin: withoutApostrophes(values.admin),
     ssl_verify,
     ssl_version,
     // The original's list also contains addresses without a scheme.
-    url: values.url === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(values.url) ? values.url : `https://${values.url}`,
-    tags: withoutApostrophe(values.tags)
+    url: url === '' || /^[a-z][a-z0-9+.-]*:\/\//i.test(url) ? url : `https://${url}`,
+    tags: withoutApostrophes(values.tags)
       .split(/[;,]/)
       .flatMap((tag) => (tag.trim() === '' ? [] : [tag.trim()])),
     http_user: values.http_user === '' ? null : values.http_user,
