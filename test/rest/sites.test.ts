@@ -168,6 +168,34 @@ describe('lists', () => {
     expect((await app.rest('GET /monitors/count?search=987654321')).body.count).toBe(0);
   });
 
+  it('shows of a plugin what each site says of it itself', async () => {
+    // In the order in which they were added.
+    const plugins = (id: 1 | 2) => app.fleet.site(id === 1 ? 2 : 0).state.plugins;
+    const slug = plugins(1).find((one) => plugins(2).some((other) => other.slug === one.slug))?.slug;
+    const say = (id: 1 | 2, description: string) => {
+      const plugin = plugins(id).find((one) => one.slug === slug);
+      Object.assign(plugin ?? {}, { name: 'Shop', description });
+    };
+    const shown = async (site: number) => {
+      const { data } = (await app.rest(`GET /sites/${site}`)).body;
+      const { data: alone } = (await app.rest(`GET /sites/${site}/plugins`)).body;
+      const of = (list: { slug: string; description: string }[]) => list.find((one) => one.slug === slug)?.description;
+      expect(of(alone)).toBe(of(data.plugins));
+      return of(data.plugins);
+    };
+    for (const [mine, theirs] of [
+      ['Sells things.', 'Sells things.'],
+      ['Sells things.', 'Call 0900 12345 to renew.'],
+      ['Sells things.', ''],
+      ['Sells more things.', 'Sells things.'],
+    ] as const) {
+      say(1, mine);
+      say(2, theirs);
+      await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+      expect([await shown(1), await shown(2)]).toEqual([mine, theirs]);
+    }
+  });
+
   it('says of each site what the record of the one site says, byte by byte', async () => {
     const odd = [
       '"quoted" \\ back',

@@ -32,6 +32,7 @@ CREATE TABLE package (
   kind INTEGER NOT NULL,
   slug TEXT NOT NULL,
   name TEXT NOT NULL,
+  -- As the first site said, and never changed: no site's words replace those of another.
   description TEXT NOT NULL DEFAULT '',
   feed_slug TEXT GENERATED ALWAYS AS (${feedSlug}) VIRTUAL,
   UNIQUE (kind, slug, name)
@@ -48,6 +49,8 @@ CREATE TABLE site_extension (
   -- Bits: 1 must-use, 2 the child plugin itself, 4 parent of the active child theme.
   flags INTEGER NOT NULL DEFAULT 0,
   update_version TEXT,
+  -- What this site says of the package; NULL = the same as the first site that had it.
+  description TEXT,
   PRIMARY KEY (site_id, kind, package_id)
 ) WITHOUT ROWID;
 -- Which versions of a package the fleet has, and where, without reading the rows.

@@ -50,38 +50,35 @@ export function extensionStatements(
     );
   }
   if (changed.length === 0) return statements;
-  // Most changes are of versions: their packages are already stored, with the same text.
-  const unknown = changed.filter((item) => {
-    const row = before.get(key(item));
-    return row === undefined || (item.description !== '' && item.description !== row.description);
-  });
+  // Most changes are of versions: their packages are already stored.
+  const unknown = changed.filter((item) => !before.has(key(item)));
   if (unknown.length > 0) {
     statements.push(
       sql(
         `INSERT INTO package (kind, slug, name, description)
          SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3 FROM json_each(?) WHERE true
-         ON CONFLICT (kind, slug, name) DO UPDATE SET description = excluded.description WHERE excluded.description <> '' AND description <> excluded.description`,
+         ON CONFLICT (kind, slug, name) DO NOTHING`,
         JSON.stringify(unknown.map((e) => [e.kind, e.slug, e.name, e.description])),
       ),
     );
   }
   statements.push(
     sql(
-      `INSERT INTO site_extension (site_id, kind, package_id, position, version, active, flags, update_version)
-       SELECT ?, j.value ->> 0, p.id, j.value ->> 3, j.value ->> 4, j.value ->> 5, j.value ->> 6, j.value ->> 7
+      `INSERT INTO site_extension (site_id, kind, package_id, position, version, active, flags, update_version, description)
+       SELECT ?, j.value ->> 0, p.id, j.value ->> 3, j.value ->> 4, j.value ->> 5, j.value ->> 6, j.value ->> 7,
+         nullif(j.value ->> 8, p.description)
        FROM json_each(?) j JOIN package p ON p.kind = j.value ->> 0 AND p.slug = j.value ->> 1 AND p.name = j.value ->> 2 WHERE true
        ON CONFLICT (site_id, kind, package_id) DO UPDATE SET position = excluded.position, version = excluded.version,
-         active = excluded.active, flags = excluded.flags, update_version = excluded.update_version`,
+         active = excluded.active, flags = excluded.flags, update_version = excluded.update_version,
+         description = excluded.description`,
       siteId,
-      JSON.stringify(
-        changed.map((e) => [e.kind, e.slug, e.name, e.position, e.version, e.active, e.flags, e.update_version]),
-      ),
+      JSON.stringify(changed.map((e) => [e.kind, e.slug, e.name, ...FIELDS.map((field) => e[field])])),
     ),
   );
   return statements;
 }
 
-const FIELDS = ['position', 'version', 'active', 'flags', 'update_version'] as const;
+const FIELDS = ['position', 'version', 'active', 'flags', 'update_version', 'description'] as const;
 
 function wantedExtensions(
   kind: number,

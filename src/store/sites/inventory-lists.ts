@@ -29,12 +29,12 @@ interface WantedTexts {
 }
 
 /** A plugin as shown by REST (REST §4.3): the members of `pluginEntry` in their order. */
-const PLUGIN = `json_object('slug', p.slug, 'name', p.name, 'version', e.version, 'description', p.description, 'active', e.active,
+const PLUGIN = `json_object('slug', p.slug, 'name', p.name, 'version', e.version, 'description', ifnull(e.description, p.description), 'active', e.active,
   'mu', (e.flags & ${FLAG.mu}) <> 0, 'is_child_agent', json(iif(e.flags & ${FLAG.child_agent}, 'true', 'false')),
   'update_version', e.update_version)`;
 
 /** A theme: the members of `themeEntries`. `parent` is the slug of the parent of an active child theme. */
-const THEME = `json_object('slug', p.slug, 'name', p.name, 'title', p.name, 'version', e.version, 'description', p.description,
+const THEME = `json_object('slug', p.slug, 'name', p.name, 'title', p.name, 'version', e.version, 'description', ifnull(e.description, p.description),
   'active', e.active, 'parent_active', e.parent IS e.package_id, 'child_active', e.active = 1 AND e.parent IS NOT NULL,
   'child_theme', iif(e.active = 1, (SELECT slug FROM package WHERE id = e.parent), NULL), 'update_version', e.update_version)`;
 
@@ -42,11 +42,11 @@ const INSTALLED = 'FROM site_extension WHERE site_id =';
 
 // Sorted per site: one sort of all plugins of a page takes longer.
 const pluginsOf = (site: string) => `(SELECT json_group_array(${PLUGIN}) FROM (
-  SELECT package_id, version, active, flags, update_version ${INSTALLED} ${site} AND kind = ${KIND.plugin} ORDER BY position
+  SELECT package_id, version, active, flags, update_version, description ${INSTALLED} ${site} AND kind = ${KIND.plugin} ORDER BY position
 ) e CROSS JOIN package p ON p.id = e.package_id)`;
 
 const themesOf = (site: string) => `(SELECT json_group_array(${THEME}) FROM (
-  SELECT package_id, version, active, update_version, (SELECT package_id ${INSTALLED} ${site} AND kind = ${KIND.theme}
+  SELECT package_id, version, active, update_version, description, (SELECT package_id ${INSTALLED} ${site} AND kind = ${KIND.theme}
     AND flags & ${FLAG.parent_active} ORDER BY position LIMIT 1) AS parent
   ${INSTALLED} ${site} AND kind = ${KIND.theme} ORDER BY position
 ) e CROSS JOIN package p ON p.id = e.package_id)`;

@@ -29,7 +29,7 @@ import { stampStatus, UPDATING } from './status.js';
 
 export type { ExtensionRow, OfferRow, SaveTarget, StoredInventory } from './inventory-rows.js';
 
-const EXTENSION_COLUMNS = `e.site_id, e.kind, e.package_id, p.slug, p.name, p.description, e.position, e.version, e.active, e.flags, e.update_version`;
+const EXTENSION_COLUMNS = `e.site_id, e.kind, e.package_id, p.slug, p.name, ifnull(e.description, p.description) AS description, e.position, e.version, e.active, e.flags, e.update_version`;
 
 export function createInventory(db: Db) {
   return {
