@@ -54,6 +54,17 @@ describe('GET /fleet/updates', () => {
     });
   });
 
+  it('calls an item what most of its sites call it: one site names nothing for the others', async () => {
+    const named = async (index: number, name: string) => {
+      const plugin = app.fleet.site(index).state.plugins.find(({ slug }) => slug === SLUG);
+      Object.assign(plugin ?? {}, { name });
+      await app.call('sync-sites', { site_ids_or_domains: [index + 1] });
+      return (await app.rest('GET /fleet/updates?type=plugin')).body.data.map((item: { name: string }) => item.name);
+    };
+    for (const name of ['zz Call 0900 12345', '00 Call 0900 12345', 'Shared'])
+      expect(await named(1, name)).toEqual(['Shared']);
+  });
+
   it('leaves suspended sites out, and updates that are held back; their versions are named apart', async () => {
     await app.rest('POST /sites/1/suspend');
     await app.service.store.quarantine.add(

@@ -32,7 +32,8 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     search: query.search,
   };
   const found = await ctx.store.fleetOffers.items(filter, page, perPage);
-  const [heldBack, fixing] = await Promise.all([
+  const [names, heldBack, fixing] = await Promise.all([
+    ctx.store.fleetOffers.names(found.items, filter),
     ctx.store.fleetOffers.heldBack(found.items),
     fixedBy(ctx, found.items),
   ]);
@@ -40,7 +41,8 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
     return {
       type: UPDATE_TYPES[type] as UpdateType,
       slug,
-      name,
+      // Not any name: one site could name an item for all others.
+      name: names.find((row) => row.type === type && row.slug === slug)?.name ?? name,
       sites,
       guarded,
       level: levelOf(level),

@@ -91,6 +91,20 @@ export function createFleetOffers(db: Db) {
       );
     },
 
+    /** What sites call these items, with the number of sites, the most frequent name first. */
+    async names(
+      items: readonly Pick<OfferedItem, 'type' | 'slug'>[],
+      filter: OfferedFilter,
+    ): Promise<{ type: number; slug: string; name: string; sites: number }[]> {
+      const condition = offered(filter);
+      return db.all(
+        `SELECT u.type, u.slug, u.name, count(*) AS sites FROM json_each(?) j
+         CROSS JOIN site_update u ON u.type = j.value ->> 0 AND u.slug = j.value ->> 1
+         CROSS JOIN site s ON s.id = u.site_id WHERE ${condition.text} GROUP BY 1, 2, 3 ORDER BY sites DESC, u.name`,
+        [JSON.stringify(items.map(({ type, slug }) => [type, slug])), ...condition.args],
+      );
+    },
+
     /** Versions of these items that would be available, but are quarantined. */
     async heldBack(
       items: readonly Pick<OfferedItem, 'type' | 'slug'>[],

@@ -49,7 +49,7 @@ export function createActionLog(db: Db) {
   return {
     /**
      * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory,
-     * otherwise from any site's. Entries of a deleted site are left out.
+     * otherwise as most sites call them. Entries of a deleted site are left out.
      */
     async add(entries: readonly NewLogEntry[]): Promise<void> {
       await db.run(
@@ -58,7 +58,8 @@ export function createActionLog(db: Db) {
              nullif(name, ''), CASE WHEN context = 'core' THEN 'WordPress' END,
              (SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
                WHERE e.site_id = w.site_id AND p.kind = w.kind AND p.slug = w.slug LIMIT 1),
-             (SELECT max(p.name) FROM package p WHERE p.kind = w.kind AND p.slug = w.slug),
+             (SELECT p.name FROM package p WHERE p.kind = w.kind AND p.slug = w.slug
+               ORDER BY (SELECT count(*) FROM site_extension e WHERE e.package_id = p.id) DESC, p.name LIMIT 1),
              (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug),
            detail, old_version, new_version, code
          FROM (SELECT value ->> 'at' AS at, coalesce(value ->> 'actor_type', '') AS actor_type, value ->> 'actor_id' AS actor_id,
