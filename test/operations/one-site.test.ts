@@ -68,6 +68,29 @@ it('a copy that calls itself as its original does is a site of its own', async (
   expect(await app.call('sync-sites', {})).toMatchObject({ total_synced: 2, errors: [] });
 });
 
+describe('a site that calls itself as another does', () => {
+  it('is not asked with the key of the other, and keeps it from nothing', async () => {
+    const liar = app.fleet.site(1);
+    Object.defineProperty(liar, 'siteUrl', { value: site.siteUrl });
+    await app.call('add-site', at(liar.url, liar));
+    // A hostile server accepts whatever it is sent.
+    Object.defineProperty(liar, 'verifyingKey', { value: () => site.verifyingKey() });
+    const before = liar.requests;
+    expect(await app.call('add-site', at(site.url))).toMatchObject({ id: 2, url: site.url });
+    expect(liar.requests).toBe(before);
+  });
+
+  it('does not keep the other from moving', async () => {
+    const [moving, liar] = [app.fleet.site(0), app.fleet.site(1)];
+    Object.defineProperty(liar, 'siteUrl', { value: 'https://elsewhere.example' });
+    await app.call('add-site', at(liar.url, liar));
+    await app.call('add-site', at(moving.url));
+    Object.defineProperty(moving, 'siteUrl', { value: 'https://elsewhere.example' });
+    const url = moving.url.replace('127.0.0.1', 'localhost');
+    expect(await app.call('update-site', { site_id_or_domain: 2, url })).toMatchObject({ id: 2, url });
+  });
+});
+
 it('a site does not move to an address that another record has', async () => {
   await app.call('add-site', at(site.url));
   const second = app.fleet.site(1);

@@ -3,13 +3,13 @@
 import type { Ctx } from '../context.js';
 import { urlReference } from '../sites/urls.js';
 
-/** The ids of the stored sites whose address, or whose own word for it, is what a child calls itself. */
+/**
+ * The ids of the stored sites whose address is what a child calls itself. What stored sites call themselves does not
+ * count: a hostile one may call itself as any other, and would be sent calls signed with the key of that one.
+ */
 export async function otherRecords(ctx: Ctx, ownUrl: string | undefined): Promise<number[]> {
   const named = ownUrl === undefined ? null : urlReference(ownUrl);
-  if (ownUrl === undefined || named === null) return [];
-  const [told, listed] = await Promise.all([
-    ctx.store.sites.calling(ownUrl),
-    ctx.store.sites.candidates([], [named.url_key]),
-  ]);
-  return [...new Set([...listed.map(({ id }) => id), ...told])];
+  if (named === null) return [];
+  const listed = await ctx.store.sites.candidates([], [named.url_key]);
+  return listed.map(({ id }) => id);
 }

@@ -108,8 +108,6 @@ CREATE TABLE site_detail (
   last_sync INTEGER,
   last_attempt INTEGER,
   sync_error_code TEXT NOT NULL DEFAULT '',
-  -- The address of WordPress in its own words, by which two addresses of one site are recognized; '' = not told yet.
-  own_url TEXT NOT NULL DEFAULT '',
   -- Which address answered the last sync: 'ajax', 'root', or '' while unknown.
   door TEXT NOT NULL DEFAULT '',
   -- When the status became what it is (ms); NULL unknown. 0 = it has just changed: the batch that changed it writes the time.
@@ -154,7 +152,6 @@ CREATE INDEX site_detail_by_php ON site_detail (php_version);
 CREATE INDEX site_detail_by_child ON site_detail (child_version);
 CREATE INDEX site_detail_on_trial ON site_detail (site_id) WHERE on_trial = 1;
 CREATE INDEX site_detail_status_changed ON site_detail (site_id) WHERE status_since = 0;
-CREATE INDEX site_detail_own_url ON site_detail (own_url) WHERE own_url <> '';
 
 -- Sealed with AES-256-GCM by the vault; never read by a list.
 CREATE TABLE site_secret (

@@ -170,14 +170,6 @@ export function createSites(db: Db, vault: Vault) {
       );
     },
 
-    /** The sites whose WordPress told this address of itself, exactly so. */
-    async calling(ownUrl: string): Promise<number[]> {
-      const rows = await db.all("SELECT site_id FROM site_detail WHERE own_url = ? AND own_url <> '' ORDER BY 1", [
-        ownUrl,
-      ]);
-      return rows.map((row) => Number(row.site_id));
-    },
-
     record(id: number): Promise<TaggedSite | undefined> {
       return db.one<TaggedSite>(`SELECT ${RECORD_COLUMNS}, ${TAGS} AS tags_json FROM ${RECORD_TABLES} WHERE s.id = ?`, [
         id,

@@ -157,7 +157,6 @@ export function detailStatements(siteId: number, snapshot: Snapshot, digest: str
     health_critical: snapshot.health?.critical,
     last_post: snapshot.last_post,
     door: snapshot.door,
-    own_url: snapshot.site_url,
     content_hash: digest,
   });
 }
