@@ -375,10 +375,27 @@ describe('pages that stand for the others', () => {
 
   it('named by the caller may begin with a slash', async () => {
     expectUndone(await updated(fails(at('shop/')), undefined, { paths: ['/shop/'] }), /The page \/shop\/ answers/);
-    for (const path of ['//elsewhere.example/', '/', 'https://elsewhere.example/', '../x'])
+    const spaced = ['/ https://elsewhere.example/', '/ //elsewhere.example/', '%2e%2e/x'];
+    for (const path of ['//elsewhere.example/', '/', 'https://elsewhere.example/', '../x', ...spaced])
       expect(await app.fail('safe-update-site', { ...one, paths: [path] })).toMatchObject({
         code: 'svc_invalid_input',
       });
+  });
+
+  it('never lie on another server, which would be sent the login of the site', async () => {
+    const visits: string[] = [];
+    const elsewhere = createServer((request, response) => {
+      visits.push(request.url ?? '');
+      response.end();
+    });
+    const { url } = await listenLocally(elsewhere);
+    const link = `<a href="${app.site(0).url}${url}/x">x</a>`;
+    const always: PageChange = (made, visit) =>
+      visit.query('rest_route') === ''
+        ? texts((text) => text.replace(/<nav>.*<\/nav>/, `<nav>${link}</nav>`), front)(made, visit)
+        : { ...made, status: 401, body: '{}' };
+    expectKept(await updated((made) => made, always), null);
+    expect(visits).toEqual([]);
   });
 });
 

@@ -5,7 +5,7 @@ import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { bareHost } from '../../sites/urls.js';
 import type { Baseline } from './compare-health.js';
-import { keyOf, type LookedPage, type PageKind } from './looked-pages.js';
+import { isBelow, keyOf, type LookedPage, type PageKind } from './looked-pages.js';
 import { shownMarkup } from './page-markup.js';
 
 /** Of every WordPress. None changes anything. */
@@ -98,7 +98,7 @@ function pathOf(link: string, { site }: LoadedSite): string | null {
   if (url.port !== own.port || !url.pathname.startsWith(own.pathname)) return null;
   const query = url.search.slice(1);
   const path = `${url.pathname.slice(own.pathname.length)}${url.search}`;
-  if (path === '' || path.length > 300 || path.startsWith('/') || CHANGES.test(path)) return null;
+  if (path === '' || path.length > 300 || !isBelow(path) || CHANGES.test(path)) return null;
   return query === ''
     ? /\.(?!html?$|php$)\w{1,8}$/i.test(url.pathname)
       ? null

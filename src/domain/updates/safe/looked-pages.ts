@@ -1,5 +1,7 @@
 /** The pages of a site that are looked at before and after updates, and what each is called. Pure. */
 
+import { parseUrl } from '../../../../schemas/url.js';
+
 export type PageKind =
   | 'front'
   | 'login'
@@ -52,6 +54,16 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
 };
+
+/** What URL parsers drop, wherever it stands or at the beginning: behind it, a path may begin with a scheme. */
+const DROPPED = /[\u0000-\u001F]|^ /;
+
+/** Whether a path leads to a page below the address of any site: our look there carries the site's own login. */
+export function isBelow(path: string): boolean {
+  const base = 'https://example.com/folder/';
+  const scheme = /^[a-z][a-z\d+.-]*:/i;
+  return !DROPPED.test(path) && !scheme.test(path) && parseUrl(path, base)?.href.startsWith(base) === true;
+}
 
 /** The name under which the facts of a page are stored. No path contains `#`. */
 export function keyOf({ kind, path }: LookedPage): string {

@@ -17,6 +17,7 @@ import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
 import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import { isBelow } from './looked-pages.js';
 import { runSafely } from './run.js';
 
 export interface SafeUpdateInput extends SafeUpdateSettings {
@@ -179,7 +180,7 @@ function noticesOf(planned: readonly { protection: Protection }[], network: bool
 /** A path below the site's own address, without the slash that it may begin with. */
 function pathBelow(given: string, index: number): string {
   const path = given.replace(/^\/(?!\/)/, '');
-  if (!/^[a-z][a-z\d+.-]*:|^\/|#|\\|\.\./i.test(path) && path !== '') return path;
+  if (path !== '' && !/#|\\|\.\./.test(path) && isBelow(path)) return path;
   throw new ServiceError('svc_invalid_input', `paths[${index}] must be a path below the site's URL.`, {
     field: `paths[${index}]`,
     advice: 'Write "shop/cart/" for https://example.com/shop/cart/.',
