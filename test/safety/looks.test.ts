@@ -178,6 +178,23 @@ describe('hosts that were not there', () => {
     },
   );
 
+  it('behind a link alone undo nothing: WordPress does not mark all that visitors leave', async () => {
+    const link = '<a href="https://evil.example/" rel="external">me</a>';
+    const linked = texts((page) => page.replace('</main>', `${link}</main>`), front);
+    expectKept(await updated(linked, undefined, { on_suspect: 'roll_back' }), /links of hosts.* evil\.example/);
+  });
+
+  it('of scripts are undone where that is asked for', async () => {
+    const script = texts(
+      (page) => page.replace('</main>', '<script src="//evil.example/a.js"></script></main>'),
+      front,
+    );
+    expectUndone(
+      await updated(script, undefined, { on_suspect: 'roll_back' }),
+      /scripts or styles of .* evil\.example/,
+    );
+  });
+
   it('in what a visitor writes are nothing', async () => {
     const link = '<a href="https://evil.example/" rel="ugc external nofollow">me</a>';
     expectKept(await updated(texts((page) => page.replace('</main>', `${link}</main>`), front)), null);
@@ -373,9 +390,34 @@ describe('pages that stand for the others', () => {
     expect([...visited].filter((path) => /cart|photo|changed/.test(path))).toEqual([]);
   });
 
+  it('are neither those that visitors have left links to, nor on another server', async () => {
+    const foreign: unknown[] = [];
+    const server = createServer((request, response) => {
+      foreign.push(request.headers);
+      response.end('<!doctype html><html><title>Elsewhere</title></html>');
+    });
+    const { url: elsewhere } = await listenLocally(server);
+    const visited = new Set<string>();
+    const { url } = app.site(0);
+    const links = [
+      `<a href="${url}${elsewhere}/x">x</a>`,
+      `<a href="${url}members/mallory/" rel="external nofollow ugc">Mallory</a>`,
+      `<a class="wp-block-latest-comments__comment-author" href="${url}members/mallory/?p=7">Mallory</a>`,
+      `<a href="${url}about/">About</a>`,
+    ].join('');
+    const always: PageChange = (made, visit) => {
+      visited.add(visit.path);
+      if (visit.query('rest_route') !== '') return { ...made, status: 401, body: '{}' };
+      return texts((text) => text.replace(/<nav>.*<\/nav>/, `<nav>${links}</nav>`), front)(made, visit);
+    };
+    expectKept(await updated((made) => made, always), null);
+    expect(foreign).toEqual([]);
+    expect([...visited].filter((path) => /about|members/.test(path))).toEqual(['about/']);
+  });
+
   it('named by the caller may begin with a slash', async () => {
     expectUndone(await updated(fails(at('shop/')), undefined, { paths: ['/shop/'] }), /The page \/shop\/ answers/);
-    const spaced = ['/ https://elsewhere.example/', '/ //elsewhere.example/', '%2e%2e/x'];
+    const spaced = ['/ https://elsewhere.example/', '/ //elsewhere.example/', '%2e%2e/x', 'a/%2E%2e/../x'];
     for (const path of ['//elsewhere.example/', '/', 'https://elsewhere.example/', '../x', ...spaced])
       expect(await app.fail('safe-update-site', { ...one, paths: [path] })).toMatchObject({
         code: 'svc_invalid_input',

@@ -237,8 +237,13 @@ function suspicions(
   // Advertisements bring other hosts each time.
   const steady = one.hosts !== null && two.hosts !== null && one.hosts.join() === two.hosts.join();
   const hosts = steady ? (three.hosts ?? []).filter((host) => !known.has(host)) : [];
-  if (hosts.length > 0)
-    suspect(`has scripts or links of hosts that were not there: ${hosts.slice(0, 5).map(siteWord).join(', ')}.`);
+  const unseen = (names: readonly string[]) =>
+    `of hosts that were not there: ${names.slice(0, 5).map(siteWord).join(', ')}.`;
+  const linked = hosts.filter((host) => three.linked?.includes(host));
+  const loaded = hosts.filter((host) => !linked.includes(host));
+  if (loaded.length > 0) suspect(`has scripts or styles ${unseen(loaded)}`);
+  if (linked.length > 0)
+    found.push({ severity: 'suspect', path, what: `${name} has links ${unseen(linked)}`, hearsay: true });
   return found;
 }
 

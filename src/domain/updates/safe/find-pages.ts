@@ -6,7 +6,7 @@ import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { bareHost } from '../../sites/urls.js';
 import type { Baseline } from './compare-health.js';
 import { isBelow, keyOf, type LookedPage, type PageKind } from './looked-pages.js';
-import { shownMarkup } from './page-markup.js';
+import { isVisitors, shownMarkup } from './page-markup.js';
 
 /** Of every WordPress. None changes anything. */
 const FIXED: readonly LookedPage[] = [
@@ -25,7 +25,8 @@ const COLLECTIONS = { post: 'posts', page: 'pages', archive: 'categories' } as c
 /** How long found pages are used before they are searched for again. */
 const KEPT_MS = 7 * 24 * 3_600_000;
 const TIMEOUT_MS = 10_000;
-const LINK = /<a\b[^<>]{0,1000}?\bhref=["']([^"'<>]{1,500})["']/gi;
+const LINK = /<a\b([^<>]{0,1000})>/gi;
+const HREF = /\bhref=["']([^"'<>]{1,500})["']/i;
 /** An address that may change something, or shows each visitor something else. */
 const CHANGES =
   /wp-(?:admin|login)|log-?(?:in|out)|sign-?(?:in|out)|register|account|cart|checkout|basket|action|delete|download|feed/i;
@@ -79,10 +80,14 @@ function linksOf(body: string): string[] {
   }
 }
 
-/** Where the REST interface is closed: the first two pages that the front page leads to. */
+/**
+ * Where the REST interface is closed: the first two pages that the front page leads to, by links that no visitor has
+ * left: who chooses a page could have an update undone by removing it.
+ */
 function linkedPages(body: string, target: LoadedSite): LookedPage[] {
   const paths = new Set<string>();
-  for (const [, link = ''] of shownMarkup(body).matchAll(LINK)) {
+  for (const [, attributes = ''] of shownMarkup(body).matchAll(LINK)) {
+    const link = isVisitors(attributes) ? '' : (HREF.exec(attributes)?.[1] ?? '');
     const path = pathOf(link.replaceAll('&amp;', '&').replaceAll('&#038;', '&'), target);
     if (path !== null) paths.add(path);
     if (paths.size === 2) break;
@@ -96,9 +101,11 @@ function pathOf(link: string, { site }: LoadedSite): string | null {
   const url = parseUrl(link, site.url);
   if (url === null || !/^https?:$/.test(url.protocol) || bareHost(url.hostname) !== bareHost(own.hostname)) return null;
   if (url.port !== own.port || !url.pathname.startsWith(own.pathname)) return null;
-  const query = url.search.slice(1);
   const path = `${url.pathname.slice(own.pathname.length)}${url.search}`;
-  if (path === '' || path.length > 300 || !isBelow(path) || CHANGES.test(path)) return null;
+  // `/https://other.example/` is a page of the site; what is left of it as a path is another site.
+  if (!isBelow(path)) return null;
+  const query = url.search.slice(1);
+  if (path === '' || path.length > 300 || CHANGES.test(path)) return null;
   return query === ''
     ? /\.(?!html?$|php$)\w{1,8}$/i.test(url.pathname)
       ? null

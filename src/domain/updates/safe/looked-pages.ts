@@ -56,7 +56,7 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
 };
 
 /** What URL parsers drop, wherever it stands or at the beginning: behind it, a path may begin with a scheme. */
-const DROPPED = /[\u0000-\u001F]|^ /;
+const DROPPED = /\p{Cc}|^ /u;
 
 /** Whether a path leads to a page below the address of any site: our look there carries the site's own login. */
 export function isBelow(path: string): boolean {

@@ -13,6 +13,8 @@ export interface PageMarkup {
   canonical: string;
   /** Other hosts of its scripts, styles, frames and links, without links that visitors have left; null = too many. */
   hosts: string[] | null;
+  /** Those of them that a link names and nothing else: it may be one that a visitor has left, and is not marked so. */
+  linked?: string[];
 }
 
 const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;
@@ -35,6 +37,7 @@ export function shownMarkup(text: string): string {
 export function markupOf(text: string, shown: string, siteUrl: string): PageMarkup {
   const { structure, open } = structureOf(shown);
   const hosts = new Set<string>();
+  const loaded = new Set<string>();
   const own = bareHost(new URL(siteUrl).hostname);
   let noindex = false;
   let canonical = '';
@@ -45,10 +48,17 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
       canonical ||= absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.href.slice(0, 500) ?? '';
     else if (hosts.size <= MAX_HOSTS && bringsHost(name, attributes)) {
       const host = absolute(ADDRESS.exec(attributes)?.[1], siteUrl)?.hostname ?? '';
-      if (host !== '' && bareHost(host) !== own) hosts.add(host);
+      if (host === '' || bareHost(host) === own) continue;
+      hosts.add(host);
+      if (name !== 'a') loaded.add(host);
     }
   }
-  return { structure, open, noindex, canonical, hosts: hosts.size > MAX_HOSTS ? null : [...hosts].sort() };
+  const all = [...hosts].sort();
+  return {
+    ...{ structure, open, noindex, canonical },
+    hosts: hosts.size > MAX_HOSTS ? null : all,
+    linked: all.filter((host) => !loaded.has(host)),
+  };
 }
 
 function structureOf(shown: string): Pick<PageMarkup, 'structure' | 'open'> {
@@ -69,10 +79,14 @@ function forbidsIndex(attributes: string): boolean {
   );
 }
 
-/** Links that visitors have left are marked by WordPress. */
+/** WordPress marks most links that visitors have left. Its list of the latest comments does not. */
+export function isVisitors(attributes: string): boolean {
+  return /\b(?:ugc|nofollow|wp-block-latest-comments__\w+)\b/i.test(attributes);
+}
+
 function bringsHost(name: string, attributes: string): boolean {
   if (name === 'link') return /\bstylesheet\b/i.test(attributes);
-  return name !== 'a' || !/\b(?:ugc|nofollow)\b/i.test(attributes);
+  return name !== 'a' || !isVisitors(attributes);
 }
 
 function absolute(address: string | undefined, siteUrl: string): URL | null {
