@@ -486,14 +486,15 @@ class Sitefleet_Guard {
 		$mine   = array_fill_keys( self::VITAL, null );
 		$like   = array( $wpdb->esc_like( '_transient_' ) . '%', $wpdb->esc_like( '_site_transient_' ) . '%' );
 		$ledger = array(
-			'prefix'  => $wpdb->prefix,
-			'tables'  => self::tables(),
-			'options' => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
-			'vital'   => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
-			'active'  => array_values( array_filter( $active, 'is_string' ) ),
-			'files'   => $files,
-			'events'  => self::events(),
-			'mails'   => $this->get_json( 'mails' )['sent'] ?? 0,
+			'wordpress' => $GLOBALS['wp_version'] ?? '',
+			'prefix'    => $wpdb->prefix,
+			'tables'    => self::tables(),
+			'options'   => (int) $wpdb->get_var( $wpdb->prepare( "SELECT COUNT(*) FROM $wpdb->options WHERE option_name NOT LIKE %s AND option_name NOT LIKE %s", $like ) ),
+			'vital'     => array_merge( $mine, array_intersect_key( $vital, $mine ) ),
+			'active'    => array_values( array_filter( $active, 'is_string' ) ),
+			'files'     => $files,
+			'events'    => self::events(),
+			'mails'     => $this->get_json( 'mails' )['sent'] ?? 0,
 		) + self::people();
 		// Of a list that is cut, what is added would look as if something else were gone.
 		foreach ( array_filter( $ledger, 'is_array' ) as $name => $list ) Sitefleet_Refusal::when( count( $list ) > self::MAX_LISTED, 'too_large', "There are more than 2,000 $name." );

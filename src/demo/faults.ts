@@ -18,8 +18,11 @@ export type Latency =
  */
 export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' | 'white' | 'suspect' | Harm;
 
-/** What a version changes besides its own files: it drops a table, adds an administrator, changes .htaccess. */
-export type Harm = 'drops_table' | 'adds_administrator' | 'changes_htaccess';
+/**
+ * What a version changes besides its own files: it drops a table, adds an administrator, changes .htaccess, sends many
+ * mails, adds many files.
+ */
+export type Harm = 'drops_table' | 'adds_administrator' | 'changes_htaccess' | 'sends_mails' | 'adds_files';
 
 /** A visitor's request of a page. */
 export interface PageVisit {

@@ -74,6 +74,7 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     site.wp("wp_schedule_event( time() + 900, 'daily', 'nightly' ); wp_schedule_single_event( time() + 900, 'soon' );");
     host.query("UPDATE ledger.wp_options SET option_value = 'editor' WHERE option_name = 'default_role'");
     const ledger = await guard.ledger();
+    expect(ledger.wordpress).toBe(site.wp("echo $GLOBALS['wp_version'];"));
     const value = (name: string) => ledger.vital.find((one) => one.name === name)?.value;
     expect([value('default_role'), value('siteurl')]).toEqual(['editor', site.url.replace(/\/$/, '')]);
     expect(ledger.active).toEqual(['alpha/alpha.php']);

@@ -5,6 +5,7 @@
 
 import { createServer } from 'node:http';
 import { describe, expect, it } from 'vitest';
+import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { restApp } from '../rest/client.js';
 import { listenLocally } from '../support/local-server.js';
@@ -92,4 +93,20 @@ it.each([
     expect(factsOf(page, 'https://example.com/')).toMatchObject({ title: '', assets: [] }),
   );
   expect([part, times, times <= LIMIT]).toEqual([part, times, true]);
+});
+
+it('a megabyte of tables and plugins that are gone after an update is compared for each of many items', async () => {
+  // One sign becomes eighteen when it is cleaned.
+  const tables = Array.from({ length: 2_000 }, (_, i) => ({ name: `${i}${'\uFDFA'.repeat(160)}`, rows: 9 }));
+  const active = Array.from({ length: 5_000 }, (_, i) => `${'a'.repeat(180)}${i}`);
+  const none = { prefix: 'wp_', tables: [], options: 1, vital: [], active: [], files: [], events: [] };
+  const now = { ...none, wordpress: '6.1', administrators: [], roles: [], mails: 0 };
+  const other = active.map((slug) => `${slug}b`);
+  const times = await harmlessMegabytes(LIMIT, async () => {
+    for (let item = 0; item < 30; item++)
+      expect(
+        compareLedgers({ ...now, tables, active }, { ...now, active: other }, { slugs: [], core: false }),
+      ).not.toEqual([]);
+  });
+  expect([times, times <= LIMIT]).toEqual([times, true]);
 });

@@ -5,6 +5,7 @@ import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js
 import type { GuardLedger } from '../../src/outbound/guard/guards.js';
 
 const BEFORE: GuardLedger = {
+  wordpress: '6.1',
   prefix: 'wp_',
   tables: [
     { name: 'wp_options', rows: 1_001 },
@@ -124,6 +125,28 @@ it('WordPress may replace its own files and events, but not the configuration', 
   expect(found({ events: BEFORE.events.filter(({ hook }) => hook !== 'wp_old_check') }, core)).toEqual([]);
   expect(found(file('wp-config.php', 'z'), core)).toEqual(['suspect file wp-config.php']);
   expect(found(file('index.php', 'z'))).toEqual(['suspect file index.php']);
+});
+
+it('WordPress may also have been updated by its owner, or by itself', () => {
+  expect(found({ ...file('index.php', 'z'), wordpress: '6.2' })).toEqual([]);
+  expect(found({ ...file('wp-config.php', 'z'), wordpress: '6.2' })).toEqual(['suspect file wp-config.php']);
+});
+
+it('only mails may be the doing of visitors', () => {
+  const now = { ...BEFORE, ...file('.htaccess', 'z'), mails: 24 };
+  const findings = compareLedgers(BEFORE, now, { slugs: [], core: false });
+  expect(findings.map(({ key, hearsay }) => [key, hearsay])).toEqual([
+    ['file .htaccess', undefined],
+    ['mails', true],
+  ]);
+});
+
+it('says twenty changes, how many more there are, and has all of them restored', () => {
+  const files = Array.from({ length: 1_000 }, (_, i) => ({ name: `wp-content/${i}.php`, sha256: 'x' }));
+  const findings = compareLedgers({ ...BEFORE, files: [] }, { ...BEFORE, files }, { slugs: [], core: false });
+  expect(findings).toHaveLength(21);
+  expect(findings.at(-1)?.what).toBe('There are 980 more changes of this kind.');
+  expect(findings.flatMap(({ mend }) => mend?.files ?? [])).toEqual(files.map(({ name }) => name));
 });
 
 it('names what a site calls itself as the words of the site, and only the first of many', () => {

@@ -92,6 +92,39 @@ it('a doubtful change is undone with the update where that is asked for', async 
   expect([...(first().guard?.harms ?? [])]).toEqual([]);
 });
 
+it('mails may be what visitors have sent by a form: they are told, and undo nothing', async () => {
+  await offer('6.1', 'sends_mails');
+  const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });
+  expect(answer).toMatchObject({ updated: [{ slug: SLUG }], errors: [] });
+  expect(answer.suspects).toMatchObject([{ slug: SLUG, findings: ['It has sent 21 mails.'] }]);
+});
+
+it('more files than one request can name are removed again, and said in a few sentences', async () => {
+  await offer('6.2', 'adds_files');
+  const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });
+  expect(answer).toMatchObject({ updated: [], errors: [{ slug: SLUG, code: 'svc_update_rolled_back' }] });
+  expect([...(first().guard?.harms ?? [])]).toEqual([]);
+  expect(answer.errors[0].message.length).toBeLessThan(5_000);
+});
+
+it('a plugin that is rolled back after an update of WordPress takes no file of WordPress with it', async () => {
+  await offer('6.3');
+  const site = first();
+  const version = site.inner.wpVersion;
+  site.state.wpUpdate = '99.0';
+  site.faults.pages = (answer) =>
+    site.inner.wpVersion === '99.0'
+      ? { ...answer, body: String(answer.body).replace(/<title>[^<]*/, '<title>Other') }
+      : answer;
+  await tool('sync-sites', {});
+  const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back', least_protection: 'none' });
+  site.faults.pages = undefined;
+  site.state.wpVersion = version;
+  expect(answer.errors).toContainEqual(expect.objectContaining({ slug: SLUG, code: 'svc_update_rolled_back' }));
+  expect(JSON.stringify(answer)).toContain('different title');
+  expect(JSON.stringify(answer)).not.toContain('index.php');
+});
+
 it('a doubtful change by what cannot be rolled back is told, also with roll_back', async () => {
   const site = first();
   site.guard?.harms.clear();

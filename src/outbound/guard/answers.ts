@@ -104,6 +104,8 @@ export interface GuardFault {
 
 /** What an update may change besides its own files, at one moment. Names, counts and digests; no contents. */
 export interface GuardLedger {
+  /** Version of WordPress itself. */
+  wordpress: string;
   /** What the names of WordPress' own tables begin with. */
   prefix: string;
   /** `rows`: exact up to 1,000; 1,001 = more; null = not counted. */
@@ -132,6 +134,8 @@ export interface Mendable {
   /** Hooks. */
   events: string[];
 }
+
+export const MENDABLE = ['files', 'options', 'events'] as const satisfies (keyof Mendable)[];
 
 /** An answer that lacks required members. */
 export class GuardShapeError extends Error {}
@@ -243,6 +247,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
   const all = <T>(name: string, read: (from: Fields) => T): T[] =>
     list(value, name, LISTED).map((one) => read(fieldsOf(one, name)));
   return {
+    wordpress: text(value, 'wordpress', 40),
     prefix: text(value, 'prefix', 200),
     tables: all('tables', (from) => ({
       name: text(from, 'name', 200),

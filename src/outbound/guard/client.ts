@@ -17,6 +17,7 @@ import {
   type GuardSnapshot,
   helloOf,
   ledgerOf,
+  MENDABLE,
   type Mendable,
   mendedOf,
   restoredOf,
@@ -53,6 +54,9 @@ export interface GuardCallOptions {
  */
 const ADDRESSES = ['', 'wp-login.php', 'wp-activate.php'];
 const QUICK_MS = 20_000;
+/** Bytes of the names in one request, whose limit is 64 KB, and requests. A guard names at most 2,000 of a kind. */
+const PART_BYTES = 50_000;
+const MOST_PARTS = 10;
 /** Copying up to 500 MB on a slow disk. */
 const SLOW_MS = 300_000;
 
@@ -130,9 +134,17 @@ export class GuardClient {
     return this.#call('ledger', {}, QUICK_MS, ledgerOf, options);
   }
 
-  /** Restores what was named, as it was when the snapshot was armed. Returns what is as it was. */
-  mend(snapshot: string, what: Mendable, options?: GuardCallOptions): Promise<Mendable> {
-    return this.#call('mend', { snapshot, ...what }, QUICK_MS, mendedOf, options);
+  /**
+   * Restores what was named, as it was when the snapshot was armed, in as many requests as that takes, up to a limit.
+   * Returns what is as it was.
+   */
+  async mend(snapshot: string, what: Mendable, options?: GuardCallOptions): Promise<Mendable> {
+    const mended: Mendable = { files: [], options: [], events: [] };
+    for (const part of partsOf(what)) {
+      const done = await this.#call('mend', { snapshot, ...part }, QUICK_MS, mendedOf, options);
+      for (const kind of MENDABLE) mended[kind].push(...done[kind]);
+    }
+    return mended;
   }
 
   /** Headers that mark a request for a page of the site as our own look at it. */
@@ -218,4 +230,22 @@ export class GuardClient {
       signal,
     };
   }
+}
+
+/** Lists of names, split into such as fit into one request. */
+function partsOf(what: Mendable): Mendable[] {
+  const parts: Mendable[] = [];
+  let room = 0;
+  for (const kind of MENDABLE)
+    for (const name of what[kind]) {
+      const bytes = Buffer.byteLength(JSON.stringify(name)) + 1;
+      if (bytes > room) {
+        if (parts.length === MOST_PARTS) return parts;
+        parts.push({ files: [], options: [], events: [] });
+        room = PART_BYTES;
+      }
+      room -= bytes;
+      parts.at(-1)?.[kind].push(name);
+    }
+  return parts;
 }

@@ -4,7 +4,7 @@
  */
 
 import { siteWord } from '../../../../schemas/site-text.js';
-import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
+import { type GuardLedger, MENDABLE, type Mendable } from '../../../outbound/guard/answers.js';
 import type { Severity } from './compare-health.js';
 
 export interface LedgerFinding {
@@ -15,13 +15,18 @@ export interface LedgerFinding {
   what: string;
   /** What the guard can restore. */
   mend?: Partial<Mendable>;
+  /** A visitor may have caused it: it is said, and nothing is rolled back for it. */
+  hearsay?: true;
 }
+
+/** A sentence is made when it is needed: a site may name thousands of tables. */
+type Difference = Omit<LedgerFinding, 'what'> & { say: () => string };
 
 /** What is known of the updates between the two. */
 export interface LedgerContext {
   /** Slugs of what was updated: a plugin of its own that it deactivates is judged elsewhere. */
   slugs: readonly string[];
-  /** WordPress itself was updated: it replaces its own files. */
+  /** An update of WordPress itself was sent: it replaces its own files. */
   core: boolean;
 }
 
@@ -49,6 +54,10 @@ const OPTIONS_LOST = 100;
 const MAILS = 20;
 /** Names per finding. */
 const NAMED = 5;
+/** Findings that are said one by one; all others are one more. */
+const MOST = 20;
+/** Its key. */
+export const OTHERS = 'others';
 
 const DROP_INS = [
   'advanced-cache',
@@ -66,8 +75,10 @@ const CORE_FILES = /^(wp-(?!config\.)[\w-]+|index|xmlrpc)\.php$/;
 const CORE_EVENTS = /^wp_/;
 
 /** Findings, the worst first. */
-export function compareLedgers(before: GuardLedger, now: GuardLedger, context: LedgerContext): LedgerFinding[] {
-  const findings = [
+export function compareLedgers(before: GuardLedger, now: GuardLedger, known: LedgerContext): LedgerFinding[] {
+  // The owner, or WordPress by itself, may have updated it meanwhile.
+  const context = { ...known, core: known.core || before.wordpress !== now.wordpress };
+  const all = [
     ...tables(before, now),
     ...administrators(before, now),
     ...settings(before, now),
@@ -76,33 +87,38 @@ export function compareLedgers(before: GuardLedger, now: GuardLedger, context: L
     ...files(before, now, context),
     ...events(before, now, context),
     ...mails(before, now),
-  ];
-  return findings.sort((a, b) => Number(b.severity === 'broken') - Number(a.severity === 'broken'));
+  ].sort((a, b) => Number(b.severity === 'broken') - Number(a.severity === 'broken'));
+  const said = all.slice(0, MOST).map(({ say, ...finding }): LedgerFinding => ({ ...finding, what: say() }));
+  const [worst, ...others] = all.slice(MOST);
+  if (worst === undefined) return said;
+  const { severity } = worst;
+  const mend: Mendable = { files: [], options: [], events: [] };
+  for (const one of [worst, ...others]) for (const kind of MENDABLE) mend[kind].push(...(one.mend?.[kind] ?? []));
+  return [...said, { severity, key: OTHERS, what: `There are ${others.length + 1} more changes of this kind.`, mend }];
 }
 
-function tables(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+function tables(before: GuardLedger, now: GuardLedger): Difference[] {
   const rowsNow = new Map(now.tables.map(({ name, rows }) => [name, rows]));
-  return before.tables.flatMap(({ name, rows }): LedgerFinding[] => {
+  return before.tables.flatMap(({ name, rows }): Difference[] => {
     const bare = name.startsWith(before.prefix) ? name.slice(before.prefix.length) : '';
     const vital = VITAL_TABLES.includes(bare);
     if (!vital && VOLATILE.test(name)) return [];
     const severity = vital ? 'broken' : 'suspect';
-    const named = siteWord(name);
+    const key = `table ${name}`;
+    const say = (what: string) => () => `The table ${siteWord(name)} ${what}`;
     const left = rowsNow.get(name) ?? null;
-    if (!rowsNow.has(name)) return [{ severity, key: `table ${name}`, what: `The table ${named} has been dropped.` }];
+    if (!rowsNow.has(name)) return [{ severity, key, say: say('has been dropped.') }];
     if (left === null || rows === null) return [];
     if (vital && !PURGED.includes(bare) && left > 0 && rows >= MANY && left < rows / 2)
-      return [
-        { severity: 'suspect', key: `table ${name}`, what: `The table ${named} has lost more than half of its rows.` },
-      ];
+      return [{ severity: 'suspect', key, say: say('has lost more than half of its rows.') }];
     if (left > 0 || rows < (vital ? 1 : FULL)) return [];
     // The last comment may be spam.
     const harmful = vital && bare !== 'comments' ? 'broken' : 'suspect';
-    return [{ severity: harmful, key: `table ${name}`, what: `The table ${named} has been emptied.` }];
+    return [{ severity: harmful, key, say: say('has been emptied.') }];
   });
 }
 
-function administrators(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+function administrators(before: GuardLedger, now: GuardLedger): Difference[] {
   const known = new Map(before.administrators.map((one) => [one.id, one]));
   const added = now.administrators.filter(({ id }) => !known.has(id));
   const left = new Set(now.administrators.map(({ id }) => id));
@@ -115,14 +131,15 @@ function administrators(before: GuardLedger, now: GuardLedger): LedgerFinding[] 
   ];
 }
 
-function settings(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+function settings(before: GuardLedger, now: GuardLedger): Difference[] {
   const then = new Map(before.vital.map(({ name, value }) => [name, value]));
-  return now.vital.flatMap(({ name, value }): LedgerFinding[] => {
+  return now.vital.flatMap(({ name, value }): Difference[] => {
     const old = then.get(name);
     if (old === undefined || old === value) return [];
-    const what = `The setting ${siteWord(name)} was ${siteWord(old ?? 'none')} and is ${siteWord(value ?? 'none')}.`;
+    const say = () =>
+      `The setting ${siteWord(name)} was ${siteWord(old ?? 'none')} and is ${siteWord(value ?? 'none')}.`;
     const severity = settingBreaks(name, old ?? '', value ?? '') ? 'broken' : 'suspect';
-    return [{ severity, key: `setting ${name}`, what, mend: { options: [name] } }];
+    return [{ severity, key: `setting ${name}`, say, mend: { options: [name] } }];
   });
 }
 
@@ -133,24 +150,27 @@ function settingBreaks(name: string, old: string, value: string): boolean {
   return name === 'default_role' && value === 'administrator';
 }
 
-function options(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+function options(before: GuardLedger, now: GuardLedger): Difference[] {
   const lost = before.options - now.options;
   if (lost < OPTIONS_LOST) return [];
-  return [{ severity: 'suspect', key: 'options', what: `${lost} of ${before.options} options have been deleted.` }];
+  const say = () => `${lost} of ${before.options} options have been deleted.`;
+  return [{ severity: 'suspect', key: 'options', say }];
 }
 
-function plugins(before: GuardLedger, now: GuardLedger, { slugs }: LedgerContext): LedgerFinding[] {
+function plugins(before: GuardLedger, now: GuardLedger, { slugs }: LedgerContext): Difference[] {
   const folder = (slug: string) => slug.replace(/\/.*|\.php$/g, '');
   const own = new Set(slugs.map(folder));
-  const others = (from: GuardLedger, without: GuardLedger) =>
-    from.active.filter((slug) => !without.active.includes(slug) && !own.has(folder(slug))).map((slug) => ({ slug }));
+  const others = (from: GuardLedger, without: GuardLedger) => {
+    const known = new Set(without.active);
+    return from.active.filter((slug) => !known.has(slug) && !own.has(folder(slug))).map((slug) => ({ slug }));
+  };
   return [
     ...listed('suspect', 'plugins off', 'Other plugins have been deactivated', others(before, now), 'slug'),
     ...listed('suspect', 'plugins on', 'Other plugins have been activated', others(now, before), 'slug'),
   ];
 }
 
-function files(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): LedgerFinding[] {
+function files(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): Difference[] {
   const then = new Map(before.files.map(({ name, sha256 }) => [name, sha256]));
   const current = new Map(now.files.map(({ name, sha256 }) => [name, sha256]));
   const names = [...new Set([...then.keys(), ...current.keys()])].filter(
@@ -159,13 +179,13 @@ function files(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): 
   return names.map((name) => {
     const kind = DROP_INS.includes(name) ? 'drop-in' : STEERING.test(name) ? 'file' : 'file of PHP';
     const done = !then.has(name) ? 'has been added' : current.has(name) ? 'has been changed' : 'has been removed';
-    const what = `The ${kind} ${siteWord(name)} ${done}.`;
-    return { severity: 'suspect', key: `file ${name}`, what, mend: { files: [name] } };
+    const say = () => `The ${kind} ${siteWord(name)} ${done}.`;
+    return { severity: 'suspect', key: `file ${name}`, say, mend: { files: [name] } };
   });
 }
 
 /** Single events go once they have run. */
-function events(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): LedgerFinding[] {
+function events(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): Difference[] {
   const left = new Set(now.events.map(({ hook }) => hook));
   const hooks = new Set(before.events.flatMap(({ hook, schedule }) => (schedule === '' ? [] : [hook])));
   const gone = [...hooks]
@@ -175,9 +195,11 @@ function events(before: GuardLedger, now: GuardLedger, { core }: LedgerContext):
   return found.map((one) => ({ ...one, mend: { events: gone.map(({ hook }) => hook) } }));
 }
 
-function mails(before: GuardLedger, now: GuardLedger): LedgerFinding[] {
+/** A form, a shop or a login sends as many as visitors want. */
+function mails(before: GuardLedger, now: GuardLedger): Difference[] {
   const sent = now.mails - before.mails;
-  return sent <= MAILS ? [] : [{ severity: 'suspect', key: 'mails', what: `It has sent ${sent} mails.` }];
+  const say = () => `It has sent ${sent} mails.`;
+  return sent <= MAILS ? [] : [{ severity: 'suspect', key: 'mails', say, hearsay: true }];
 }
 
 /** One finding for all of a kind, with the names of the first. */
@@ -187,9 +209,9 @@ function listed<K extends string>(
   what: string,
   all: readonly Record<K, string>[],
   name: K,
-): LedgerFinding[] {
+): Difference[] {
   if (all.length === 0) return [];
-  const names = all.slice(0, NAMED).map((one) => siteWord(one[name]));
+  const names = () => all.slice(0, NAMED).map((one) => siteWord(one[name]));
   const more = all.length > NAMED ? ` and ${all.length - NAMED} more` : '';
-  return [{ severity, key, what: `${what}: ${names.join(', ')}${more}.` }];
+  return [{ severity, key, say: () => `${what}: ${names().join(', ')}${more}.` }];
 }

@@ -61,11 +61,12 @@ export async function finishHarmful(
   depth: Depth = 'quick',
 ): Promise<Finished | null> {
   const harm = outside.filter(isBroken);
-  const doubt = harm.length === 0 && undoesDoubt(run, [item]);
-  if (harm.length === 0 && (!doubt || outside.length === 0)) return null;
-  const broken = (doubt ? outside : harm).map(({ what }): Finding => ({ severity: 'broken', path: null, what }));
+  const doubts = undoesDoubt(run, [item]) ? outside.filter(({ hearsay }) => hearsay !== true) : [];
+  const reasons = harm.length > 0 ? harm : doubts;
+  if (reasons.length === 0) return null;
+  const broken = reasons.map(({ what }): Finding => ({ severity: 'broken', path: null, what }));
   // The word of one site: it can hold the version back for itself only.
-  return rollBackBroken(run, item, { ...verificationOf(broken), seen: false }, depth, doubt);
+  return rollBackBroken(run, item, { ...verificationOf(broken), seen: false }, depth, harm.length === 0);
 }
 
 /**

@@ -4,9 +4,9 @@
  */
 
 import { ChildFailure } from '../../../outbound/child/port.js';
+import { type GuardLedger, MENDABLE, type Mendable } from '../../../outbound/guard/answers.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
-import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
-import { compareLedgers, type LedgerFinding } from './compare-ledgers.js';
+import { compareLedgers, type LedgerFinding, OTHERS } from './compare-ledgers.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 type Guarded = Pick<SafeRun, 'ctx' | 'guard'>;
@@ -29,8 +29,8 @@ export async function lookOutside(run: SafeRun, item: SafeItem): Promise<readonl
 export async function lookOutsideAtEnd(run: SafeRun): Promise<readonly LedgerFinding[]> {
   const late = await changesSince(run, run.open);
   for (const item of run.open) {
-    const still = new Set(compared(item.ledger, run.ledger, [item]).map(({ key }) => key));
-    item.outside = [...item.outside.filter(({ key }) => still.has(key)), ...late];
+    const still = new Set(compared(run, item.ledger, run.ledger, [item]).map(({ key }) => key));
+    item.outside = [...item.outside.filter(({ key }) => still.has(key) || still.has(OTHERS)), ...late];
   }
   return late;
 }
@@ -38,17 +38,18 @@ export async function lookOutsideAtEnd(run: SafeRun): Promise<readonly LedgerFin
 /** Has the guard restore what an item has changed, once its old version is back. Returns each change. */
 export async function mendOutside(run: SafeRun, item: SafeItem): Promise<OutsideChange[]> {
   const { ctx, guard } = run;
-  const findings = item.ledger === null ? [] : compared(item.ledger, await renewed(run), [item]);
+  const findings = item.ledger === null ? [] : compared(run, item.ledger, await renewed(run), [item]);
   const wanted: Mendable = { files: [], options: [], events: [] };
-  for (const kind of KINDS) wanted[kind] = findings.flatMap(({ mend }) => mend?.[kind] ?? []);
-  if (guard === null || item.snapshot === null || KINDS.every((kind) => wanted[kind].length === 0))
+  for (const kind of MENDABLE) wanted[kind] = findings.flatMap(({ mend }) => mend?.[kind] ?? []);
+  if (guard === null || item.snapshot === null || MENDABLE.every((kind) => wanted[kind].length === 0))
     return findings.map(({ what }) => ({ what, undone: false }));
   const mended = await orNull(ctx, guard.mend(item.snapshot, wanted, { signal: ctx.signal }));
   await renewed(run);
+  const done = new Set(MENDABLE.flatMap((kind) => mended?.[kind].map((one) => `${kind} ${one}`) ?? []));
   return findings.map(({ what, mend }) => ({
     what,
     undone:
-      mend !== undefined && KINDS.every((kind) => mend[kind]?.every((one) => mended?.[kind].includes(one)) ?? true),
+      mend !== undefined && MENDABLE.every((kind) => mend[kind]?.every((one) => done.has(`${kind} ${one}`)) ?? true),
   }));
 }
 
@@ -60,12 +61,10 @@ export interface OutsideChange {
 /** The share of tables that may be unreadable: where the guard ran out of time, it is not said that they were compared. */
 const UNCOUNTED = 0.1;
 
-const KINDS = ['files', 'options', 'events'] as const satisfies (keyof Mendable)[];
-
 /** Compares with the last ledger, and renews it. */
 async function changesSince(run: SafeRun, items: readonly SafeItem[]): Promise<LedgerFinding[]> {
   const before = run.ledger;
-  return before === null ? [] : compared(before, await renewed(run), items);
+  return before === null ? [] : compared(run, before, await renewed(run), items);
 }
 
 /** The ledger now; one that cannot be had leaves the last one. */
@@ -76,11 +75,17 @@ async function renewed(run: SafeRun): Promise<GuardLedger | null> {
   return now;
 }
 
-function compared(before: GuardLedger | null, now: GuardLedger | null, items: readonly SafeItem[]): LedgerFinding[] {
+function compared(
+  { open }: SafeRun,
+  before: GuardLedger | null,
+  now: GuardLedger | null,
+  items: readonly SafeItem[],
+): LedgerFinding[] {
   if (before === null || now === null) return [];
   return compareLedgers(before, now, {
     slugs: items.flatMap(({ slug, error }) => [slug, error?.slug ?? slug]),
-    core: items.some(({ type }) => type === 'core'),
+    // Of any item: to mend one must not bring the old files of WordPress back into a new one.
+    core: [...open, ...items].some(({ type }) => type === 'core'),
   });
 }
 
