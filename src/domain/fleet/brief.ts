@@ -2,7 +2,6 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
-import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
@@ -12,6 +11,7 @@ import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
 import { TYPE_GROUPS } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
+import { pastTime } from './past-time.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -48,7 +48,7 @@ export interface Brief {
 /** @param since ISO 8601; a day ago if omitted */
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
-  const from = since === undefined ? now - DAY_MS : startOf(since, now);
+  const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
   const [data, feed] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx)]);
   return withinBudget(briefOf(data, feed, now, from));
 }
@@ -98,16 +98,6 @@ export function siteCounts(sites: BriefData['sites']) {
     disconnected: count('disconnected'),
     suspended: count('suspended'),
   };
-}
-
-function startOf(since: string, now: number): number {
-  const at = /^\d{4}-\d{2}-\d{2}([T ].*)?$/.test(since) ? Date.parse(since) : Number.NaN;
-  if (Number.isFinite(at) && at <= now) return at;
-  const what = Number.isFinite(at) ? 'is in the future' : 'is not a valid time';
-  throw new ServiceError('svc_invalid_input', `since: ${JSON.stringify(since.slice(0, 50))} ${what}.`, {
-    field: 'since',
-    advice: 'Send a past time as ISO 8601, such as 2026-11-21T18:00:00Z, or omit it for the last 24 hours.',
-  });
 }
 
 function briefOf(
