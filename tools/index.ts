@@ -12,6 +12,7 @@ import { monitoring } from './monitoring/index.js';
 import { reports } from './reports/index.js';
 import { safety } from './safety/index.js';
 import { sites } from './sites/index.js';
+import { support } from './support/index.js';
 import { tags } from './tags/index.js';
 import { time } from './time/index.js';
 import { updates } from './updates/index.js';
@@ -29,6 +30,7 @@ export const operations: readonly GroupedOperation[] = [
   ...group('batch', jobs),
   ...group('fleet', fleet),
   ...group('insight', insight),
+  ...group('support', support),
   ...group('monitoring', monitoring),
   ...group('reports', reports),
   ...group('content', content),

@@ -47,6 +47,12 @@ const FACTS = {
     description: 'Questions about the whole fleet, answered in one call.',
     max_tokens: 1350,
   },
+  support: {
+    label: 'Support',
+    description: 'Why a site is red, who changed what, how sites differ, tags of many sites, and jobs to cancel.',
+    max_tokens: 1500,
+    optional: true,
+  },
   monitoring: {
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains and alerts.',

@@ -14,8 +14,10 @@ import { createRuns } from './cluster/runs.js';
 import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
+import { createChangeSearch } from './fleet/change-search.js';
 import { createLiveChanges } from './fleet/live-changes.js';
 import { createFleetOffers } from './fleet/offers.js';
+import { createSameTrouble } from './fleet/same-trouble.js';
 import { createFleetSearch } from './fleet/search.js';
 import { createStatistics } from './fleet/statistics.js';
 import { createSiteImport } from './import/import.js';
@@ -89,6 +91,8 @@ export function createStore(db: Db, vault: Vault) {
     vulnerabilityAlerts: createVulnerabilityAlerts(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
+    changeSearch: createChangeSearch(db),
+    sameTrouble: createSameTrouble(db),
     fleetOffers: createFleetOffers(db),
     fleetSearch: createFleetSearch(db),
     liveChanges: createLiveChanges(db),

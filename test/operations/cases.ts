@@ -303,6 +303,7 @@ export const CASES: readonly OperationCase[] = [
   operation('set-timer', MODULE, ({ answer }) => ({ task_id: answer('add-time-task').id, step: 'stop' })),
   operation('list-time-clients', MODULE, {}),
   operation('list-time-buckets', MODULE, {}),
+  operation('diagnose-site', SITE, site),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.
   operation('remove-site-guard', [...CONFIRM, ...SITE, ...REACH], { ...site, confirm: true }),
   operation('delete-site-plugins', [...CONFIRM, ...SITE, ...REACH, 'svc_deletion_failed'], ({ plugin }) => ({

@@ -310,7 +310,14 @@ describe('safe updates', () => {
   });
 
   it('safe-update-site', async () => {
-    for (const path of ['https://other.example/', '//other.example/', '/ https://other.example/', '../wp-admin', 'a\\b', '#x']) {
+    for (const path of [
+      'https://other.example/',
+      '//other.example/',
+      '/ https://other.example/',
+      '../wp-admin',
+      'a\\b',
+      '#x',
+    ]) {
       const error = await refused('safe-update-site', 'svc_invalid_input', { ...of, paths: ['shop/', path] });
       expect(error.field).toBe('paths[1]');
     }

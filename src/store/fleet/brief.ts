@@ -2,7 +2,7 @@
 
 import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
-import { type Fragment, fragment } from '../driver/sql-fragments.js';
+import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
 
 /** Instants in milliseconds. */
@@ -59,7 +59,7 @@ const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sy
 
 /** @param site only this one; undefined = all */
 function mattersOf(at: BriefClock, active: number, limit: number, site?: number) {
-  const only = site === undefined ? fragment('') : fragment(' AND s.id = ?', site);
+  const only = equal('s.id', site);
   /** The condition is on `s`. */
   const matter = (columns: string, from: string, condition: Fragment, order: string): [Statement, Statement] => {
     const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${only.text}`;

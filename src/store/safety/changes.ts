@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
 import { assignments, insertRow, only } from '../driver/rows.js';
-import { fragment } from '../driver/sql-fragments.js';
+import { equal } from '../driver/sql-fragments.js';
 
 /** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -239,7 +239,7 @@ export function createChanges(db: Db) {
      * @param site only this one; undefined = all
      */
     harmful(harm: Harm, since: number, limit: number, site?: number): Promise<{ items: HarmfulRow[]; total: number }> {
-      const only = site === undefined ? fragment('') : fragment(' AND c.site_id = ?', site);
+      const only = equal('c.site_id', site);
       const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id
         WHERE ${HARM[harm]} AND c.settled_at >= ?${only.text}`;
       const args = [since, ...only.args];

@@ -264,6 +264,8 @@ CREATE TABLE site_change (
   UNIQUE (site_id, source, child_id)
 );
 CREATE INDEX site_change_newest ON site_change (site_id, created DESC, id DESC);
+-- The newest of all sites.
+CREATE INDEX site_change_of_fleet ON site_change (created DESC, id DESC);
 
 -- Changes that were sent to a site, and of which is not known yet whether they took effect.
 CREATE TABLE open_change (

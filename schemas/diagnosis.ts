@@ -1,0 +1,62 @@
+/** Schemas of the diagnosis of a site. */
+
+import { once } from '../src/runtime/once.js';
+import { timestamp } from './common.js';
+import { siteBasic, siteStatus } from './site.js';
+import { z } from './zod.js';
+
+export const DIAGNOSED = ['connection', 'uptime', 'incident', 'front_page', 'update', 'certificate', 'domain'] as const;
+export const FINDING_STATES = ['trouble', 'suspect', 'ok', 'unknown'] as const;
+
+const finding = once(() =>
+  z.object({
+    matter: z.enum(DIAGNOSED),
+    state: z.enum(FINDING_STATES),
+    seen: z.string(),
+    since: timestamp().nullable(),
+    looked_at: timestamp().nullable().describe('null = never.'),
+  }),
+);
+
+/** A change before the trouble. */
+const diagnosedChange = once(() =>
+  z.object({
+    at: timestamp(),
+    what: z.string(),
+    by: z.string(),
+    via: z.string().describe('site = on the site itself.'),
+    slug: z.string().optional(),
+    old_version: z.string().optional(),
+    new_version: z.string().optional(),
+  }),
+);
+
+export const diagnosis = once(() =>
+  z.object({
+    site: siteBasic().extend({ status: siteStatus() }),
+    red: z.boolean().describe('Something is in trouble.'),
+    since: timestamp().nullable().describe('Earliest known; null = unknown.'),
+    findings: z.array(finding()),
+    changes: z.array(diagnosedChange()).describe('The last before it, newest first.'),
+    suspect: diagnosedChange()
+      .extend({ minutes_before: z.number().int().nullable(), change_id: z.string().optional() })
+      .nullable()
+      .describe('Changed within an hour before, or seen to do harm.'),
+    others: z
+      .array(
+        z.object({
+          share: z.string(),
+          sites: z.number().int(),
+          red: z.number().int(),
+          first: z.array(z.string()).describe('Some that are red.'),
+        }),
+      )
+      .describe('Other sites with the same.'),
+    roll_back: z.object({
+      possible: z.boolean().nullable().describe('null = only the attempt shows.'),
+      why: z.string(),
+    }),
+    not_known: z.array(z.string()),
+    next: z.string().describe('The tool to call next, and its arguments.'),
+  }),
+);

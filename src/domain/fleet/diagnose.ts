@@ -1,0 +1,225 @@
+/** Why a site is red: what is stored about it, what was changed before, who has the same, and what can be done. */
+
+import type { diagnosis } from '../../../schemas/diagnosis.js';
+import { siteWord } from '../../../schemas/site-text.js';
+import { cleanLine } from '../../../schemas/text.js';
+import type { z } from '../../../schemas/zod.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import { withRealDomains } from '../../runtime/real-domains.js';
+import type { FleetChangeRow } from '../../store/fleet/change-search.js';
+import type { Shared, SharingSites } from '../../store/fleet/same-trouble.js';
+import type { ChangeRow } from '../../store/safety/changes.js';
+import type { TaggedSite } from '../../store/sites/sites.js';
+import type { Ctx } from '../context.js';
+import { monitoringDefaults } from '../settings/effects.js';
+import { changeSentence } from '../sites/changes.js';
+import type { SiteRef } from '../sites/resolve.js';
+import { getRecord } from '../sites/sites.js';
+import { UPDATE_TYPES } from '../updates/results.js';
+import { type SiteFinding, type SiteState, siteState } from './site-findings.js';
+
+type Diagnosis = z.output<ReturnType<typeof diagnosis>>;
+
+const MINUTE_MS = 60_000;
+/** A change this long before the trouble may be its cause. */
+const SUSPECT_MS = 60 * MINUTE_MS;
+/** Maximum number of changes shown, and of sites named per thing that is shared. */
+const CHANGES = 8;
+const NAMED = 3;
+/** Maximum characters of a sentence. */
+const SENTENCE = 300;
+
+/** Reads the storage only: no site is contacted. Throws as `getSite`. */
+export async function diagnoseSite(ctx: Ctx, ref: SiteRef): Promise<Diagnosis> {
+  const site = await getRecord(ctx, ref);
+  const state = await siteState(ctx, site);
+  const troubles = state.findings.filter((finding) => finding.state === 'trouble');
+  const begun = troubles.flatMap(({ since }) => since ?? []);
+  const since = begun.length === 0 ? null : Math.min(...begun);
+  const changes = await changesBefore(ctx, site.id, since ?? ctx.clock.now());
+  const suspect = suspectOf(state, changes, since);
+  const others = await othersOf(ctx, site, state, suspect);
+  const rollBack = rollBackOf(site, suspect);
+  return {
+    site: { id: site.id, url: site.url, name: site.name, status: site.status },
+    red: troubles.length > 0,
+    since: isoTime(since),
+    findings: state.findings.map((finding) => ({
+      ...finding,
+      seen: cleanLine(withRealDomains(finding.seen), SENTENCE),
+      since: isoTime(finding.since),
+      looked_at: isoTime(finding.looked_at),
+    })),
+    changes: changes.map(changeView),
+    suspect: suspect === null ? null : suspect.view,
+    others,
+    roll_back: { possible: rollBack.possible, why: rollBack.why },
+    not_known: [
+      ...state.findings
+        .filter(({ state: known }) => known === 'unknown')
+        .map(({ matter, seen }) => `${matter}: ${cleanLine(seen, 80)}`),
+      ...(ctx.config.modules.includes('logs') ? [] : ['what was changed on the site itself: the Logs module is off']),
+    ],
+    next: nextCall(site, troubles, rollBack),
+  };
+}
+
+/** Also what failed: an update that broke the site is told as such. */
+function changesBefore(ctx: Ctx, siteId: number, until: number): Promise<FleetChangeRow[]> {
+  const sources = ctx.config.modules.includes('logs') ? (['wpadmin', 'dashboard'] as const) : (['dashboard'] as const);
+  return ctx.store.changeSearch.newest({ sources, since: 0, until, site_ids: [siteId] }, CHANGES);
+}
+
+function changeView(row: FleetChangeRow) {
+  const text = (value: string) => cleanLine(value, 100);
+  return {
+    at: timestampOf(row.at),
+    what: cleanLine(changeSentence(row), SENTENCE),
+    by: text(row.actor),
+    via: row.via,
+    ...(row.slug === '' ? {} : { slug: row.slug }),
+    ...(row.old_value === '' ? {} : { old_version: text(row.old_value) }),
+    ...(row.new_value === '' ? {} : { new_version: text(row.new_value) }),
+  };
+}
+
+interface Suspect {
+  kind: string;
+  action: string;
+  slug: string;
+  old_version: string;
+  new_version: string;
+  /** The protected update, if it was one. */
+  change: ChangeRow | null;
+  view: Diagnosis['suspect'];
+}
+
+const CODE: ReadonlySet<string> = new Set(['core', 'plugin', 'theme', 'translation']);
+
+/** What was seen to do harm; otherwise the newest change to code within an hour before the trouble. */
+function suspectOf({ harmful }: SiteState, changes: readonly FleetChangeRow[], since: number | null): Suspect | null {
+  const before = (at: number) => (since === null ? null : Math.floor((since - at) / MINUTE_MS));
+  if (harmful !== null) {
+    const { slug, name, old_version, new_version, id } = harmful;
+    const at = harmful.updated_at ?? harmful.started_at;
+    const kind = UPDATE_TYPES[harmful.type] ?? 'plugin';
+    const what = `Updated ${kind}: ${siteWord(name)} (from ${siteWord(old_version)} to ${siteWord(new_version)})`;
+    const row = changes.find((one) => one.kind === kind && one.slug === slug && one.new_value === new_version);
+    const view = {
+      at: timestampOf(at),
+      what,
+      by: row?.actor ?? '',
+      via: row?.via ?? '',
+      slug,
+      old_version,
+      new_version,
+    };
+    return {
+      kind,
+      action: 'updated',
+      slug,
+      old_version,
+      new_version,
+      change: harmful,
+      view: { ...view, minutes_before: before(at), change_id: id },
+    };
+  }
+  if (since === null) return null;
+  const row = changes.find(
+    ({ kind, code, at }) =>
+      CODE.has(kind) && (code === '' || code === 'svc_update_broke_site') && at >= since - SUSPECT_MS,
+  );
+  if (row === undefined) return null;
+  const { kind, action, slug, old_value, new_value } = row;
+  return {
+    kind,
+    action,
+    slug,
+    old_version: old_value,
+    new_version: new_value,
+    change: null,
+    view: { ...changeView(row), minutes_before: before(row.at) },
+  };
+}
+
+/** Other sites with the suspect, with the same trouble, and on the same server. */
+async function othersOf(ctx: Ctx, site: TaggedSite, state: SiteState, suspect: Suspect | null) {
+  const shared: [string, Shared][] = [];
+  if (suspect !== null && suspect.new_version !== '' && suspect.slug !== '' && suspect.kind !== 'translation') {
+    const { kind, slug, new_version: version } = suspect;
+    const about: Shared =
+      kind === 'core' ? { by: 'core', version } : { by: 'item', kind: kind === 'theme' ? 1 : 0, slug, version };
+    shared.push([`${kind} ${siteWord(slug)} ${siteWord(version)}`, about]);
+  }
+  if (state.sync_code !== '')
+    shared.push([`the last sync failed with ${state.sync_code}`, { by: 'sync', code: state.sync_code }]);
+  if (state.http_status !== null)
+    shared.push([
+      state.http_status === 0 ? 'down without an answer' : `down with HTTP ${state.http_status}`,
+      { by: 'http', status: state.http_status },
+    ]);
+  if (site.ip !== '') shared.push([`the server ${siteWord(site.ip)}`, { by: 'ip', ip: site.ip }]);
+  const active = (await monitoringDefaults(ctx)).active ? 1 : 0;
+  const found = await ctx.store.sameTrouble.others(
+    site.id,
+    shared.map(([, about]) => about),
+    active,
+    NAMED,
+  );
+  return found.map((one: SharingSites, index) => ({ share: shared[index]?.[0] ?? '', ...one }));
+}
+
+interface RollBack {
+  possible: boolean | null;
+  why: string;
+  /** The call that undoes the change; null = there is none. */
+  call: string | null;
+}
+
+const call = (name: string, input: object) => `svc-${name}-v1 ${JSON.stringify(input)}`;
+
+function rollBackOf(site: TaggedSite, suspect: Suspect | null): RollBack {
+  const not = (why: string): RollBack => ({ possible: false, why, call: null });
+  if (suspect === null) return not('No change is known that could be rolled back.');
+  const { kind, action, slug, old_version, change } = suspect;
+  if (site.suspended === 1 || site.disconnected > 0) return not('The site is not contacted in its present state.');
+  if (site.on_trial === 1) return not('The site is on trial beside another dashboard, and is not changed.');
+  const here = { site_id_or_domain: site.id };
+  if (kind === 'plugin' && action === 'activated' && slug !== '')
+    return {
+      ...not('The plugin was activated, not updated: deactivating it undoes that.'),
+      call: call('deactivate-site-plugins', { ...here, slugs: [slug] }),
+    };
+  if (kind === 'core' || kind === 'translation') return not('WordPress itself and translations cannot be rolled back.');
+  if (old_version === '' || slug === '') return not('The change did not replace a version that is known.');
+  if (change === null)
+    return {
+      possible: null,
+      why: 'No copy of the old version is known; wordpress.org may have it.',
+      call: call('roll-back', { ...here, type: kind, slug, to_version: old_version }),
+    };
+  const [possible, why] = ROLL_BACK[change.protection];
+  return { possible, why, call: call('roll-back', { change_id: change.id }) };
+}
+
+/** Whether it is possible, and why. */
+const ROLL_BACK: Readonly<Record<ChangeRow['protection'], readonly [boolean | null, string]>> = {
+  guard: [true, "The site's guard kept a copy of the old version; copies are kept for 14 days."],
+  reinstall: [true, 'wordpress.org had the old version when the update was made.'],
+  none: [null, 'No copy was made, and wordpress.org did not have the old version.'],
+};
+
+function nextCall(site: TaggedSite, troubles: readonly SiteFinding[], rollBack: RollBack): string {
+  const here = { site_id_or_domain: site.id };
+  if (site.suspended === 1 && site.disconnected !== 2)
+    return site.suspended_with === null
+      ? call('unsuspend-site', here)
+      : call('unsuspend-client', { client_id_or_email: site.suspended_with });
+  if (site.disconnected > 0) return call('reconnect-site', here);
+  if (rollBack.call !== null) return rollBack.call;
+  const has = (matter: SiteFinding['matter']) => troubles.some((finding) => finding.matter === matter);
+  if (site.sync_error !== '') return call('reconnect-site', here);
+  if (has('certificate')) return call('check-monitor', { ...here, what: 'certificate' });
+  if (has('domain')) return call('check-monitor', { ...here, what: 'domain' });
+  return call('check-site', here);
+}

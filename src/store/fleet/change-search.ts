@@ -1,0 +1,195 @@
+/** Changes across the fleet, newest first: made on the sites themselves, and through this service. */
+
+import { CHANGE_KINDS } from '../../../schemas/changes.js';
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { among, type Fragment, fragment, join, offset } from '../driver/sql-fragments.js';
+import type { ChangeSource } from '../sites/change-list.js';
+
+export interface ChangeQuery {
+  sources: readonly ChangeSource[];
+  /** In milliseconds, both inclusive. */
+  since: number;
+  until: number;
+  /** Empty lists and undefined members filter nothing. */
+  site_ids?: readonly number[];
+  client_id?: number | undefined;
+  tag_id?: number | undefined;
+  kinds?: readonly string[];
+  actions?: readonly string[];
+  /** Parts of the name of who did it, and of the name or slug of the item. */
+  actor?: string | undefined;
+  item?: string | undefined;
+  failed?: boolean | undefined;
+  vias?: readonly string[];
+  /** The role that a user of a site got. */
+  role?: string | undefined;
+}
+
+/** A change of the fleet; `at` in milliseconds. */
+export interface FleetChangeRow extends Row {
+  source: ChangeSource;
+  id: number;
+  at: number;
+  site_id: number | null;
+  url: string | null;
+  kind: string;
+  context: string;
+  action: string;
+  item: string;
+  slug: string;
+  detail: string;
+  summary: string;
+  actor: string;
+  via: string;
+  code: string;
+  old_value: string;
+  new_value: string;
+}
+
+interface KindCount extends Row {
+  kind: string;
+  action: string;
+  n: number;
+  failed: number;
+}
+
+const KIND = `CASE lower(c.context) ${Object.entries(CHANGE_KINDS)
+  .map(([context, kind]) => `WHEN '${context}' THEN '${kind}'`)
+  .join(' ')} ELSE lower(c.context) END`;
+const SHARED = `c.id, c.site_id, ${KIND} AS kind, c.context, c.action, c.slug, c.detail`;
+
+interface Table {
+  name: string;
+  /** The time column, for its index, and how many of its units are a millisecond. */
+  when: string;
+  unit: number;
+  columns: string;
+  actor: string;
+  item: string;
+  via: string;
+  code: string;
+  role: string;
+}
+
+const TABLES: Record<ChangeSource, Table> = {
+  wpadmin: {
+    name: 'site_change c',
+    when: 'c.created',
+    unit: 1000,
+    columns: `'wpadmin' AS source, CAST(round(c.created * 1000) AS INTEGER) AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
+      'site' AS via, '' AS code, c.old_value, c.new_value`,
+    actor: 'c.user_login',
+    item: 'c.item',
+    via: "'site'",
+    code: "''",
+    role: "(',' || replace(lower(c.new_value), ' ', '') || ',')",
+  },
+  dashboard: {
+    name: 'action_log c',
+    when: 'c.at',
+    unit: 1,
+    columns: `'dashboard' AS source, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
+      c.old_version AS old_value, c.new_version AS new_value`,
+    actor: 'c.actor',
+    item: 'c.name',
+    via: 'c.via',
+    code: 'c.code',
+    role: "''",
+  },
+};
+
+/** Whether a text has another one as a part; of letters beyond ASCII the case counts, which SQLite cannot fold. */
+const holds = (column: string) => `instr(lower(${column}), lower(?)) > 0`;
+
+/** What the changes of a table have to fulfil, besides their kind and action. */
+function conditionOf(table: Table, query: ChangeQuery): Fragment {
+  const { actor, item, failed, role, client_id, tag_id } = query;
+  const given = (value: unknown, condition: string, ...args: Value[]) =>
+    value === undefined ? fragment('') : fragment(` AND (${condition})`, ...args);
+  return join([
+    fragment(`${table.when} >= ? AND ${table.when} <= ?`, query.since / table.unit, query.until / table.unit),
+    among('c.site_id', query.site_ids),
+    given(client_id, 'c.site_id IN (SELECT id FROM site WHERE client_id = ?)', client_id ?? null),
+    given(tag_id, 'c.site_id IN (SELECT site_id FROM site_tag WHERE tag_id = ?)', tag_id ?? null),
+    given(actor, holds(table.actor), actor ?? null),
+    given(item, `${holds(table.item)} OR ${holds('c.slug')}`, item ?? null, item ?? null),
+    given(failed, `${table.code} ${failed === true ? '<>' : '='} ''`),
+    among(table.via, query.vias),
+    given(role, `instr(${table.role}, ?) > 0`, `,${role?.toLowerCase()},`),
+  ]);
+}
+
+export function createChangeSearch(db: Db) {
+  /** One statement over the tables of the query. */
+  const from = ({ sources }: ChangeQuery, select: (table: Table) => Statement): Statement => {
+    const parts = sources.map((source) => select(TABLES[source]));
+    return sql(parts.map((part) => part.sql).join(' UNION ALL '), ...parts.flatMap(({ args }) => args));
+  };
+  const chosen = (query: ChangeQuery) => join([among(KIND, query.kinds), among('c.action', query.actions)]);
+
+  const pageStatement = (query: ChangeQuery, page: number, perPage: number): Statement => {
+    const skip = offset(page, perPage);
+    // Each table returns no more than this page can need; the results are then merged.
+    const rows = from(query, (table) => {
+      const where = join([conditionOf(table, query), chosen(query)]);
+      const last = Math.min(skip + perPage, Number.MAX_SAFE_INTEGER);
+      return sql(
+        `SELECT * FROM (SELECT ${table.columns} FROM ${table.name} WHERE ${where.text} ORDER BY ${table.when} DESC, c.id DESC LIMIT ?)`,
+        ...where.args,
+        last,
+      );
+    });
+    return sql(
+      `SELECT u.*, s.url FROM (${rows.sql} ORDER BY at DESC, source, id DESC LIMIT ? OFFSET ?) u LEFT JOIN site s ON s.id = u.site_id
+       ORDER BY u.at DESC, u.source, u.id DESC`,
+      ...rows.args,
+      perPage,
+      skip,
+    );
+  };
+
+  return {
+    /** The newest changes that fit. */
+    async newest(query: ChangeQuery, limit: number): Promise<FleetChangeRow[]> {
+      const { sql: text, args } = pageStatement(query, 1, limit);
+      return db.all<FleetChangeRow>(text, args);
+    },
+
+    /**
+     * One page, and how many there are: of the kinds and actions asked for, and of each kind and action without these two
+     * filters, most frequent first.
+     */
+    async search(
+      query: ChangeQuery,
+      page: number,
+      perPage: number,
+      mostKinds: number,
+    ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[] }> {
+      const fits = (condition: (table: Table) => Fragment, columns: (table: Table) => string) =>
+        from(query, (table) => {
+          const where = condition(table);
+          return sql(`SELECT ${columns(table)} FROM ${table.name} WHERE ${where.text}`, ...where.args);
+        });
+      const all = fits(
+        (table) => join([conditionOf(table, query), chosen(query)]),
+        () => '1',
+      );
+      const each = fits(
+        (table) => conditionOf(table, query),
+        ({ code }) => `${KIND} AS kind, c.action, ${code} AS code`,
+      );
+      const [items = [], [count] = [], kinds = []] = await db.read([
+        pageStatement(query, page, perPage),
+        sql(`SELECT count(*) AS n FROM (${all.sql})`, ...all.args),
+        sql(
+          `SELECT kind, action, count(*) AS n, count(*) FILTER (WHERE code <> '') AS failed FROM (${each.sql})
+           GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?`,
+          ...each.args,
+          mostKinds,
+        ),
+      ]);
+      return { items: items as FleetChangeRow[], total: Number(count?.n ?? 0), kinds: kinds as KindCount[] };
+    },
+  };
+}

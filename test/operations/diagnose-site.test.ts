@@ -1,0 +1,199 @@
+/** Why a site is red: over MCP and HTTP, from what the service has seen of simulated sites. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { ADMIN, START } from '../support/harness.js';
+import { plugin, type SupportApp, supportApp } from './support-app.js';
+
+const MINUTE = 60_000;
+const SLUG = 'shop/shop.php';
+const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+const shop = (version: string) => ({ slug: SLUG, name: 'Shop', version });
+
+let support: SupportApp;
+const diagnose = (site: number | string) => support.ask('diagnose-site', { site_id_or_domain: site });
+const found = (answer: { findings: { matter: string }[] }, matter: string) =>
+  answer.findings.find((finding) => finding.matter === matter);
+
+/** Checks a site until its outage is confirmed, and returns the incident. */
+async function outage(id: number) {
+  for (let checks = 0; checks < 5; checks++) {
+    await support.tool('check-monitor', { site_id_or_domain: id });
+    const { incidents } = await support.tool('list-incidents', { site_id_or_domain: id, open: true });
+    if (incidents.length > 0) return incidents[0];
+    support.app.clock.move(MINUTE);
+  }
+  throw new Error('no outage');
+}
+
+beforeAll(async () => {
+  support = await supportApp({
+    connected: 5,
+    prepare(app) {
+      plugin(app, 0, { ...shop('1.0'), update: { version: '2.0', requiresPhp: '', requiresWp: '' } });
+      plugin(app, 1, shop('2.0'));
+      plugin(app, 2, shop('1.0'));
+    },
+  });
+});
+
+describe('diagnose-site', () => {
+  it('says of a healthy site what was seen and when, and what is not known', async () => {
+    const answer = await diagnose(4);
+    expect(answer).toMatchObject({
+      site: { id: 4, status: 'connected' },
+      red: false,
+      since: null,
+      suspect: null,
+      roll_back: { possible: false },
+      next: 'svc-check-site-v1 {"site_id_or_domain":4}',
+    });
+    expect(found(answer, 'connection')).toEqual({
+      matter: 'connection',
+      state: 'ok',
+      seen: 'The last sync succeeded.',
+      since: null,
+      looked_at: iso(START),
+    });
+    expect(found(answer, 'front_page')).toMatchObject({ state: 'unknown', looked_at: null });
+    expect(answer.not_known).toContain('front_page: Never visited.');
+    await support.follow(answer.next);
+    expect(found(await diagnose(4), 'front_page')).toMatchObject({
+      state: 'ok',
+      seen: 'Reached: HTTP 200.',
+      looked_at: iso(support.app.clock.now()),
+    });
+  });
+
+  it('says what a look at a site without a monitor has found', async () => {
+    const { app } = support;
+    app.clock.move(MINUTE);
+    app.fleet.site(3).faults.http500 = true;
+    await support.tool('check-monitor', { site_id_or_domain: 4 });
+    const answer = await diagnose(4);
+    expect(answer.red).toBe(true);
+    expect(found(answer, 'front_page')).toMatchObject({ state: 'trouble', seen: 'Not reached: HTTP 500.' });
+    expect(found(answer, 'uptime')).toMatchObject({ state: 'unknown', looked_at: iso(app.clock.now()) });
+    app.fleet.site(3).faults.http500 = false;
+    app.clock.move(MINUTE);
+    await support.follow(answer.next);
+    expect(await diagnose(4)).toMatchObject({ red: false });
+  });
+
+  it('names the update before an outage, who has it too, and the roll-back, and visits no site', async () => {
+    const { app } = support;
+    app.clock.move(10 * MINUTE);
+    // The monitors are off by default.
+    await app.db.run('UPDATE monitor SET active = 1');
+    const updatedAt = app.clock.now();
+    await app.call('update-site-plugins', { site_id_or_domain: 1, slugs: [SLUG] });
+    app.clock.move(2 * MINUTE);
+    for (const place of [0, 2]) app.fleet.site(place).faults.http500 = true;
+    await outage(3);
+    const incident = await outage(1);
+    const requests = app.fleet.stats().requests;
+    const answer = await diagnose(1);
+    expect(app.fleet.stats().requests).toBe(requests);
+    expect(answer).toMatchObject({ red: true, since: incident.started_at });
+    expect(found(answer, 'uptime')).toMatchObject({ state: 'trouble', since: incident.started_at });
+    expect(found(answer, 'uptime')).toHaveProperty('seen', expect.stringContaining('HTTP 500'));
+    expect(found(answer, 'incident')).toMatchObject({ seen: `Incident ${incident.id} is open, not acknowledged.` });
+    expect(answer.suspect).toMatchObject({
+      what: 'Updated plugin: Shop (from 1.0 to 2.0)',
+      by: 'admin',
+      via: 'run',
+      slug: SLUG,
+      old_version: '1.0',
+      new_version: '2.0',
+      at: iso(updatedAt),
+      minutes_before: Math.floor((Date.parse(incident.started_at) - updatedAt) / MINUTE),
+    });
+    expect(answer.changes[0]).toMatchObject({ what: answer.suspect.what, by: 'admin' });
+    const times = answer.changes.map(({ at }: { at: string }) => at);
+    expect(times).toEqual([...times].sort().reverse());
+    expect(answer.others).toContainEqual({ share: 'plugin shop/shop.php 2.0', sites: 1, red: 0, first: [] });
+    expect(answer.others).toContainEqual({
+      share: 'down with HTTP 500',
+      sites: 1,
+      red: 1,
+      first: [app.fleet.site(2).url],
+    });
+    expect(answer.roll_back.possible).toBeNull();
+    expect(answer.next).toBe(
+      `svc-roll-back-v1 ${JSON.stringify({ site_id_or_domain: 1, type: 'plugin', slug: SLUG, to_version: '1.0' })}`,
+    );
+    // A site with the same trouble, but no change before it.
+    const other = await diagnose(3);
+    expect(other).toMatchObject({ red: true, suspect: null, roll_back: { possible: false } });
+    await support.tool('acknowledge-incident', { incident_id: incident.id, note: 'The host was asked.' });
+    expect(found(await diagnose(1), 'incident')).toHaveProperty(
+      'seen',
+      expect.stringMatching(/acknowledged by .+: The host was asked\.\.?$/),
+    );
+  });
+
+  it('says why the connection is lost, and the call that it names restores it', async () => {
+    const { app } = support;
+    app.fleet.site(3).faults.refused = true;
+    app.clock.move(MINUTE);
+    await app.call('sync-sites', { site_ids_or_domains: [4] });
+    const answer = await diagnose(app.fleet.site(3).url);
+    const { status_reason, status_since } = await app.call('get-site', { site_id_or_domain: 4 });
+    expect(answer).toMatchObject({ red: true, since: status_since, site: { status: 'disconnected' } });
+    expect(found(answer, 'connection')).toMatchObject({ state: 'trouble', seen: status_reason, since: status_since });
+    expect(answer.next).toBe('svc-reconnect-site-v1 {"site_id_or_domain":4}');
+    app.fleet.site(3).faults.refused = false;
+    await support.follow(answer.next);
+    expect(await diagnose(4)).toMatchObject({ red: false });
+  });
+
+  it('offers an update that was seen to do harm for roll-back, with what was seen', async () => {
+    const { app } = support;
+    const at = app.clock.now();
+    await app.db.run(
+      `INSERT INTO safe_change (id, run_id, site_id, position, type, slug, name, old_version, new_version, protection, step, outcome,
+         snapshot, evidence, started_at, updated_at, settled_at)
+       VALUES ('change_7', 'run_7', 2, 0, 1, ?, 'Shop', '1.9', '2.0', 'guard', 'disarm', 'kept', 'copy_7', ?, ?, ?, ?)`,
+      [
+        SLUG,
+        JSON.stringify({ seen: [], by: null, well_after_ms: null, suspect: ['PHP wrote a warning.'] }),
+        at,
+        at,
+        at,
+      ],
+    );
+    const answer = await diagnose(2);
+    expect(answer).toMatchObject({ red: false, suspect: { slug: SLUG, change_id: 'change_7', old_version: '1.9' } });
+    expect(found(answer, 'update')).toEqual({
+      matter: 'update',
+      state: 'suspect',
+      seen: 'Shop 1.9 to 2.0 was kept, but may have a problem. PHP wrote a warning.',
+      since: iso(at),
+      looked_at: iso(at),
+    });
+    expect(answer.roll_back.possible).toBe(true);
+    expect(answer.next).toBe('svc-roll-back-v1 {"change_id":"change_7"}');
+  });
+
+  it('tells a suspended site from a broken one', async () => {
+    await support.app.call('suspend-site', { site_id_or_domain: 5 });
+    const answer = await diagnose(5);
+    expect(answer).toMatchObject({ red: true, site: { status: 'suspended' } });
+    expect(found(answer, 'connection')).toHaveProperty('seen', expect.stringMatching(/^Suspended/));
+    await support.follow(answer.next);
+    expect(await diagnose(5)).toMatchObject({ red: false });
+  });
+
+  it('stays below 5,000 tokens however long the texts of the site are', async () => {
+    const { app } = support;
+    const long = '更新'.repeat(120);
+    await app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, summary, detail, old_value, new_value, user_login, user_id, created)
+       SELECT 4, 'logs', 'long' || value, 'plugin', 'updated', ?1, ?1, ?1, ?1, ?1, ?1, 1, ? FROM json_each('[1,2,3,4,5,6,7,8,9,10]')`,
+      [long, app.clock.now() / 1000],
+    );
+    await app.db.run('UPDATE site SET sync_error = ?, name = ? WHERE id = 4', [long, long]);
+    const answer = await diagnose(4);
+    expect(answer.changes).toHaveLength(8);
+    expect(answer.red).toBe(true);
+  });
+});

@@ -1,0 +1,4 @@
+import type { Operation } from '../../src/operation/operation.js';
+import diagnoseSite from './diagnose-site-v1.js';
+
+export const support: readonly Operation[] = [diagnoseSite];
