@@ -1,7 +1,7 @@
 /** Why a site is red: over MCP and HTTP, from what the service has seen of simulated sites. */
 
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ADMIN, START } from '../support/harness.js';
+import { START } from '../support/harness.js';
 import { plugin, type SupportApp, supportApp } from './support-app.js';
 
 const MINUTE = 60_000;

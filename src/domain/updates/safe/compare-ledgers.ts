@@ -4,7 +4,7 @@
  */
 
 import { siteWord } from '../../../../schemas/site-text.js';
-import { type GuardLedger, MENDABLE, type Mendable } from '../../../outbound/guard/answers.js';
+import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
 import type { Severity } from './compare-health.js';
 
 export interface LedgerFinding {
@@ -56,8 +56,10 @@ const MAILS = 20;
 const NAMED = 5;
 /** Findings that are said one by one; all others are one more. */
 const MOST = 20;
-/** Its key. */
+/** The key of that one. */
 export const OTHERS = 'others';
+
+export const KINDS = ['files', 'options', 'events'] as const satisfies (keyof Mendable)[];
 
 const DROP_INS = [
   'advanced-cache',
@@ -76,7 +78,7 @@ const CORE_EVENTS = /^wp_/;
 
 /** Findings, the worst first. */
 export function compareLedgers(before: GuardLedger, now: GuardLedger, known: LedgerContext): LedgerFinding[] {
-  // The owner, or WordPress by itself, may have updated it meanwhile.
+  // The owner, or WordPress on its own, may have updated it meanwhile.
   const context = { ...known, core: known.core || before.wordpress !== now.wordpress };
   const all = [
     ...tables(before, now),
@@ -93,7 +95,7 @@ export function compareLedgers(before: GuardLedger, now: GuardLedger, known: Led
   if (worst === undefined) return said;
   const { severity } = worst;
   const mend: Mendable = { files: [], options: [], events: [] };
-  for (const one of [worst, ...others]) for (const kind of MENDABLE) mend[kind].push(...(one.mend?.[kind] ?? []));
+  for (const one of [worst, ...others]) for (const kind of KINDS) mend[kind].push(...(one.mend?.[kind] ?? []));
   return [...said, { severity, key: OTHERS, what: `There are ${others.length + 1} more changes of this kind.`, mend }];
 }
 

@@ -4,9 +4,9 @@
  */
 
 import { ChildFailure } from '../../../outbound/child/port.js';
-import { type GuardLedger, MENDABLE, type Mendable } from '../../../outbound/guard/answers.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
-import { compareLedgers, type LedgerFinding, OTHERS } from './compare-ledgers.js';
+import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
+import { compareLedgers, KINDS, type LedgerFinding, OTHERS } from './compare-ledgers.js';
 import type { SafeItem, SafeRun } from './safe-run.js';
 
 type Guarded = Pick<SafeRun, 'ctx' | 'guard'>;
@@ -40,16 +40,15 @@ export async function mendOutside(run: SafeRun, item: SafeItem): Promise<Outside
   const { ctx, guard } = run;
   const findings = item.ledger === null ? [] : compared(run, item.ledger, await renewed(run), [item]);
   const wanted: Mendable = { files: [], options: [], events: [] };
-  for (const kind of MENDABLE) wanted[kind] = findings.flatMap(({ mend }) => mend?.[kind] ?? []);
-  if (guard === null || item.snapshot === null || MENDABLE.every((kind) => wanted[kind].length === 0))
+  for (const kind of KINDS) wanted[kind] = findings.flatMap(({ mend }) => mend?.[kind] ?? []);
+  if (guard === null || item.snapshot === null || KINDS.every((kind) => wanted[kind].length === 0))
     return findings.map(({ what }) => ({ what, undone: false }));
   const mended = await orNull(ctx, guard.mend(item.snapshot, wanted, { signal: ctx.signal }));
   await renewed(run);
-  const done = new Set(MENDABLE.flatMap((kind) => mended?.[kind].map((one) => `${kind} ${one}`) ?? []));
+  const done = new Set(KINDS.flatMap((kind) => mended?.[kind].map((one) => `${kind} ${one}`) ?? []));
   return findings.map(({ what, mend }) => ({
     what,
-    undone:
-      mend !== undefined && MENDABLE.every((kind) => mend[kind]?.every((one) => done.has(`${kind} ${one}`)) ?? true),
+    undone: mend !== undefined && KINDS.every((kind) => mend[kind]?.every((one) => done.has(`${kind} ${one}`)) ?? true),
   }));
 }
 
