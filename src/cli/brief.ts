@@ -33,7 +33,7 @@ function briefText({ as_of, since, sites, needs_attention, updates_on_offer, don
     ]),
     '',
     `Updates on offer: ${core} core, ${plugins} plugins, ${themes} themes, ${translations} translations`,
-    `Done since ${since}: ${done.length === 0 ? 'nothing' : done.map(({ what, count, sites: on }) => `${what} ${count} times on ${on} sites`).join(', ')}`,
+    `Done since ${since}: ${done.length === 0 ? 'nothing' : done.map(({ what, count, sites: on }) => `${what} ${count} times${on === 0 ? '' : ` on ${on} sites`}`).join(', ')}`,
     ...(not_known.length === 0 ? [] : [`Unknown: ${not_known.join(', ')}`]),
   ];
   return lines.map((line) => line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')).join('\n');

@@ -182,6 +182,17 @@ describe('get-fleet-brief', () => {
     }
   });
 
+  it('counts what was done to the records of the fleet, too, which is on no site', async () => {
+    const { id: tag_id } = await app.call('add-tag', { name: 'Shops' });
+    await app.call('delete-tag', { tag_id, confirm: true });
+    await app.call('add-client', { name: 'Nordlicht' });
+    expect((await app.call('get-fleet-brief')).done).toEqual([
+      { what: 'client added', count: 1, sites: 0 },
+      { what: 'tag created', count: 1, sites: 0 },
+      { what: 'tag deleted', count: 1, sites: 0 },
+    ]);
+  });
+
   it('tells of failed jobs and of work since a time only', async () => {
     const now = await troubles();
     await run(

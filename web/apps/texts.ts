@@ -19,7 +19,8 @@ export const say = {
     disconnected: (count: number) => `${count} disconnected`,
     offers: 'Available updates',
     done: 'Done in this period',
-    times: (count: number, sites: number) => `${count} on ${sites} ${sites === 1 ? 'site' : 'sites'}`,
+    times: (count: number, sites: number) =>
+      sites === 0 ? `${count}` : `${count} on ${sites} ${sites === 1 ? 'site' : 'sites'}`,
     unknown: 'Unknown',
   },
   job: {

@@ -178,7 +178,8 @@ export const en = {
     open: 'Open',
     done: 'Done in the last 24 hours',
     nothingDone: 'Nothing was changed.',
-    times: (count: string, sites: number) => `${count}× on ${plural(sites, 'site', 'sites')}`,
+    times: (count: string, sites: number) =>
+      sites === 0 ? `${count}×` : `${count}× on ${plural(sites, 'site', 'sites')}`,
     beats: 'Last 24 hours',
     allMonitors: (count: string) => `All ${count}`,
     more: (count: string) => `${count} more`,

@@ -43,6 +43,7 @@ export interface BriefData {
   sites: { status: string; n: number }[];
   /** Visible updates by type. */
   offers: { type: number; n: number }[];
+  /** What was completed, also what concerns no site. */
   done: { context: string; action: string; n: number; sites: number }[];
   /** Number of sites for which it is unknown. */
   unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
@@ -50,8 +51,6 @@ export interface BriefData {
 
 /** The columns by which a case names its site. */
 const SITE = 's.id AS site_id, s.name, s.url';
-/** Entries of completed actions; those with a code failed. */
-const LOG = "(SELECT * FROM action_log WHERE code = '')";
 /** Entries of what was installed, including what did harm. */
 const INSTALLED = "(SELECT * FROM action_log WHERE code IN ('', 'svc_update_broke_site'))";
 const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sync, s.suspended_with,
@@ -82,6 +81,7 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
   const columns = 'i.id AS incident_id, i.started_at, m.last_http_code, i.acknowledged_at';
   // Unacknowledged ones come first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
+  // CROSS: the few rows in question come first, from an index; SQLite would otherwise look each site up in each table.
   return {
     down: matter(columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), newest),
     after_update: matter(
@@ -99,7 +99,7 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
     // Neither refuted by a later check of its monitor, nor named as down already.
     unreachable: matter(
       'd.checked_at, d.http_status',
-      'site s JOIN site_detail d ON d.site_id = s.id LEFT JOIN monitor m ON m.site_id = s.id',
+      'site_detail d CROSS JOIN site s ON s.id = d.site_id LEFT JOIN monitor m ON m.site_id = s.id',
       fragment(
         `d.reachable = 0 AND s.status = 'connected' AND NOT (coalesce(m.last_check_at, 0) > d.checked_at)
           AND NOT (coalesce(m.status, 99) = 0 AND coalesce(m.active, ?) = 1)`,
@@ -109,19 +109,19 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
     ),
     certificates: matter(
       'c.valid_to AS ends',
-      'site s JOIN site_certificate c ON c.site_id = s.id',
+      'site_certificate c CROSS JOIN site s ON s.id = c.site_id',
       fragment('c.valid_to < ?', at.certificate_before),
       'c.valid_to, s.id',
     ),
     domains: matter(
       'o.expiry_date AS ends',
-      'site s JOIN site_domain l ON l.site_id = s.id JOIN domain o ON o.name = l.domain',
+      'domain o CROSS JOIN site_domain l ON l.domain = o.name CROSS JOIN site s ON s.id = l.site_id',
       fragment('o.expiry_date < ?', at.domain_before),
       'o.expiry_date, s.id',
     ),
     stale: matter(
       'd.last_sync',
-      'site s JOIN site_detail d ON d.site_id = s.id',
+      'site_detail d CROSS JOIN site s ON s.id = d.site_id',
       fragment("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
       'd.last_sync, s.id',
     ),
@@ -181,14 +181,17 @@ export function createFleetBrief(db: Db) {
         sql('SELECT status, count(*) AS n FROM site GROUP BY 1'),
         sql('SELECT type, n FROM update_count'),
         sql(
-          `SELECT h.context, h.action, count(*) AS n, count(DISTINCT h.site_id) AS sites FROM ${LOG} h JOIN site s ON s.id = h.site_id
-           WHERE h.at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+          `SELECT context, action, count(*) AS n, count(DISTINCT site_id) AS sites FROM action_log
+           WHERE code = '' AND at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
           at.since,
         ),
         sql(
           `SELECT ${not("s.url LIKE 'https:%' AND NOT EXISTS (SELECT 1 FROM site_certificate c WHERE c.site_id = s.id AND c.valid_to IS NOT NULL)")} AS certificates,
-             ${not('NOT EXISTS (SELECT 1 FROM site_domain l LEFT JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id AND (l.domain IS NULL OR o.expiry_date IS NOT NULL))')} AS domains,
-             ${not('EXISTS (SELECT 1 FROM monitor m WHERE m.site_id = s.id AND (m.status = 99 OR coalesce(m.active, ?) = 0))')} AS monitors,
+             ${not('NOT EXISTS (SELECT 1 FROM site_domain l WHERE l.site_id = s.id)')}
+               + (SELECT count(*) FROM domain o CROSS JOIN site_domain l ON l.domain = o.name CROSS JOIN site s ON s.id = l.site_id
+                  WHERE o.expiry_date IS NULL AND s.suspended = 0) AS domains,
+             (SELECT count(*) FROM monitor m CROSS JOIN site s ON s.id = m.site_id
+              WHERE (m.status = 99 OR coalesce(m.active, ?) = 0) AND s.suspended = 0) AS monitors,
              ${not(`s.id IN (${UNCLASSIFIED_SITES})`)} AS vulnerabilities`,
           active,
         ),

@@ -145,6 +145,7 @@ CREATE TABLE site_detail (
 );
 CREATE INDEX site_detail_by_attempt ON site_detail (last_attempt);
 CREATE INDEX site_detail_by_sync ON site_detail (last_sync);
+CREATE INDEX site_detail_unreachable ON site_detail (checked_at) WHERE reachable = 0;
 CREATE INDEX site_detail_by_abandoned ON site_detail (abandoned_checked_at);
 CREATE INDEX site_detail_abandoned_unknown ON site_detail (site_id) WHERE abandoned_known_at IS NULL;
 CREATE INDEX site_detail_by_wp ON site_detail (wp_version);
@@ -240,6 +241,8 @@ CREATE TABLE action_log (
 );
 CREATE INDEX action_log_of_site ON action_log (site_id, at DESC, id DESC);
 CREATE INDEX action_log_newest ON action_log (at DESC, id DESC);
+-- What was done, counted by kind without reading the rows.
+CREATE INDEX action_log_done ON action_log (at, context, action, site_id) WHERE code = '';
 
 -- What others changed on a site, as the child reports it.
 CREATE TABLE site_change (
