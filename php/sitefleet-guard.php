@@ -611,9 +611,9 @@ class Sitefleet_Guard {
 		$files = array();
 		$left  = self::MAX_KEPT;
 		foreach ( $this->outer_files() as $name => $path ) {
-			$text           = (int) @filesize( $path ) > $left || is_link( $path ) ? null : (string) @file_get_contents( $path );
+			$text           = (int) @filesize( $path ) > $left || is_link( $path ) ? false : @file_get_contents( $path );
 			$left          -= strlen( (string) $text );
-			$files[ $name ] = null === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => fileperms( $path ) & 0777 );
+			$files[ $name ] = false === $text ? null : array( 'text' => base64_encode( $text ), 'mode' => fileperms( $path ) & 0777 );
 		}
 		return array( 'files' => $files, 'options' => self::stored( self::VITAL ), 'cron' => self::stored( array( 'cron' ) )['cron'] ?? '' );
 	}

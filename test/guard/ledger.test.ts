@@ -180,6 +180,18 @@ describe("the guard's ledger", needs(...WORDPRESS), () => {
     writePlugin(site, 'alpha', '1.0');
   });
 
+  it('leaves a file alone that it could not read', async () => {
+    const path = join(site.core, 'private.php');
+    writeFileSync(path, '<?php // private');
+    chmodSync(path, 0);
+    const snapshot = await arm();
+    chmodSync(path, 0o644);
+    expect(await guard.mend(snapshot.id, { ...NOTHING, files: ['private.php'] })).toEqual(NOTHING);
+    expect(readFileSync(path, 'utf8')).toBe('<?php // private');
+    rmSync(path);
+    await guard.disarm(null);
+  });
+
   it('restores settings and events, of plugins that it has not loaded too', async () => {
     site.wp(
       "add_filter( 'cron_schedules', fn( $all ) => $all + array( 'odd' => array( 'interval' => 777, 'display' => 'odd' ) ) ); wp_schedule_event( time() + 5000, 'odd', 'odd_event', array( 'a', 2 ) );",
