@@ -4,6 +4,7 @@
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { toolName } from '../../src/operation/contract.js';
+import { TOOLSETS, type Toolset } from '../../src/runtime/toolsets.js';
 import { operations } from '../../tools/index.js';
 import {
   type Driver,
@@ -38,6 +39,17 @@ let mcp: McpApp;
 beforeAll(async () => {
   mcp = await mcpApp({ sites: 1, connected: 1 });
   await mcp.app.call('add-tag', { name: 'shops' });
+});
+
+it('a client that asks for ever new choices does not fill the memory with lists', () => {
+  const listed = (...toolsets: Toolset[]) =>
+    mcp.core.registry.listTools({ ...LOCAL, tools: { toolsets, read_only: false, lean: false } });
+  const first = listed('tags');
+  expect(listed('tags')).toBe(first);
+  for (const one of TOOLSETS) for (const other of TOOLSETS) listed(one, other);
+  const again = listed('tags');
+  expect(again).not.toBe(first);
+  expect(again.every((tool, i) => tool === first[i])).toBe(true);
 });
 
 describe.each(HTTP)('over HTTP, %s', (...way) => {

@@ -11,6 +11,7 @@ import type { Actor, Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { closestNames } from '../../runtime/closest-names.js';
 import type { ConfirmPolicy, Toolset } from '../../runtime/config/types.js';
+import { dropOldest } from '../../runtime/drop-oldest.js';
 import { asServiceError, isOurFault, type ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
@@ -64,7 +65,7 @@ export interface RegistryParts {
 }
 
 export interface ToolRegistry {
-  /** Tools the principal may call, computed once per set of rights. Always in the same order. */
+  /** Tools the principal may call, the same list for the same rights and choice of late. Always in the same order. */
   listTools(actor: Actor): Tool[];
   /**
    * Runs a tool by its name or by the operation's id. Failures are results with `isError`, never rejections. A
@@ -92,6 +93,8 @@ export interface ToolRegistry {
 }
 
 const MAX_TOKENS = 20_000;
+/** Lists kept; a client may ask for any of thousands of choices of toolsets. */
+const MAX_LISTS = 16;
 /** Default time to answer a question. */
 export const CONFIRM_TIMEOUT_MS = 5 * 60_000;
 
@@ -110,6 +113,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   }
   const nameTools = toolNamer(operations.map(({ id }) => id));
   const lists = new Map<string, Tool[]>();
+  const tools = new Map<GroupedOperation, Tool>();
 
   /** Why the principal is not offered the operation; undefined when it is. */
   function visibilityError(operation: GroupedOperation, actor: Actor): ServiceError | undefined {
@@ -132,6 +136,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
   function visibleTo(actor: Actor): GroupedOperation[] {
     const reachable: Actor = actor.type === 'token' ? { ...actor, rights: ['read', 'write'] } : actor;
     return operations.filter((operation) => visibilityError(operation, reachable) === undefined);
+  }
+
+  function shown(operation: GroupedOperation): Tool {
+    const tool = tools.get(operation) ?? toolOf(operation, policy, nameTools);
+    tools.set(operation, tool);
+    return tool;
   }
 
   function find(name: string, actor: Actor): GroupedOperation {
@@ -216,20 +226,16 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
       const known = lists.get(key);
       if (known !== undefined) return known;
       const visible = visibleTo(actor);
-      const shown = (operation: GroupedOperation) => toolOf(operation, policy, nameTools);
-      const tools = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
-      lists.set(key, tools);
-      return tools;
+      const list = actor.tools?.lean ? leanTools(visible, shown) : visible.map(shown);
+      lists.set(key, list);
+      dropOldest(lists, MAX_LISTS);
+      return list;
     },
 
     async callTool(name, args, caller, elicitation) {
       try {
         if (caller.actor.tools?.lean === true && name === SEARCH_OPERATIONS) {
-          const output = searchOperations(
-            visibleTo(caller.actor),
-            (operation) => toolOf(operation, policy, nameTools),
-            args ?? {},
-          );
+          const output = searchOperations(visibleTo(caller.actor), shown, args ?? {});
           return successResult({ output, text: JSON.stringify(output) });
         }
         const meant =
