@@ -197,6 +197,20 @@ describe.each(WAYS)('%s over %s', (era, transport) => {
   });
 });
 
+it('reads a job once a second, however its address is spelled', async () => {
+  const { config } = mcp.app.service;
+  const { batch_threshold } = config;
+  Object.assign(config, { batch_threshold: 1 });
+  const { job_id } = await mcp.app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+  Object.assign(config, { batch_threshold });
+  const before = mcp.core.jobs.size;
+  const spellings = [`svc://jobs/${job_id}`, `svc://jobs/${job_id.replace('sync_', '%73ync_')}`];
+  const stops = await Promise.all(spellings.map((uri) => mcp.core.jobs.subscribe(uri, LOCAL, () => undefined)));
+  expect(mcp.core.jobs.size).toBe(before + 1);
+  for (const stop of stops) stop();
+  expect(mcp.core.jobs.size).toBe(before);
+});
+
 describe('a client that hangs up', () => {
   it('finds the answer of its call when it repeats it', async () => {
     for (const site of mcp.app.fleet.sites) site.faults = { latencyMs: 500 };

@@ -50,41 +50,42 @@ export class JobNotifications {
     const caller: Caller = { actor, request_id: this.#parts.newRequestId(), signal: this.#closing.signal };
     const snapshot = await this.#snapshot(id, caller).catch(() => undefined);
     if (snapshot === undefined) throw new UnknownResource(uri);
-    let watched = this.#watched.get(uri);
+    // Not by the address, of which a job has many spellings.
+    let watched = this.#watched.get(id);
     if (watched === undefined) {
       watched = { listeners: new Set(), caller, lastSnapshot: snapshot.text, timer: undefined };
-      this.#watched.set(uri, watched);
-      if (!snapshot.ended) this.#schedule(uri, id, watched);
+      this.#watched.set(id, watched);
+      if (!snapshot.ended) this.#schedule(id, watched);
     }
     const { listeners } = watched;
     listeners.add(onChange);
     return () => {
       listeners.delete(onChange);
-      if (listeners.size === 0 && this.#watched.get(uri)?.listeners === listeners) this.#drop(uri);
+      if (listeners.size === 0 && this.#watched.get(id)?.listeners === listeners) this.#drop(id);
     };
   }
 
   close(): void {
     this.#closing.abort();
-    for (const uri of [...this.#watched.keys()]) this.#drop(uri);
+    for (const id of [...this.#watched.keys()]) this.#drop(id);
   }
 
-  #schedule(uri: string, id: string, watched: WatchedJob): void {
-    watched.timer = setTimeout(() => void this.#poll(uri, id, watched), POLL_MS);
+  #schedule(id: string, watched: WatchedJob): void {
+    watched.timer = setTimeout(() => void this.#poll(id, watched), POLL_MS);
     watched.timer.unref();
   }
 
-  async #poll(uri: string, id: string, watched: WatchedJob): Promise<void> {
+  async #poll(id: string, watched: WatchedJob): Promise<void> {
     const snapshot = await this.#snapshot(id, watched.caller).catch((error: unknown) => {
       this.#parts.log.debug({ err: error, job_id: id }, 'a subscribed job cannot be read');
       return undefined;
     });
-    if (this.#watched.get(uri) !== watched) return;
+    if (this.#watched.get(id) !== watched) return;
     if (snapshot !== undefined && snapshot.text !== watched.lastSnapshot) {
       watched.lastSnapshot = snapshot.text;
       for (const listener of watched.listeners) listener();
     }
-    if (snapshot?.ended !== true) this.#schedule(uri, id, watched);
+    if (snapshot?.ended !== true) this.#schedule(id, watched);
   }
 
   async #snapshot(id: string, caller: Caller): Promise<{ text: string; ended: boolean }> {
@@ -92,8 +93,8 @@ export class JobNotifications {
     return { text: JSON.stringify(output), ended: output.status === 'completed' || output.status === 'failed' };
   }
 
-  #drop(uri: string): void {
-    clearTimeout(this.#watched.get(uri)?.timer);
-    this.#watched.delete(uri);
+  #drop(id: string): void {
+    clearTimeout(this.#watched.get(id)?.timer);
+    this.#watched.delete(id);
   }
 }
