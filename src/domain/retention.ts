@@ -5,7 +5,7 @@ import type { Ctx } from './context.js';
 const DAY_MS = 24 * 3_600_000;
 const KEPT_DAYS = { audits: 400, mail: 90, safe_updates: 90 } as const;
 
-/** Deletes old audits, mails and action log entries; the latest result of each site stays regardless of age. */
+/** Deletes old audits, mails, action log entries and changes made on sites; the latest result of each site stays regardless of age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
   const before = (days: number) => ctx.clock.now() - days * DAY_MS;
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));

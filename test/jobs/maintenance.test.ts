@@ -3,6 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../src/domain/connection/maintenance.js';
+import { deleteExpired } from '../../src/domain/retention.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { holdBack } from '../support/hold-back.js';
 
@@ -44,6 +45,30 @@ describe('a slow site in the daily sync', () => {
       status: 'connected',
       last_sync: '2026-11-21T12:01:20Z',
     });
+  });
+});
+
+describe('what others changed on sites', () => {
+  it('is kept as long as the log of what was done', async () => {
+    const kept = app.service.config.log_days;
+    for (const [days, item] of [
+      [kept + 1, 'Old'],
+      [kept - 1, 'New'],
+    ] as const)
+      for (const site of [1, 2])
+        await app.db.run(
+          `INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created)
+           VALUES (?, 'logs', ?, 'plugins', 'deleted', ?, 'ada', 1, ?)`,
+          [site, item, item, app.clock.now() / 1000 - days * 86_400],
+        );
+    const items = async (site: number) => {
+      const { changes } = await app.call('get-site-changes', { site_id_or_domain: site, per_page: 100 });
+      const ours = changes.filter(({ user }: { user: string }) => user === 'ada');
+      return ours.map(({ description }: { description: string }) => description);
+    };
+    expect(await items(1)).toEqual(['Deleted plugin: New', 'Deleted plugin: Old']);
+    expect(await deleteExpired(app.ctx())).toBe('0 audits, 0 mails, 2 actions deleted');
+    for (const site of [1, 2]) expect(await items(site)).toEqual(['Deleted plugin: New']);
   });
 });
 

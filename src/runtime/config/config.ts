@@ -174,7 +174,12 @@ const VARIABLES: readonly Variable[] = [
   variable('job_delay_ms', 30_000, integer(0, 24 * HOUR), 'Wait between the steps of a job.'),
   variable('job_timeout_ms', 4 * HOUR, integer(1000, 30 * 24 * HOUR), 'Jobs that run longer are ended.'),
   variable('job_ttl_ms', 24 * HOUR, integer(1000, 365 * 24 * HOUR), 'Ended jobs are kept this long.'),
-  variable('log_days', 1096, integer(1, 36_500), 'Days that the audit log is kept.'),
+  variable(
+    'log_days',
+    1096,
+    integer(1, 36_500),
+    'Days that the audit log is kept, and what others changed on the sites.',
+  ),
   variable('concurrency', 50, integer(1, 1000), 'Sites worked on at the same time.'),
   variable('per_host', 2, integer(1, 100), 'Requests in flight to one host.'),
   variable(

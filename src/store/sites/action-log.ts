@@ -4,6 +4,7 @@
  */
 
 import type { Db, Row } from '../driver/db.js';
+import { sql } from '../driver/db.js';
 
 export interface LogOrigin {
   actor_type: string;
@@ -94,9 +95,17 @@ export function createActionLog(db: Db) {
       return rows.map((row) => ({ action: String(row.action), n: Number(row.n) }));
     },
 
+    /** Deletes entries from before this time, and what others changed on sites until then; returns how many. */
     async prune(before: number): Promise<number> {
-      const { changes } = await db.run('DELETE FROM action_log WHERE at < ?', [before]);
-      return changes;
+      const gone = await db.batch([
+        sql('DELETE FROM action_log WHERE at < ?', before),
+        // By site, for which there is an index.
+        sql(
+          'DELETE FROM site_change WHERE id IN (SELECT c.id FROM site s CROSS JOIN site_change c ON c.site_id = s.id AND c.created < ?)',
+          before / 1000,
+        ),
+      ]);
+      return gone.reduce((total, { changes }) => total + changes, 0);
     },
   };
 }
