@@ -353,7 +353,7 @@ class Sitefleet_Guard {
 		$armed    = $this->armed( $snapshot['kind'], $snapshot['slug'] );
 		$armed[]  = array(
 			'snapshot' => $snapshot['id'], 'kind' => $snapshot['kind'], 'slug' => $snapshot['slug'], 'at' => time(),
-			'until' => time() + $seconds, 'patience' => $patience,
+			'until' => time() + $seconds, 'patience' => $patience, 'site' => get_current_blog_id(),
 		);
 		$this->put_json( 'armed', $armed );
 		$this->remember( $snapshot['id'], time() + $seconds );
@@ -361,12 +361,13 @@ class Sitefleet_Guard {
 		return array( 'armed' => $armed );
 	}
 
-	/** Without a snapshot, everything is disarmed. */
+	/** Without a snapshot, everything is disarmed; in a network, what was armed through this site. */
 	private function do_disarm( array $request ): array {
 		$id    = $request['snapshot'] ?? null;
-		$armed = array_values( array_filter( $this->armed(), fn( $one ) => null !== $id && $one['snapshot'] !== $id ) );
+		$site  = get_current_blog_id();
+		$armed = array_values( array_filter( $this->armed(), fn( $one ) => null === $id ? ( $one['site'] ?? $site ) !== $site : $one['snapshot'] !== $id ) );
 		$this->put_json( 'armed', $armed );
-		$this->forget( $id );
+		$this->forget( $id, array_column( $armed, 'snapshot' ) );
 		return array( 'armed' => $armed );
 	}
 
@@ -618,11 +619,11 @@ class Sitefleet_Guard {
 		return array( 'files' => $files, 'options' => self::stored( self::VITAL ), 'cron' => self::stored( array( 'cron' ) )['cron'] ?? '' );
 	}
 
-	/** Without a snapshot, everything is forgotten. */
-	private function forget( ?string $id ): void {
+	/** Without a snapshot, everything is forgotten that is not still armed. */
+	private function forget( ?string $id, array $armed ): void {
 		$known = $this->remembered();
 		foreach ( array_keys( $known ) as $one ) {
-			if ( null !== $id && $id !== (string) $one ) continue;
+			if ( null === $id ? in_array( (string) $one, $armed, true ) : $id !== (string) $one ) continue;
 			@unlink( "$this->store/before-$one.json" );
 			unset( $known[ $one ] );
 		}

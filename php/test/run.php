@@ -25,6 +25,7 @@ function wp_json_encode( $data, $flags = 0 ) { return json_encode( $data, $flags
 function wp_cache_delete( $key, $group ) { return true; }
 function get_option( $name ) { return 'active_plugins' === $name ? array( 'alpha/alpha.php' ) : ''; }
 function is_multisite() { return false; }
+function get_current_blog_id() { return 1; }
 /** A database without a row. */
 $wpdb = new class() {
 	public string $options = 'wp_options';

@@ -94,6 +94,15 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       expect((await two.login('second')).url).toContain('/two/?sitefleet-login=');
     });
 
+    it('stays armed when another of its sites disarms all', async () => {
+      const two = clientOf(site, key.private_key, Date.now, `${site.url}two/`);
+      const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
+      await guard.arm(snapshot.id, 60);
+      expect(await two.disarm(null)).toMatchObject([{ snapshot: snapshot.id }]);
+      expect((await guard.hello()).armed).toMatchObject([{ snapshot: snapshot.id }]);
+      expect(await guard.disarm(null)).toEqual([]);
+    });
+
     it('brings back a plugin that is active in all sites, also on its own', async () => {
       const before = contents(join(site.content, 'plugins/alpha'));
       const snapshot = await guard.snapshot('plugin', 'alpha/alpha.php');
