@@ -199,7 +199,7 @@ export function helloOf(value: Fields): GuardHello {
     opcache: flag(value, 'opcache'),
     maintenance: flag(value, 'maintenance'),
     updating: value.updating === undefined ? null : updatingOf(value),
-    drop_ins: list(value, 'drop_ins', 10).map((name) => String(name).slice(0, 100)),
+    drop_ins: list(value, 'drop_ins', 10).map((one) => word(one, 'drop_ins', 100)),
     login: flag(value, 'login'),
     armed: armedOf(value),
   };
@@ -239,8 +239,9 @@ export function faultsOf(value: Fields): GuardFault[] {
   });
 }
 
-/** Entries of the lists of a ledger; the guard sends at most 2,000 of each. */
-const LISTED = 5_000;
+/** Entries of the lists of a ledger: as many as the guard sends. */
+const LISTED = 2_000;
+const VITAL = 50;
 
 export function ledgerOf(answer: Fields): GuardLedger {
   const value = fieldsOf(answer.ledger, 'ledger');
@@ -255,7 +256,7 @@ export function ledgerOf(answer: Fields): GuardLedger {
     })),
     options: number(value, 'options'),
     vital: Object.entries(fieldsOf(value.vital, 'vital'))
-      .slice(0, LISTED)
+      .slice(0, VITAL)
       .map(([name, stored]) => ({ name, value: typeof stored === 'string' ? stored.slice(0, 2_000) : null })),
     active: texts(value, 'active'),
     files: all('files', (from) => ({ name: text(from, 'name', 400), sha256: text(from, 'sha256', 64) })),
@@ -276,7 +277,7 @@ export function mendedOf(answer: Fields): Mendable {
 }
 
 function texts(from: Fields, name: string): string[] {
-  return list(from, name, LISTED).map((one) => String(one).slice(0, 400));
+  return list(from, name, LISTED).map((one) => word(one, name, 400));
 }
 
 export function tokenOf(value: Fields): { token: string; until: number } {
@@ -300,6 +301,11 @@ function list(from: Fields, name: string, most: number): unknown[] {
 function text(from: Fields, name: string, most: number): string {
   const value = from[name];
   return typeof value === 'string' ? value.slice(0, most) : wrong(name);
+}
+
+/** An object may have a `toString` that is no function. */
+function word(one: unknown, name: string, most: number): string {
+  return typeof one === 'object' ? wrong(name) : String(one).slice(0, most);
 }
 
 function number(from: Fields, name: string): number {
