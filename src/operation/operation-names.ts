@@ -29,14 +29,22 @@ export function holdsAdvice(member: string): boolean {
 }
 
 /** An answer or error with such texts renamed, at any depth; the same object if there is nothing to rename. */
-export function renamedIn<T>(value: T, rename: Renaming, member = ''): T {
-  if (typeof value === 'string') return (TEXTS.has(member) ? rename(value) : value) as T;
+export function renamedIn<T>(value: T, rename: Renaming, member?: string): T {
+  return withTexts(value, (text, name) => (holdsAdvice(name) ? rename(text) : text), member);
+}
+
+/**
+ * A JSON value with every text in it changed, at any depth; the same value if nothing changes.
+ * @param change also gets the name of the member that holds the text, or the list with it
+ */
+export function withTexts<T>(value: T, change: (text: string, member: string) => string, member = ''): T {
+  if (typeof value === 'string') return change(value, member) as T;
   if (value === null || typeof value !== 'object') return value;
   if (Array.isArray(value)) {
-    const list = value.map((item) => renamedIn(item, rename, member));
+    const list = value.map((item) => withTexts(item, change, member));
     return (list.some((item, index) => item !== value[index]) ? list : value) as T;
   }
-  const members = Object.entries(value).map(([name, item]) => [name, item, renamedIn(item, rename, name)] as const);
+  const members = Object.entries(value).map(([name, item]) => [name, item, withTexts(item, change, name)] as const);
   if (members.every(([, before, after]) => before === after)) return value;
   return Object.fromEntries(members.map(([name, , after]) => [name, after])) as T;
 }

@@ -6,7 +6,7 @@
 import type { CallToolResult, Tool } from '@modelcontextprotocol/sdk/types.js';
 import { toolName } from '../../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
-import { renamedIn } from '../../operation/operation-names.js';
+import { holdsAdvice, withTexts } from '../../operation/operation-names.js';
 import type { Actor, Right } from '../../runtime/actor.js';
 import type { Clock } from '../../runtime/clock.js';
 import { closestNames } from '../../runtime/closest-names.js';
@@ -42,7 +42,7 @@ import {
   SITE_TEXT_NOTE,
   successResult,
 } from './tool-result.js';
-import { cleanValue } from './untrusted-text.js';
+import { cleanMember } from './untrusted-text.js';
 
 export interface RegistryParts {
   operations: readonly GroupedOperation[];
@@ -163,7 +163,10 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
             invoke(operation, args, alone),
           )
         : await invoke(operation, args, caller);
-    return renamedIn(cleanValue(output), nameTools);
+    return withTexts(output, (text, member) => {
+      const clean = cleanMember(text, member);
+      return holdsAdvice(member) ? nameTools(clean) : clean;
+    });
   }
 
   function fitOutput(

@@ -5,6 +5,7 @@
  */
 
 import { unmarked, unmarkedSlug } from '../../../schemas/site-text.js';
+import { withTexts } from '../../operation/operation-names.js';
 
 /** Invisible code points: control, surrogates, private use, separators, tag characters and bidi overrides, but not joiners. */
 const INVISIBLE = /\p{Cc}|\p{Cs}|\p{Co}|\p{Zl}|\p{Zp}|[\u{E0100}-\u{E01EF}]|(?!\u200C|\u200D)\p{Cf}/gu;
@@ -41,21 +42,13 @@ export function visibleText(text: string, max = Number.POSITIVE_INFINITY): strin
   return `${/[\uD800-\uDBFF]$/.test(cut) ? cut.slice(0, -1) : cut}…`;
 }
 
-/** A JSON value with every text in it cleaned; the same value when nothing changes. @param member its name in an object */
-export function cleanValue<T>(value: T, member = ''): T {
-  if (typeof value === 'string') return cleanMember(value, member) as T;
-  if (value === null || typeof value !== 'object') return value;
-  // Rarely does anything change, and copying a long list costs as much as checking it.
-  if (Array.isArray(value)) {
-    const isUnclean = (item: unknown) => cleanValue(item, member) !== item;
-    return (value.some(isUnclean) ? value.map((item) => cleanValue(item, member)) : value) as T;
-  }
-  const members = Object.entries(value);
-  if (!members.some(([name, item]) => cleanValue(item, name) !== item)) return value;
-  return Object.fromEntries(members.map(([name, item]) => [name, cleanValue(item, name)])) as T;
+/** A JSON value with every text in it cleaned; the same value when nothing changes. */
+export function cleanValue<T>(value: T): T {
+  return withTexts(value, cleanMember);
 }
 
-function cleanMember(text: string, member: string): string {
+/** A text that stands in this member of an answer. */
+export function cleanMember(text: string, member: string): string {
   if (WRITTEN_BACK.has(member)) return visibleText(text);
   return SLUGS.has(member) ? visibleText(unmarkedSlug(text)) : cleanText(text);
 }
