@@ -1,5 +1,6 @@
 /** Scheduled maintenance: daily sync, site health. Each run is bounded; the next one continues. */
 
+import { ALONE, type Members } from '../../runtime/cluster/members.js';
 import { runOnSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { type HealthRule, healthRule, syncDueSince } from '../settings/effects.js';
@@ -9,23 +10,16 @@ import { syncHandler } from './handlers.js';
 /** Runs of the daily sync per day: it is called every five minutes. */
 const RUNS_PER_DAY = 288;
 const LEAST_PER_RUN = 20;
-const ALONE: Sharers = { join: async () => undefined, part: () => ({ index: 0, of: 1 }) };
 /** Longest run: no caller waits for it, and it has ended when the next one is due. */
 const RUN_MS = 270_000;
-
-/** The processes that share this work; `Members` of the cluster is one. */
-interface Sharers {
-  join(): Promise<void>;
-  part(): { index: number; of: number } | null;
-}
 
 /**
  * Syncs a share of the sites whose last sync is older than the settings allow. Of several processes each takes its part of the sites,
  * by their ids. That is no claim: while processes come and go two may sync one site, which only reads it, or none for one run.
  */
-export async function syncDueSites(ctx: Ctx, sharers: Sharers = ALONE): Promise<string> {
-  await sharers.join();
-  const part = sharers.part();
+export async function syncDueSites(ctx: Ctx, members: Pick<Members, 'join' | 'part'> = ALONE): Promise<string> {
+  await members.join();
+  const part = members.part();
   if (part === null) return 'nothing: the other processes do not know about this one yet';
   const total = await ctx.store.sites.count({});
   const { since, per_day } = await syncDueSince(ctx, ctx.clock.now());

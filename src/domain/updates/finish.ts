@@ -10,9 +10,9 @@ import {
   type Applied,
   type ApplyError,
   type ApplyResult,
+  applied,
   failed,
   isUnseen,
-  siteFields,
   UPDATE_TYPES,
   type UpdateType,
 } from './results.js';
@@ -123,8 +123,7 @@ function resultOf(
       result.errors.push({ ...failed(target, type, offer.slug, code, message), ...(unknown ? { unknown } : {}) });
       if (isUnseen(outcome.failure.code) && outcome.stopped !== true) result.unseen.push(offer);
     } else {
-      const { slug, name, current_version: old_version } = offer;
-      result.updated.push({ ...siteFields(target.site), type, slug, name, old_version, new_version: outcome.version });
+      result.updated.push(applied(target, type, offer, offer.current_version, outcome.version));
       const { aside } = outcome;
       if (aside !== undefined) result.errors.push(failed(target, type, aside.slug, aside.code, aside.message));
     }

@@ -16,9 +16,9 @@ import {
   type Applied,
   type ApplyError,
   type ApplyResult,
+  applied,
   codeOfSilence,
   failed,
-  siteFields,
   UPDATE_TYPES,
 } from './results.js';
 
@@ -76,19 +76,18 @@ function appliedIn(
 ): { item: Applied; aside?: ApplyError }[] {
   const type = UPDATE_TYPES[offer.type];
   if (type === undefined) return [];
-  const { slug, name, current_version: old_version } = offer;
-  const appliedAs = (new_version: string): Applied => {
-    return { ...siteFields(target.site), type, slug, name, old_version, new_version };
-  };
+  const { current_version: old_version } = offer;
   if (type === 'plugin' || type === 'theme') {
     const shown = shownUpdate(offer, { before: installed[type], after: listOf(snapshot, type) });
     if (shown === null) return [];
     const { version, aside } = shown;
     const error = aside && failed(target, type, aside.slug, aside.code, aside.message);
-    return [{ item: appliedAs(version), ...(error === undefined ? {} : { aside: error }) }];
+    return [
+      { item: applied(target, type, offer, old_version, version), ...(error === undefined ? {} : { aside: error }) },
+    ];
   }
   const now = type === 'core' ? (snapshot.wp_version ?? '') : translationIn(snapshot, offer);
-  return now === '' || now === old_version ? [] : [{ item: appliedAs(now) }];
+  return now === '' || now === old_version ? [] : [{ item: applied(target, type, offer, old_version, now) }];
 }
 
 /** Its new version if the site no longer offers it; '' = it still does. */

@@ -54,6 +54,17 @@ export function siteFields({ id, url, name }: Pick<SiteRow, 'id' | 'url' | 'name
   return { site_id: id, site_url: url, site_name: name };
 }
 
+/** The entry of an item that was installed. */
+export function applied(
+  { site }: { site: SiteRow },
+  type: UpdateType,
+  { slug, name }: { slug: string; name: string },
+  old_version: string,
+  new_version: string,
+): Applied {
+  return { ...siteFields(site), type, slug, name, old_version, new_version };
+}
+
 /** Codes of an update whose outcome the site has not shown: it cannot be reached, or is slow. */
 export const UNSEEN = ['svc_site_offline', 'svc_still_running'] as const satisfies readonly ErrorCode[];
 

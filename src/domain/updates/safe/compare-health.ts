@@ -118,8 +118,9 @@ function comparePage(
   if (first.whole && second.whole && !now.whole) return [broken(key, `${name} ends before its </html>.`)];
   if (first.data !== undefined && first.data !== '' && first.data === second.data && now.data !== first.data)
     return [broken(key, `${name} is no longer well-formed ${first.data.toUpperCase()}.`)];
-  const wrong = wrongIn(page, first, second, now);
-  return wrong.length > 0 ? wrong : suspicions(page, first, second, now, hosts);
+  const words = wordsKept(first, second, now);
+  const wrong = wrongIn(page, first, second, now, words);
+  return wrong.length > 0 ? wrong : suspicions(page, first, second, now, words, hosts);
 }
 
 /** Plugins hide the login, or close feeds and interfaces to visitors, on purpose. */
@@ -145,7 +146,7 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
 const PUBLIC: readonly PageKind[] = ['front', 'phone', 'post', 'page', 'robots'];
 
 /** What is broken in a page that answers as before. */
-function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts): Finding[] {
+function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: PageFacts, words: WordsKept): Finding[] {
   const key = keyOf(page);
   const name = nameOf(page);
   const found: Finding[] = [];
@@ -155,7 +156,7 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (messages.length > 0 && quiet) found.push(broken(key, `${name} shows a message of PHP: ${kindsOf(messages)}.`));
   if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
-  const damage = damageOf(first, second, now);
+  const damage = damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
   return found;
 }
@@ -171,9 +172,8 @@ function newlyUnindexed(first: PageFacts, second: PageFacts, now: PageFacts): bo
 }
 
 /** A page that is blank, or was cut off, with or without an end tag; null = neither. */
-function damageOf(first: PageFacts, second: PageFacts, now: PageFacts): string | null {
+function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, kept }: WordsKept): string | null {
   if (first.markup === undefined || second.markup === undefined || now.markup === undefined) return null;
-  const { had, kept } = wordsKept(first, second, now);
   if (had > 0 && now.words.length === 0) return 'is blank.';
   const structure = structureKept(first.markup, second.markup, now.markup);
   if (had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW)
@@ -184,7 +184,10 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts): string |
   return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
 }
 
-function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts): { had: number; kept: number } {
+type WordsKept = ReturnType<typeof wordsKept>;
+
+/** How many words there were in both looks, and still are. */
+function wordsKept(first: PageFacts, second: PageFacts, now: PageFacts) {
   const later = new Set(second.words);
   const then = new Set(first.words.filter((word) => later.has(word)));
   return { had: then.size, kept: now.words.filter((word) => then.has(word)).length };
@@ -210,6 +213,7 @@ function suspicions(
   first: PageFacts,
   second: PageFacts,
   now: PageFacts,
+  { had, kept }: WordsKept,
   known: ReadonlySet<string>,
 ): Finding[] {
   const path = keyOf(page);
@@ -217,7 +221,6 @@ function suspicions(
   const found: Finding[] = [];
   const suspect = (what: string) => found.push({ severity: 'suspect', path, what: `${name} ${what}` });
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
-  const { had, kept } = wordsKept(first, second, now);
   if (had >= 10 && kept < had * LOST) suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`);
   const own = newMessages(first, second, now, 'own');
   if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);

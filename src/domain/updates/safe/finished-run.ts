@@ -8,10 +8,10 @@ import {
   type Applied,
   type ApplyError,
   type ApplyResult,
+  applied,
   BROKE,
   failed,
   type Suspect,
-  siteFields,
   UPDATE_TYPES,
 } from '../results.js';
 import type { Evidence } from './safe-run.js';
@@ -30,8 +30,8 @@ export async function finishedRun(ctx: Ctx, target: LoadedSite, runId: string): 
   };
 }
 
-function appliedAs({ site }: LoadedSite, { type, slug, name, old_version, new_version }: ChangeRow): Applied {
-  return { ...siteFields(site), type: UPDATE_TYPES[type] ?? 'plugin', slug, name, old_version, new_version };
+function appliedAs(target: LoadedSite, row: ChangeRow): Applied {
+  return applied(target, UPDATE_TYPES[row.type] ?? 'plugin', row, row.old_version, row.new_version);
 }
 
 function suspectOf({ site }: LoadedSite, { id, slug, outcome, evidence }: ChangeRow): Suspect | null {

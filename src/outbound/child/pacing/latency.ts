@@ -1,13 +1,10 @@
 import { dropOldest } from '../../../runtime/drop-oldest.js';
 
+const CAPACITY = 50_000;
+
 /** Learns how long a site's calls take: an exponentially weighted mean per site and per host. */
 export class LatencyBook {
   readonly #means = new Map<string, number>();
-  readonly #capacity: number;
-
-  constructor(capacity = 50_000) {
-    this.#capacity = capacity;
-  }
 
   /** Expected milliseconds: the site's own mean, otherwise its host's, otherwise one second. */
   estimate(site: string, host: string): number {
@@ -23,6 +20,6 @@ export class LatencyBook {
     const old = this.#means.get(key);
     this.#means.delete(key);
     this.#means.set(key, old === undefined ? ms : old * 0.7 + ms * 0.3);
-    dropOldest(this.#means, this.#capacity);
+    dropOldest(this.#means, CAPACITY);
   }
 }
