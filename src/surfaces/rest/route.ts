@@ -4,13 +4,11 @@
  *
  * A row of a table reads:
  *
- *     siteRoute({                                          // references.ts: a route about one site, which it loads
- *       on: ['PUT', 'PATCH'],
- *       path: '/posts/{id_or_domain}/{post_id}/edit',      // spelled as in the routes document
- *       needs: 'write',
- *       live: true,                                        // contacts child sites (a write row always runs in the engine)
- *       module: 'comments',                                // refused with svc_module_not_available while it is off
- *       body: 'required',                                  // an empty call is `empty_body` 400
+ *     siteRoute({                                              // references.ts: a route about one site, which it loads
+ *       on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/edit',  // spelled as in the routes document
+ *       live: true,                                            // contacts child sites (a write row always runs in the engine)
+ *       module: 'comments',                                    // refused with svc_module_not_available while it is off
+ *       body: 'required',                                      // an empty call is `empty_body` 400
  *       summary: 'Change a post',
  *       params: () => ({ post_id: int(1), post_title: text(255).optional() }),
  *       answer: async (ctx, site, { post_id, ...change }) => ({
@@ -40,9 +38,6 @@ import { aliasesOf } from './names.js';
 
 export type HttpMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 
-/** Methods of actions and edits that the routes document lists under all three. */
-export const ACT: readonly HttpMethod[] = ['POST', 'PUT', 'PATCH'];
-
 /**
  * The answer of a row, without `success`: `message` on writes; `data`; on lists `total` (matches before paging) and,
  * when paged, `page` and `per_page`; `site` on per-site routes; `errors` of items that failed. A row that runs in the
@@ -60,12 +55,12 @@ export interface AnswerFile {
 type AnyObject = z.AnyZodObject;
 
 export interface RouteFacts<P extends AnyObject> {
-  /** Methods of the routes document; all mean the same. */
-  on: HttpMethod | readonly HttpMethod[];
-  /** Below `/v2`, parameters in braces: `/sites/{id_or_domain}/edit`. One parameter is one percent-encoded segment. */
-  path: `/${string}`;
-  /** Right of the key. A `write` row runs in the engine thread. */
-  needs: Right;
+  /**
+   * Methods and path of the routes document: `PUT|PATCH /sites/{id_or_domain}/edit`, below `/v2`. All methods mean the
+   * same; a GET needs the right to read, all others that to write, and these run in the engine thread. One parameter in
+   * braces is one percent-encoded segment.
+   */
+  on: `${string} /${string}`;
   /** Contacts child sites during the call. Such a read also runs in the engine thread, and its answer is not cached. */
   live?: boolean;
   module?: ModuleName;
@@ -144,9 +139,11 @@ export interface Route {
 
 /** Creates a route. Its schema throws when the table is wrong: a name in braces without a parameter of that name. */
 export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
-  const on = typeof facts.on === 'string' ? [facts.on] : facts.on;
-  const key = `${on.join('|')} ${facts.path}`;
-  const pathParams = [...facts.path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
+  const { on: key } = facts;
+  const [methods = '', path = ''] = key.split(' ');
+  const on = methods.split('|') as HttpMethod[];
+  const needs = methods === 'GET' ? 'read' : 'write';
+  const pathParams = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '');
   const params = once(() => {
     const own = facts.params();
     for (const name of [...pathParams, ...Object.keys(facts.where ?? {})]) {
@@ -159,11 +156,11 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   return {
     key,
     on,
-    path: facts.path,
+    path,
     pathParams,
-    needs: facts.needs,
+    needs,
     live: facts.live ?? false,
-    engine: facts.needs === 'write' || facts.live === true,
+    engine: needs === 'write' || facts.live === true,
     module: facts.module,
     summary: facts.summary,
     description: facts.description ?? '',
@@ -174,7 +171,7 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     naming: once(() => {
       const names = Object.keys(params().shape as object);
       const nullIsAbsent = on.length === 1 && on[0] === 'POST';
-      return { names, aliases: aliasesOf(facts.path, names), inner: facts.inner ?? {}, nullIsAbsent };
+      return { names, aliases: aliasesOf(path, names), inner: facts.inner ?? {}, nullIsAbsent };
     }),
     bodyRequired: facts.body === 'required',
     where: facts.where ?? {},

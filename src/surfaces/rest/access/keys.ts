@@ -30,9 +30,7 @@ const example = {
 
 export const keys: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/rest-api/keys',
-    needs: 'read',
+    on: 'GET /rest-api/keys',
     summary: 'List API keys',
     description:
       'Legacy keys first, then the newest. Tokens are never shown again. A page past the end is the last one.',
@@ -45,9 +43,7 @@ export const keys: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/rest-api/add-key',
-    needs: 'write',
+    on: 'POST /rest-api/add-key',
     body: 'required',
     changesLogins: true,
     summary: 'Create an API key',
@@ -67,9 +63,7 @@ export const keys: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/rest-api/edit-key/{key_identifier}',
-    needs: 'write',
+    on: 'PUT|PATCH /rest-api/edit-key/{key_identifier}',
     body: 'required',
     changesLogins: true,
     where,
@@ -95,9 +89,7 @@ export const keys: readonly Route[] = [
     },
   }),
   route({
-    on: 'DELETE',
-    path: '/rest-api/delete-key/{key_identifier}',
-    needs: 'write',
+    on: 'DELETE /rest-api/delete-key/{key_identifier}',
     changesLogins: true,
     where,
     summary: 'Delete an API key',

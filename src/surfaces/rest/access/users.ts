@@ -24,9 +24,7 @@ const LINK =
 /** Not in the routes document. */
 export const users: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/users',
-    needs: 'read',
+    on: 'GET /users',
     summary: 'List users: people who log in to Sitefleet',
     params: () => z.object(paging(50, 200)),
     returns: () => listOf(userShape()),
@@ -36,9 +34,7 @@ export const users: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/users/add',
-    needs: 'write',
+    on: 'POST /users/add',
     body: 'required',
     changesLogins: true,
     fails: [409],
@@ -54,9 +50,7 @@ export const users: readonly Route[] = [
     answer: async (input, ctx) => ({ message: 'The user was created.', ...(await addUser(ctx, input)) }),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/users/{user_id}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /users/{user_id}/edit',
     body: 'required',
     changesLogins: true,
     where,
@@ -77,9 +71,7 @@ export const users: readonly Route[] = [
     }),
   }),
   route({
-    on: 'DELETE',
-    path: '/users/{user_id}/delete',
-    needs: 'write',
+    on: 'DELETE /users/{user_id}/delete',
     changesLogins: true,
     where,
     fails: [404, 409],

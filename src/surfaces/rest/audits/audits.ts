@@ -27,9 +27,7 @@ const shown = once(() => auditStrategy().default('both').describe('Which results
 
 export const audits: readonly Route[] = [
   route({
-    on: 'POST',
-    path: '/perf-audit/audit',
-    needs: 'write',
+    on: 'POST /perf-audit/audit',
     module: MODULE,
     summary: 'Queue an audit of all supported sites',
     description:
@@ -50,9 +48,7 @@ export const audits: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'POST',
-    path: '/perf-audit/audit/{id_or_domain}',
-    needs: 'write',
+    on: 'POST /perf-audit/audit/{id_or_domain}',
     module: MODULE,
     summary: 'Queue an audit of a site',
     params: () => ({ strategy: strategy() }),
@@ -66,9 +62,7 @@ export const audits: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/perf-audit/results',
-    needs: 'read',
+    on: 'GET /perf-audit/results',
     module: MODULE,
     summary: 'List the results of audited sites',
     params: () =>
@@ -86,9 +80,7 @@ export const audits: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/perf-audit/results/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /perf-audit/results/{id_or_domain}',
     module: MODULE,
     summary: "Read a site's result, with its scores over time",
     params: () => ({ strategy: shown() }),
@@ -99,9 +91,7 @@ export const audits: readonly Route[] = [
 
 export const auditsExtra: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/perf-audit/settings',
-    needs: 'read',
+    on: 'GET /perf-audit/settings',
     // Whether Lighthouse can run depends on the machine of the engine.
     live: true,
     module: MODULE,
@@ -111,9 +101,7 @@ export const auditsExtra: readonly Route[] = [
     answer: async (_params, ctx) => ({ data: await auditSettingsView(ctx) }),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/perf-audit/settings/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /perf-audit/settings/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change the audit settings; null restores the default',
@@ -125,9 +113,7 @@ export const auditsExtra: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/perf-audit/settings/{id_or_domain}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /perf-audit/settings/{id_or_domain}/edit',
     module: MODULE,
     body: 'required',
     summary: "Change the audit settings of a site; null restores the module's setting",

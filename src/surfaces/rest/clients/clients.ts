@@ -24,7 +24,7 @@ import {
 import { clientCosts } from '../../../domain/costs/costs.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, ids, int, paging, text } from '../params.js';
-import { ACT, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 import { exampleClient, exampleListedClient } from '../schemas/examples.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { clientOf, clientPath as path } from './path.js';
@@ -49,9 +49,7 @@ const selectedSites = once(() =>
 
 export const clients: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/clients',
-    needs: 'read',
+    on: 'GET /clients',
     summary: 'List clients',
     params: () => z.object({ ...paging(20, 100), ...filter() }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedClient] },
@@ -62,9 +60,7 @@ export const clients: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/clients/count',
-    needs: 'read',
+    on: 'GET /clients/count',
     summary: 'Count clients',
     params: () => z.object(filter()),
     returns: countShape,
@@ -74,9 +70,7 @@ export const clients: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/clients/add',
-    needs: 'write',
+    on: 'POST /clients/add',
     body: 'required',
     fails: [404],
     summary: 'Create a client',
@@ -95,18 +89,14 @@ export const clients: readonly Route[] = [
     }),
   }),
   route({
-    on: 'GET',
-    path: '/clients/{id_or_email}',
-    needs: 'read',
+    on: 'GET /clients/{id_or_email}',
     summary: 'Read a client',
     params: () => z.object(path()),
     returns: () => recordOf(client()),
     answer: async ({ id_or_email }, ctx) => ({ data: await getClient(ctx, (await clientOf(ctx, id_or_email)).id) }),
   }),
   route({
-    on: ACT,
-    path: '/clients/{id_or_email}/edit',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /clients/{id_or_email}/edit',
     body: 'required',
     summary: 'Change a client',
     description: 'Omitted fields keep their value; null or "" clears a text or the sites.',
@@ -125,9 +115,7 @@ export const clients: readonly Route[] = [
     },
   }),
   route({
-    on: 'DELETE',
-    path: '/clients/{id_or_email}/remove',
-    needs: 'write',
+    on: 'DELETE /clients/{id_or_email}/remove',
     summary: 'Delete a client',
     description: 'Its sites stay, without a client; suspended ones stay suspended.',
     params: () => z.object(path()),
@@ -145,9 +133,7 @@ export const clients: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/clients/{id_or_email}/sites',
-    needs: 'read',
+    on: 'GET /clients/{id_or_email}/sites',
     summary: 'List the sites of a client',
     params: () => z.object({ ...path(), ...paging(20, 100) }),
     returns: () => listOf(siteOfOwner()),
@@ -158,9 +144,7 @@ export const clients: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/clients/{id_or_email}/costs',
-    needs: 'read',
+    on: 'GET /clients/{id_or_email}/costs',
     module: 'cost-tracker',
     summary: 'List the costs of a client, one row per cost and site',
     params: () => z.object(path()),

@@ -4,15 +4,13 @@ import { client } from '../../../../schemas/client.js';
 import { z } from '../../../../schemas/zod.js';
 import { getClient } from '../../../domain/clients/clients.js';
 import { type ReconnectedSites, suspendClient, unsuspendClient } from '../../../domain/clients/suspension.js';
-import { ACT, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { clientOf, clientPath } from './path.js';
 
 export const suspension: readonly Route[] = [
   route({
-    on: ACT,
-    path: '/clients/{id_or_email}/suspend',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /clients/{id_or_email}/suspend',
     summary: 'Suspend a client with all its sites',
     params: () => z.object(clientPath()),
     returns: () => writtenOf(client()).extend({ suspended: z.number().int(), sites: z.number().int() }),
@@ -24,9 +22,7 @@ export const suspension: readonly Route[] = [
     },
   }),
   route({
-    on: ACT,
-    path: '/clients/{id_or_email}/unsuspend',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /clients/{id_or_email}/unsuspend',
     live: true,
     summary: 'Lift the suspension of a client and all its sites',
     description: 'Disconnected sites are reconnected; errors lists those that could not be.',

@@ -34,9 +34,7 @@ function found(total: number): string {
 
 export const comments: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/comments',
-    needs: 'read',
+    on: 'GET /comments',
     live: true,
     module: 'comments',
     fails: [404],
@@ -52,9 +50,7 @@ export const comments: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/comments/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /comments/{id_or_domain}',
     live: true,
     module: 'comments',
     summary: 'List comments of one site',
@@ -68,9 +64,7 @@ export const comments: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: ['PUT', 'PATCH'],
-    path: '/comments/{id_or_domain}/{id_comment}/action',
-    needs: 'write',
+    on: 'PUT|PATCH /comments/{id_or_domain}/{id_comment}/action',
     live: true,
     module: 'comments',
     summary: 'Change the state of a comment',
@@ -87,9 +81,7 @@ export const comments: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/comments/{id_or_domain}/bulk-action',
-    needs: 'write',
+    on: 'PUT|PATCH /comments/{id_or_domain}/bulk-action',
     live: true,
     module: 'comments',
     summary: 'Change the state of many comments of a site',

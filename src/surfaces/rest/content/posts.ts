@@ -42,9 +42,7 @@ function movedAnswer({ post_id, post_status, changed }: StatusChange) {
 
 export const posts: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/posts',
-    needs: 'read',
+    on: 'GET /posts',
     live: true,
     fails: [404],
     summary: 'List posts of many sites',
@@ -83,9 +81,7 @@ export const posts: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/posts/{id_or_domain}/{post_id}',
-    needs: 'read',
+    on: 'GET /posts/{id_or_domain}/{post_id}',
     live: true,
     summary: 'Read a whole post of a site',
     where,
@@ -94,9 +90,7 @@ export const posts: readonly Route[] = [
     answer: async (ctx, site, { post_id }) => ({ data: await getPost(ctx, site, post_id) }),
   }),
   siteRoute({
-    on: ['PUT', 'PATCH'],
-    path: '/posts/{id_or_domain}/{post_id}/update-status',
-    needs: 'write',
+    on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/update-status',
     live: true,
     summary: 'Publish, unpublish, trash, restore or delete a post',
     description:
@@ -107,9 +101,7 @@ export const posts: readonly Route[] = [
     answer: async (ctx, site, { post_id, status }) => movedAnswer(await changePostStatus(ctx, site, post_id, status)),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/posts/{id_or_domain}/{post_id}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /posts/{id_or_domain}/{post_id}/edit',
     live: true,
     body: 'required',
     summary: 'Change a post',
@@ -126,9 +118,7 @@ export const posts: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/posts/{id_or_domain}/create',
-    needs: 'write',
+    on: 'POST /posts/{id_or_domain}/create',
     live: true,
     body: 'required',
     summary: 'Create a post',
@@ -143,9 +133,7 @@ export const posts: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'DELETE',
-    path: '/posts/{id_or_domain}/{post_id}/delete',
-    needs: 'write',
+    on: 'DELETE /posts/{id_or_domain}/{post_id}/delete',
     live: true,
     summary: 'Move a post to the trash, or delete it permanently',
     where,

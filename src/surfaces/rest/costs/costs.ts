@@ -13,7 +13,7 @@ import {
 } from '../../../domain/costs/records.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, int, paging } from '../params.js';
-import { ACT, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
@@ -41,9 +41,7 @@ const emptiable = once(() => {
 
 export const costs: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/costs',
-    needs: 'read',
+    on: 'GET /costs',
     module: MODULE,
     summary: 'List costs',
     params: () => z.object(paging(20, 100)),
@@ -55,9 +53,7 @@ export const costs: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/costs/add',
-    needs: 'write',
+    on: 'POST /costs/add',
     module: MODULE,
     body: 'required',
     summary: 'Create a cost',
@@ -67,9 +63,7 @@ export const costs: readonly Route[] = [
     answer: async (input, ctx) => ({ message: 'The cost was added.', data: await addCost(ctx, input) }),
   }),
   route({
-    on: 'GET',
-    path: '/costs/{cost_id}',
-    needs: 'read',
+    on: 'GET /costs/{cost_id}',
     module: MODULE,
     where,
     summary: 'Read a cost',
@@ -78,9 +72,7 @@ export const costs: readonly Route[] = [
     answer: async ({ cost_id }, ctx) => ({ data: requireCost(await getCost(ctx, cost_id), cost_id) }),
   }),
   route({
-    on: ACT,
-    path: '/costs/{cost_id}/edit',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /costs/{cost_id}/edit',
     module: MODULE,
     body: 'required',
     where,
@@ -94,9 +86,7 @@ export const costs: readonly Route[] = [
     }),
   }),
   route({
-    on: 'DELETE',
-    path: '/costs/{cost_id}/remove',
-    needs: 'write',
+    on: 'DELETE /costs/{cost_id}/remove',
     module: MODULE,
     where,
     summary: 'Delete a cost',

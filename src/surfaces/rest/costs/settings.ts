@@ -70,9 +70,7 @@ const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; 
 
 function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) => Promise<void>): Route {
   return route({
-    on: 'DELETE',
-    path: `/settings/cost-tracker/${list}/{slug}/delete`,
-    needs: 'write',
+    on: `DELETE /settings/cost-tracker/${list}/{slug}/delete`,
     module: MODULE,
     summary: `Delete a ${what}`,
     description: 'Refused with 409 for a built-in one, and for one that a cost uses.',
@@ -87,9 +85,7 @@ function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) =
 
 export const costSettings: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/settings/cost-tracker',
-    needs: 'read',
+    on: 'GET /settings/cost-tracker',
     module: MODULE,
     summary: 'Read cost tracker settings, product types and payment methods',
     params: () => z.object({}),
@@ -97,9 +93,7 @@ export const costSettings: readonly Route[] = [
     answer: async (_params, ctx) => answerOf(ctx, await readSettings(ctx, 'cost-tracker')),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/cost-tracker/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /settings/cost-tracker/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change cost tracker settings',
@@ -114,9 +108,7 @@ export const costSettings: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/settings/cost-tracker/product-types/add',
-    needs: 'write',
+    on: 'POST /settings/cost-tracker/product-types/add',
     module: MODULE,
     body: 'required',
     summary: 'Add a product type',
@@ -128,9 +120,7 @@ export const costSettings: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/cost-tracker/product-types/{slug}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /settings/cost-tracker/product-types/{slug}/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change a product type',
@@ -144,9 +134,7 @@ export const costSettings: readonly Route[] = [
   }),
   deletion('product type', 'product-types', deleteProductType),
   route({
-    on: 'POST',
-    path: '/settings/cost-tracker/payment-methods/add',
-    needs: 'write',
+    on: 'POST /settings/cost-tracker/payment-methods/add',
     module: MODULE,
     body: 'required',
     summary: 'Add a payment method',
@@ -157,9 +145,7 @@ export const costSettings: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/cost-tracker/payment-methods/{slug}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /settings/cost-tracker/payment-methods/{slug}/edit',
     module: MODULE,
     body: 'required',
     summary: 'Rename a payment method',

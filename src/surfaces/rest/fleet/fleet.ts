@@ -20,9 +20,7 @@ const days = () => int(0, 36_500).optional();
 /** Not in the routes document. */
 export const fleet: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/fleet/attention',
-    needs: 'read',
+    on: 'GET /fleet/attention',
     summary: 'List what needs attention now, worst first',
     params: () => z.object({ cases: int(1, 50).default(5).describe('Maximum for each kind.') }),
     returns: () => recordOf(attentionShape()),
@@ -39,9 +37,7 @@ export const fleet: readonly Route[] = [
     answer: async (ctx, site) => ({ data: await siteAttention(ctx, site.id) }),
   }),
   route({
-    on: 'GET',
-    path: '/fleet/sites',
-    needs: 'read',
+    on: 'GET /fleet/sites',
     summary: 'Search sites by what they have, with chosen columns',
     description: 'As of the last sync. Filters combine.',
     params: () =>
@@ -80,9 +76,7 @@ export const fleet: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/fleet/updates',
-    needs: 'read',
+    on: 'GET /fleet/updates',
     summary: 'List updates on offer, one entry per item',
     description:
       'WordPress itself first, then items on the most sites. Ignored offers and suspended sites are left out.',
@@ -100,9 +94,7 @@ export const fleet: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/fleet/updates/sites',
-    needs: 'read',
+    on: 'GET /fleet/updates/sites',
     summary: 'List the sites on which an item has an update',
     params: () =>
       z.object({

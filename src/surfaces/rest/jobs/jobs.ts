@@ -31,9 +31,7 @@ function countsOfItems({ items_total }: RouteAnswer): Record<string, string> {
 
 export const jobs: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/jobs',
-    needs: 'read',
+    on: 'GET /jobs',
     summary: 'List jobs, newest first',
     description:
       'Kept for 24 hours after the job ends. Runs of tools are included; read their status under /settings/tools.',
@@ -47,9 +45,7 @@ export const jobs: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/jobs/{job_id}',
-    needs: 'read',
+    on: 'GET /jobs/{job_id}',
     login: 'either',
     summary: "Read a job's progress",
     description:
@@ -68,9 +64,7 @@ export const jobs: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/jobs/{job_id}/cancel',
-    needs: 'write',
+    on: 'POST /jobs/{job_id}/cancel',
     summary: 'Cancel a job',
     description:
       'Work already done stays done. Unfinished sites are listed in `errors` with `svc_cancelled`; one in progress may still finish. 409 for a job that has ended.',

@@ -73,9 +73,7 @@ const example = {
 
 export const alertRecipients: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/alerts/recipients',
-    needs: 'read',
+    on: 'GET /alerts/recipients',
     summary: 'List alert recipients other than mail',
     params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
@@ -86,9 +84,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/alerts/recipients/add',
-    needs: 'write',
+    on: 'POST /alerts/recipients/add',
     body: 'required',
     summary: 'Add an alert recipient',
     description:
@@ -106,9 +102,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/alerts/recipients/{recipient_id}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /alerts/recipients/{recipient_id}/edit',
     body: 'required',
     summary: 'Change an alert recipient',
     description: 'Only the fields sent change. Its type cannot be changed.',
@@ -127,9 +121,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: 'DELETE',
-    path: '/alerts/recipients/{recipient_id}/delete',
-    needs: 'write',
+    on: 'DELETE /alerts/recipients/{recipient_id}/delete',
     summary: 'Delete an alert recipient and its pending deliveries',
     params: () => z.object({ recipient_id: recipient_id() }),
     example: { message: 'The recipient was deleted.', data: example },
@@ -139,9 +131,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/alerts/recipients/{recipient_id}/test',
-    needs: 'write',
+    on: 'POST /alerts/recipients/{recipient_id}/test',
     summary: 'Send a test alert to a recipient now',
     description: 'Even if it is disabled or in its quiet hours. `delivered` says whether it was accepted.',
     params: () =>
@@ -153,9 +143,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/alerts/deliveries',
-    needs: 'read',
+    on: 'GET /alerts/deliveries',
     summary: 'List alert deliveries: pending, sent or given up',
     description: 'Newest first. `status=dead` lists those given up after three days.',
     params: () =>
@@ -171,9 +159,7 @@ export const alertRecipients: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/alerts/deliveries/{delivery_id}/resend',
-    needs: 'write',
+    on: 'POST /alerts/deliveries/{delivery_id}/resend',
     summary: 'Repeat an ended delivery',
     params: () => z.object({ delivery_id: int(1).describe('Id of the delivery.') }),
     returns: () => z.object({ message: z.string() }),

@@ -12,9 +12,7 @@ const MODULE = 'ssl-monitor' as const;
 
 export const ssl: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/ssl-monitor/info',
-    needs: 'read',
+    on: 'GET /ssl-monitor/info',
     module: MODULE,
     summary: 'List the certificates of all sites, as last seen',
     params: () =>
@@ -34,18 +32,14 @@ export const ssl: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/ssl-monitor/info/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /ssl-monitor/info/{id_or_domain}',
     module: MODULE,
     summary: 'Read the certificate of a site, as last seen',
     returns: () => recordOf(certificateShape()),
     answer: async (ctx, site) => ({ data: await getCertificate(ctx, site.id) }),
   }),
   siteRoute({
-    on: 'POST',
-    path: '/ssl-monitor/{id_or_domain}',
-    needs: 'write',
+    on: 'POST /ssl-monitor/{id_or_domain}',
     live: true,
     module: MODULE,
     summary: 'Check the certificate of a site now',

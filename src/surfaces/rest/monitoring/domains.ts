@@ -13,9 +13,7 @@ const MODULE = 'domain-monitor' as const;
 
 export const domains: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/domain-monitor/profiles',
-    needs: 'read',
+    on: 'GET /domain-monitor/profiles',
     module: MODULE,
     summary: 'List the domains of all sites, as last looked up',
     params: () =>
@@ -35,18 +33,14 @@ export const domains: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/domain-monitor/profiles/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /domain-monitor/profiles/{id_or_domain}',
     module: MODULE,
     summary: 'Read the domain of a site, as last looked up',
     returns: () => recordOf(domainShape()),
     answer: async (ctx, site) => ({ data: await getDomain(ctx, site.id) }),
   }),
   siteRoute({
-    on: 'POST',
-    path: '/domain-monitor/{id_or_domain}',
-    needs: 'write',
+    on: 'POST /domain-monitor/{id_or_domain}',
     live: true,
     module: MODULE,
     summary: 'Look up a domain now',
@@ -69,9 +63,7 @@ const instant = once(() =>
 
 export const domainsExtra: readonly Route[] = [
   siteRoute({
-    on: ['PUT', 'PATCH'],
-    path: '/domain-monitor/{id_or_domain}',
-    needs: 'write',
+    on: 'PUT|PATCH /domain-monitor/{id_or_domain}',
     module: MODULE,
     body: 'required',
     summary: 'Enter the dates of a domain manually',

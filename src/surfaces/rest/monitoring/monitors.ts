@@ -69,9 +69,7 @@ const beatMeta = once(() =>
 
 export const monitors: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/monitors',
-    needs: 'read',
+    on: 'GET /monitors',
     summary: 'List monitors with their statistics',
     params: listParams,
     returns: () => listOf(monitorShape()),
@@ -81,9 +79,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/monitors/basic',
-    needs: 'read',
+    on: 'GET /monitors/basic',
     summary: 'List monitors with their state only',
     params: listParams,
     returns: () => listOf(monitorBasicShape()),
@@ -93,9 +89,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/monitors/count',
-    needs: 'read',
+    on: 'GET /monitors/count',
     summary: 'Count monitors',
     params: () => z.object(filter()),
     returns: countShape,
@@ -105,25 +99,19 @@ export const monitors: readonly Route[] = [
     },
   }),
   monitorRoute({
-    on: 'GET',
-    path: '/monitors/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /monitors/{id_or_domain}',
     summary: 'Read a monitor: settings, statistics, heartbeats of the last 24 hours',
     returns: () => recordOf(monitorDetailShape()),
     answer: async (ctx, site) => ({ data: await getMonitor(ctx, site.id) }),
   }),
   monitorRoute({
-    on: 'GET',
-    path: '/monitors/{id_or_domain}/basic',
-    needs: 'read',
+    on: 'GET /monitors/{id_or_domain}/basic',
     summary: 'Read the state of a monitor',
     returns: () => recordOf(monitorBasicShape()),
     answer: async (ctx, site) => ({ data: await getMonitorBasic(ctx, site.id) }),
   }),
   monitorRoute({
-    on: 'GET',
-    path: '/monitors/{id_or_domain}/heartbeat',
-    needs: 'read',
+    on: 'GET /monitors/{id_or_domain}/heartbeat',
     summary: 'List the heartbeats of a monitor, newest first',
     params: () => ({
       period: text(80).optional().describe('24h, 7d, 30d (the default) or <start>/<end> in ISO 8601.'),
@@ -141,9 +129,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   monitorRoute({
-    on: 'GET',
-    path: '/monitors/{id_or_domain}/incidents',
-    needs: 'read',
+    on: 'GET /monitors/{id_or_domain}/incidents',
     summary: 'List the incidents of a monitor, newest first',
     params: () => paging(20, 200),
     returns: () => listOf(incidentShape()),
@@ -153,9 +139,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   monitorRoute({
-    on: 'GET',
-    path: '/monitors/{id_or_domain}/incidents/count',
-    needs: 'read',
+    on: 'GET /monitors/{id_or_domain}/incidents/count',
     summary: 'Count the incidents of a monitor',
     params: () => ({
       period: text(80).optional().describe('24h, 7d, 30d or <start>/<end>; default: all.'),
@@ -167,9 +151,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   monitorRoute({
-    on: 'POST',
-    path: '/monitors/{id_or_domain}/check',
-    needs: 'write',
+    on: 'POST /monitors/{id_or_domain}/check',
     live: true,
     summary: 'Check a site now',
     description: 'A site that is down is a result, not an error. Takes at most a minute.',
@@ -181,9 +163,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   monitorRoute({
-    on: ['PUT', 'PATCH'],
-    path: '/monitors/{id_or_domain}/settings',
-    needs: 'write',
+    on: 'PUT|PATCH /monitors/{id_or_domain}/settings',
     body: 'required',
     summary: 'Change the settings of one monitor',
     description: 'Omitted fields keep their value. useglobal names the settings that follow the global ones.',
@@ -195,9 +175,7 @@ export const monitors: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/monitors/settings',
-    needs: 'write',
+    on: 'PUT|PATCH /monitors/settings',
     body: 'required',
     summary: 'Change the global monitor settings',
     description: 'The same values as in /settings/monitoring/edit. Omitted fields keep their value.',
@@ -212,9 +190,7 @@ export const monitors: readonly Route[] = [
 
 export const alertsExtra: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/alerts',
-    needs: 'read',
+    on: 'GET /alerts',
     summary: 'List alerts of monitors, certificates and domains, newest first',
     params: () => z.object({ include: ids().optional().describe('Only these sites.'), ...paging(20, 100) }),
     returns: () => listOf(alertShape()),
@@ -224,9 +200,7 @@ export const alertsExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/incidents',
-    needs: 'read',
+    on: 'GET /incidents',
     summary: 'List the incidents of all sites, newest first',
     params: () =>
       z.object({
@@ -243,9 +217,7 @@ export const alertsExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/incidents/{incident_id}/acknowledge',
-    needs: 'write',
+    on: 'POST /incidents/{incident_id}/acknowledge',
     summary: 'Acknowledge an incident',
     description: 'Marks the incident as seen by a person, also in the brief. Checks and alerts continue as before.',
     where: { incident_id: /^\d+$/ },

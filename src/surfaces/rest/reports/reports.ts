@@ -21,9 +21,7 @@ const range = once(() => ({
 function segmentRow(segment: Segment): Route {
   const actions = SEGMENTS[segment];
   return siteRoute({
-    on: 'GET',
-    path: `/pro-reports/{id_or_domain}/${segment}`,
-    needs: 'read',
+    on: `GET /pro-reports/{id_or_domain}/${segment}`,
     module: MODULE,
     fails: [409],
     summary: `Report: ${SEGMENT_CONTENT[segment]}`,
@@ -47,9 +45,7 @@ const segmentParam = once(() => z.enum(SEGMENT_NAMES));
 
 export const reportsExtra: readonly Route[] = [
   siteRoute({
-    on: 'GET',
-    path: '/pro-reports/{id_or_domain}/report',
-    needs: 'read',
+    on: 'GET /pro-reports/{id_or_domain}/report',
     module: MODULE,
     fails: [409],
     summary: 'Read several segments as one report, as a printable page or as JSON',
@@ -68,9 +64,7 @@ export const reportsExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'POST',
-    path: '/pro-reports/{id_or_domain}/records',
-    needs: 'write',
+    on: 'POST /pro-reports/{id_or_domain}/records',
     module: MODULE,
     body: 'required',
     summary: 'Record what another tool did or found on the site',
@@ -88,9 +82,7 @@ export const reportsExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'DELETE',
-    path: '/pro-reports/{id_or_domain}/records/{segment}',
-    needs: 'write',
+    on: 'DELETE /pro-reports/{id_or_domain}/records/{segment}',
     module: MODULE,
     summary: "Delete all records of a site's segment",
     params: () => ({ segment: segmentParam() }),

@@ -38,9 +38,7 @@ const versionKey = () => ({
 /** Not in the routes document. */
 export const safetyExtra: readonly Route[] = [
   siteRoute({
-    on: 'GET',
-    path: GUARD,
-    needs: 'read',
+    on: `GET ${GUARD}`,
     live: true,
     summary: "Read a site's guard",
     description:
@@ -49,9 +47,7 @@ export const safetyExtra: readonly Route[] = [
     answer: async (ctx, site) => ({ data: await guardOf(ctx, site.id) }),
   }),
   siteRoute({
-    on: 'POST',
-    path: GUARD,
-    needs: 'write',
+    on: `POST ${GUARD}`,
     summary: 'Install the guard on a site, or renew it',
     description: 'A must-use plugin, installed through the MainWP Child plugin. dry_run only describes the steps.',
     params: () => ({
@@ -68,17 +64,13 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'DELETE',
-    path: GUARD,
-    needs: 'write',
+    on: `DELETE ${GUARD}`,
     summary: "Remove a site's guard and its snapshots",
     returns: () => writtenOf(removedGuard()).extend(withSite()),
     answer: async (ctx, site) => ({ message: 'The guard was removed.', data: await removeGuard(ctx, site.id) }),
   }),
   siteRoute({
-    on: 'POST',
-    path: '/sites/{id_or_domain}/admin-login',
-    needs: 'write',
+    on: 'POST /sites/{id_or_domain}/admin-login',
     summary: 'Get a one-time login link to WordPress',
     description:
       "Created by the guard if it was installed with allow_login; recorded in the action log. Otherwise 409 with data.login_page, the site's own login page.",
@@ -97,18 +89,14 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/snapshots',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/snapshots',
     live: true,
     summary: "List a site's snapshots",
     returns: () => recordOf(siteSnapshots()),
     answer: async (ctx, site) => ({ data: await snapshotsOf(ctx, site.id) }),
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/safe-updates',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/safe-updates',
     summary: 'List protected updates of a site, step by step',
     description: 'Also while they run. The guard is shown as last seen: the site is not asked.',
     params: () => paging(20, 100),
@@ -120,9 +108,7 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'POST',
-    path: '/sites/{id_or_domain}/safe-update',
-    needs: 'write',
+    on: 'POST /sites/{id_or_domain}/safe-update',
     fails: [504],
     summary: 'Update a site item by item and roll back what breaks it',
     description: 'Checks the site before and after. Without a guard the protection is weaker; dry_run shows it.',
@@ -150,9 +136,7 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'POST',
-    path: '/sites/{id_or_domain}/rollback',
-    needs: 'write',
+    on: 'POST /sites/{id_or_domain}/rollback',
     summary: 'Roll a plugin or theme back to an earlier version',
     description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({
@@ -169,9 +153,7 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/quarantine',
-    needs: 'read',
+    on: 'GET /quarantine',
     summary: 'List versions that broke a site, and where they are quarantined',
     params: () =>
       z.object({
@@ -185,9 +167,7 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'PUT',
-    path: '/quarantine',
-    needs: 'write',
+    on: 'PUT /quarantine',
     summary: 'Quarantine a version on every site, or only where it broke one',
     fails: [404],
     params: () =>
@@ -203,9 +183,7 @@ export const safetyExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'DELETE',
-    path: '/quarantine',
-    needs: 'write',
+    on: 'DELETE /quarantine',
     summary: 'Lift the quarantine of a version',
     fails: [404],
     params: () => z.object(versionKey()),

@@ -31,9 +31,7 @@ const login = once(() =>
 
 export const backups: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/settings/api-backups',
-    needs: 'read',
+    on: 'GET /settings/api-backups',
     summary: 'Read the logins of hosting providers, with secrets masked',
     description: BACKUPS_NOTE,
     params: () => z.object({}),
@@ -47,9 +45,7 @@ export const backups: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/api-backups/{api_slug}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /settings/api-backups/{api_slug}/edit',
     body: 'required',
     summary: 'Change the login of a hosting provider',
     description: `Only the fields sent change; null or an empty text clears. Fields the provider does not have are refused. Sending back a masked secret changes nothing. secrets.api_key may be sent under this name, or inside secrets. ${BACKUPS_NOTE}`,

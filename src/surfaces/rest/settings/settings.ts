@@ -45,18 +45,14 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
     });
   return [
     route({
-      on: 'GET',
-      path: `/settings/${group}`,
-      needs: 'read',
+      on: `GET /settings/${group}`,
       summary,
       params: none,
       returns,
       answer: async (_params, ctx) => groupAnswer(await readSettings(ctx, group)),
     }),
     route({
-      on: ['PUT', 'PATCH'],
-      path: `/settings/${group}/edit`,
-      needs: 'write',
+      on: `PUT|PATCH /settings/${group}/edit`,
       body: 'required',
       summary: `Change ${name} settings`,
       description: note === undefined ? PARTIAL : `${PARTIAL} ${note}`,
@@ -76,9 +72,7 @@ function groupRoutes<G extends Group>(group: G, { summary, note, inner = {}, der
 
 const emails = [
   route({
-    on: 'GET',
-    path: '/settings/emails',
-    needs: 'read',
+    on: 'GET /settings/emails',
     summary: 'List the mails that the service can send',
     params: none,
     returns: () => z.object({ total: z.number().int(), data: z.array(mailSetting()) }),
@@ -88,9 +82,7 @@ const emails = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/settings/emails/{mail_type}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /settings/emails/{mail_type}/edit',
     body: 'required',
     summary: 'Change a mail',
     description: PARTIAL,

@@ -39,9 +39,7 @@ function toolPair(tool: ToolKind, path: string, { summary, description, work, pr
   const id = `${tool}_id`;
   return [
     route({
-      on: 'POST',
-      path: `/settings/tools/${path}`,
-      needs: 'write',
+      on: `POST /settings/tools/${path}`,
       fails: [404],
       summary,
       description: `${BACKGROUND} ${description}`,
@@ -53,9 +51,7 @@ function toolPair(tool: ToolKind, path: string, { summary, description, work, pr
       },
     }),
     route({
-      on: 'GET',
-      path: `/settings/tools/${path}-status/{${id}}`,
-      needs: 'read',
+      on: `GET /settings/tools/${path}-status/{${id}}`,
       summary: progress,
       where: { [id]: ID },
       params: () => z.object({ [id]: z.string() }),
@@ -87,9 +83,7 @@ export const toolRoutes: readonly Route[] = [
     progress: 'Read the progress of disconnecting',
   }),
   route({
-    on: 'POST',
-    path: '/settings/tools/clear-activation-data',
-    needs: 'write',
+    on: 'POST /settings/tools/clear-activation-data',
     summary: 'Drop licence activations of extensions',
     description:
       'Every part of this service is free: there are no activations, so this always succeeds and changes nothing.',
@@ -98,9 +92,7 @@ export const toolRoutes: readonly Route[] = [
     answer: async () => ({ message: 'There are no licence activations to drop.' }),
   }),
   route({
-    on: 'POST',
-    path: '/settings/tools/restore-info-messages',
-    needs: 'write',
+    on: 'POST /settings/tools/restore-info-messages',
     summary: 'Restore dismissed notices',
     description: 'This service shows no notices that could be dismissed, so this always succeeds and changes nothing.',
     params: () => z.object({}),

@@ -27,9 +27,7 @@ function spellings(words: readonly string[], others: Spellings): string[] {
 }
 
 export const siteChanges = siteRoute({
-  on: 'GET',
-  path: '/sites/{id_or_domain}/non-mainwp-changes',
-  needs: 'read',
+  on: 'GET /sites/{id_or_domain}/non-mainwp-changes',
   module: 'logs',
   summary: 'List changes made on the site itself or through this service',
   params: () => ({

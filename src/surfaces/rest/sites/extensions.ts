@@ -9,7 +9,7 @@ import { installedExtensions } from '../../../domain/sites/inventory.js';
 import { type ErrorCode, ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import { flag, openPaging, pageOf, slugs, text } from '../params.js';
-import { ACT, type Route } from '../route.js';
+import type { Route } from '../route.js';
 import { examplePlugin, exampleSite, exampleTheme } from '../schemas/examples.js';
 import { abandonedShape, namedShape, pluginShape, slugErrors, themeShape, writtenOf } from '../schemas/records.js';
 import { changePlugins, type Outcome, removeThemes, switchTheme } from '../views/extension-changes.js';
@@ -65,9 +65,7 @@ function listRoute(kind: Kind): Route {
   const own =
     kind === 'plugin' ? { must_use: flag().optional().describe('Only must-use plugins, or none of them.') } : {};
   return siteRoute({
-    on: 'GET',
-    path: `/sites/{id_or_domain}/${kind}s`,
-    needs: 'read',
+    on: `GET /sites/{id_or_domain}/${kind}s`,
     summary: `List the ${kind}s of a site`,
     description: 'As of the last sync.',
     params: () => ({ ...listFilters(), ...own }),
@@ -87,9 +85,7 @@ function mustUse(entries: ReturnType<typeof pluginEntry>[], asked: { must_use?: 
 
 function abandonedRoute(kind: Kind): Route {
   return siteRoute({
-    on: 'GET',
-    path: `/sites/{id_or_domain}/${kind}s/abandoned`,
-    needs: 'read',
+    on: `GET /sites/{id_or_domain}/${kind}s/abandoned`,
     summary: `List the abandoned ${kind}s of a site`,
     description: 'Without a release for two years, as of the last sync. Keyed by slug.',
     params: listFilters,
@@ -114,9 +110,7 @@ const DONE = { activate: 'activated', deactivate: 'deactivated', delete: 'delete
 function pluginAction(action: keyof typeof DONE): Route {
   const word = `${action.charAt(0).toUpperCase()}${action.slice(1)}`;
   return siteRoute({
-    on: action === 'delete' ? 'DELETE' : ACT,
-    path: `/sites/{id_or_domain}/plugins/${action}`,
-    needs: 'write',
+    on: `${action === 'delete' ? 'DELETE' : 'POST|PUT|PATCH'} /sites/{id_or_domain}/plugins/${action}`,
     live: true,
     fails: [504],
     summary: `${word} plugins of a site`,
@@ -161,9 +155,7 @@ export const siteExtensions: readonly Route[] = [
   abandonedRoute('plugin'),
   listRoute('theme'),
   siteRoute({
-    on: ACT,
-    path: '/sites/{id_or_domain}/themes/activate',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /sites/{id_or_domain}/themes/activate',
     live: true,
     fails: [504],
     summary: 'Switch the theme of a site',
@@ -183,9 +175,7 @@ export const siteExtensions: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'DELETE',
-    path: '/sites/{id_or_domain}/themes/delete',
-    needs: 'write',
+    on: 'DELETE /sites/{id_or_domain}/themes/delete',
     live: true,
     fails: [504],
     summary: 'Delete themes of a site',

@@ -10,7 +10,7 @@ import type { Standing } from '../../../domain/sites/status.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { flag } from '../params.js';
-import { ACT, type Route, type RouteAnswer, route } from '../route.js';
+import { type Route, type RouteAnswer, route } from '../route.js';
 import { withRoutes } from '../route-names.js';
 import { actedSite, queuedShape } from '../schemas/records.js';
 import { standingView } from '../views/site-records.js';
@@ -43,9 +43,7 @@ const multiSiteAnswer = once(() =>
 
 export function multiSiteRoute<P extends object, R>(action: MultiSiteAction<P, R>): Route {
   return route({
-    on: ACT,
-    path: action.path,
-    needs: 'write',
+    on: `POST|PUT|PATCH ${action.path}`,
     live: true,
     summary: action.summary,
     description: `${action.description} Calls on very many sites answer "queued": true with a job.`,

@@ -16,7 +16,7 @@ import { siteCostRecords } from '../../../domain/costs/records.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { flag, sitePath } from '../params.js';
-import { ACT, type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
+import { type Route, type RouteAnswer, type RouteFacts, route } from '../route.js';
 import { exampleFullSite, exampleSite } from '../schemas/examples.js';
 import {
   clientOfSite,
@@ -54,9 +54,7 @@ function action(
   act: (ctx: Ctx, site: SiteRow) => Promise<RouteAnswer>,
 ): Route {
   return route({
-    on: ACT,
-    path: `/sites/{id_or_domain}/${name}`,
-    needs: 'write',
+    on: `POST|PUT|PATCH /sites/{id_or_domain}/${name}`,
     returns: () => writtenOf(simpleSiteShape()),
     example: { message: '…', data: exampleSite },
     ...facts,
@@ -67,9 +65,7 @@ function action(
 
 export const site: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/sites/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}',
     summary: 'Read a site',
     params: () => z.object({ ...sitePath(), with_tags: flag().default(true) }),
     example: { data: exampleFullSite },
@@ -79,9 +75,7 @@ export const site: readonly Route[] = [
     }),
   }),
   route({
-    on: ACT,
-    path: '/sites/{id_or_domain}/edit',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /sites/{id_or_domain}/edit',
     body: 'required',
     summary: 'Change the settings of a site',
     description: 'Omitted fields keep their value; null, or "" for text, clears them.',
@@ -121,9 +115,7 @@ export const site: readonly Route[] = [
     }),
   ),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/security',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/security',
     live: true,
     summary: "Check a site's security",
     description: 'Asks the site now. Y is good, N is an issue; the child plugin cannot change the _UNABLE ones.',
@@ -221,9 +213,7 @@ export const site: readonly Route[] = [
     },
   ),
   route({
-    on: 'DELETE',
-    path: '/sites/{id_or_domain}/remove',
-    needs: 'write',
+    on: 'DELETE /sites/{id_or_domain}/remove',
     live: true,
     summary: 'Remove a site from this service',
     description: 'Permanently, with its history. The child plugin is deactivated if the site can be reached.',
@@ -239,9 +229,7 @@ export const site: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/client',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/client',
     summary: 'Read the client of a site',
     returns: () => recordOf(clientOfSite()),
     async answer(ctx, found) {
@@ -252,9 +240,7 @@ export const site: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/costs',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/costs',
     module: 'cost-tracker',
     summary: 'List the costs of a site',
     description: 'Keyed by cost id; amount is the share of this site.',

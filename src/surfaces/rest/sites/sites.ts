@@ -33,9 +33,7 @@ const MAX = 100;
 
 export const sites: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/sites',
-    needs: 'read',
+    on: 'GET /sites',
     summary: 'List sites',
     description: 'Full records unless full_data is false. Without page and per_page the first 100.',
     params: () =>
@@ -58,9 +56,7 @@ export const sites: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/sites/basic',
-    needs: 'read',
+    on: 'GET /sites/basic',
     summary: 'List sites, identifying fields only',
     params: () => z.object({ ...openPaging(MAX), ...byCursor(), ...siteSearch(), ...siteFilter(), ...order() }),
     example: { total: 1, page: 1, per_page: 100, pages: 1, data: [exampleSite] },
@@ -73,9 +69,7 @@ export const sites: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/sites/count',
-    needs: 'read',
+    on: 'GET /sites/count',
     summary: 'Count sites',
     params: () => z.object({ ...siteSearch(), ...siteFilter() }),
     example: { total: 25, count: 25 },
@@ -131,9 +125,7 @@ export const sites: readonly Route[] = [
     }),
   }),
   route({
-    on: 'POST',
-    path: '/sites/add',
-    needs: 'write',
+    on: 'POST /sites/add',
     live: true,
     body: 'required',
     fails: [404],
@@ -149,9 +141,7 @@ export const sites: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/sites/batch',
-    needs: 'write',
+    on: 'POST /sites/batch',
     live: true,
     body: 'required',
     summary: 'Create, change, delete and act on sites in one call',

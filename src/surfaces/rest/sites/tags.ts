@@ -14,7 +14,7 @@ import {
 } from '../../../domain/tags/tags.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, ids, int, paging, text } from '../params.js';
-import { ACT, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
@@ -33,9 +33,7 @@ const clientOfTag = once(() =>
 
 export const tags: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/tags',
-    needs: 'read',
+    on: 'GET /tags',
     summary: 'List tags',
     params: () =>
       z.object({
@@ -52,9 +50,7 @@ export const tags: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/tags/add',
-    needs: 'write',
+    on: 'POST /tags/add',
     body: 'required',
     summary: 'Create a tag',
     params: () => z.object({ name: tagNameInput(), color: color() }),
@@ -63,9 +59,7 @@ export const tags: readonly Route[] = [
     answer: async (input, ctx) => ({ message: 'The tag was added.', data: await addTag(ctx, input) }),
   }),
   route({
-    on: 'GET',
-    path: '/tags/{tag_id}',
-    needs: 'read',
+    on: 'GET /tags/{tag_id}',
     where,
     summary: 'Read a tag',
     params: () => z.object(path()),
@@ -73,9 +67,7 @@ export const tags: readonly Route[] = [
     answer: async ({ tag_id }, ctx) => ({ data: await getTag(ctx, tag_id) }),
   }),
   route({
-    on: ACT,
-    path: '/tags/{tag_id}/edit',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /tags/{tag_id}/edit',
     body: 'required',
     where,
     summary: 'Change a tag',
@@ -87,9 +79,7 @@ export const tags: readonly Route[] = [
     }),
   }),
   route({
-    on: 'DELETE',
-    path: '/tags/{tag_id}/remove',
-    needs: 'write',
+    on: 'DELETE /tags/{tag_id}/remove',
     where,
     summary: 'Delete a tag',
     description: 'Its sites stay.',
@@ -101,9 +91,7 @@ export const tags: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/tags/{tag_id}/sites',
-    needs: 'read',
+    on: 'GET /tags/{tag_id}/sites',
     where,
     summary: 'List the sites of a tag',
     params: () => z.object({ ...path(), ...paging(20, 100) }),
@@ -114,9 +102,7 @@ export const tags: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/tags/{tag_id}/clients',
-    needs: 'read',
+    on: 'GET /tags/{tag_id}/clients',
     where,
     summary: 'List the clients that own sites with a tag',
     params: () => z.object({ ...path(), ...paging(20, 100) }),

@@ -13,9 +13,7 @@ import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from 
 
 export const timeTrackerExtra: readonly Route[] = [
   route({
-    on: 'DELETE',
-    path: '/time-tracker/tasks/{task_id}/delete',
-    needs: 'write',
+    on: 'DELETE /time-tracker/tasks/{task_id}/delete',
     module: MODULE,
     summary: 'Delete a task and its time',
     where: { task_id: DIGITS.task_id },
@@ -27,9 +25,7 @@ export const timeTrackerExtra: readonly Route[] = [
     },
   }),
   route({
-    on: 'POST',
-    path: '/time-tracker/buckets/add',
-    needs: 'write',
+    on: 'POST /time-tracker/buckets/add',
     module: MODULE,
     body: 'required',
     fails: [404],
@@ -44,9 +40,7 @@ export const timeTrackerExtra: readonly Route[] = [
     answer: async (input, ctx) => ({ message: 'The bucket was added.', data: await addBucket(ctx, input) }),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/buckets/{bucket_id}/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /time-tracker/buckets/{bucket_id}/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change an hour bucket',
@@ -59,9 +53,7 @@ export const timeTrackerExtra: readonly Route[] = [
     }),
   }),
   route({
-    on: 'DELETE',
-    path: '/time-tracker/buckets/{bucket_id}/delete',
-    needs: 'write',
+    on: 'DELETE /time-tracker/buckets/{bucket_id}/delete',
     module: MODULE,
     summary: 'Delete an hour bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
@@ -73,9 +65,7 @@ export const timeTrackerExtra: readonly Route[] = [
     },
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/settings/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /time-tracker/settings/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change the global settings',
@@ -87,9 +77,7 @@ export const timeTrackerExtra: readonly Route[] = [
     }),
   }),
   route({
-    on: ['PUT', 'PATCH'],
-    path: '/time-tracker/clients/{id_or_email}/settings/edit',
-    needs: 'write',
+    on: 'PUT|PATCH /time-tracker/clients/{id_or_email}/settings/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change the settings of a client; null restores the global setting',

@@ -61,9 +61,7 @@ async function tasksAnswer(ctx: Ctx, params: z.output<ReturnType<typeof listPara
 
 function timerRow(step: TimerStep, summary: string, message: string): Route {
   return route({
-    on: 'POST',
-    path: `/time-tracker/tasks/{task_id}/${step}`,
-    needs: 'write',
+    on: `POST /time-tracker/tasks/{task_id}/${step}`,
     module: MODULE,
     summary,
     where: { task_id: DIGITS.task_id },
@@ -78,9 +76,7 @@ function timerRow(step: TimerStep, summary: string, message: string): Route {
 
 export const time: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/time-tracker',
-    needs: 'read',
+    on: 'GET /time-tracker',
     module: MODULE,
     summary: 'List tasks, with totals over all matches',
     params: listParams,
@@ -88,9 +84,7 @@ export const time: readonly Route[] = [
     answer: (params, ctx) => tasksAnswer(ctx, params),
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/settings',
-    needs: 'read',
+    on: 'GET /time-tracker/settings',
     module: MODULE,
     summary: 'Read the global settings of the time tracker',
     params: () => z.object({}),
@@ -98,9 +92,7 @@ export const time: readonly Route[] = [
     answer: async (_params, ctx) => ({ data: await timeSettings(ctx, null) }),
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/tasks/{task_id}',
-    needs: 'read',
+    on: 'GET /time-tracker/tasks/{task_id}',
     module: MODULE,
     summary: 'Read a task with its entries',
     where: { task_id: DIGITS.task_id },
@@ -109,9 +101,7 @@ export const time: readonly Route[] = [
     answer: async ({ task_id }, ctx) => ({ data: await getTask(ctx, task_id) }),
   }),
   route({
-    on: 'POST',
-    path: '/time-tracker/tasks/add',
-    needs: 'write',
+    on: 'POST /time-tracker/tasks/add',
     module: MODULE,
     body: 'required',
     fails: [404],
@@ -134,9 +124,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'PUT',
-    path: '/time-tracker/tasks/{task_id}/edit',
-    needs: 'write',
+    on: 'PUT /time-tracker/tasks/{task_id}/edit',
     module: MODULE,
     body: 'required',
     summary: 'Change a task',
@@ -159,9 +147,7 @@ export const time: readonly Route[] = [
   timerRow('pause', 'Pause the timer', 'The timer is paused.'),
   timerRow('stop', 'Stop the timer and complete the task', 'The task is completed.'),
   route({
-    on: 'GET',
-    path: '/time-tracker/clients',
-    needs: 'read',
+    on: 'GET /time-tracker/clients',
     module: MODULE,
     summary: 'List clients with the time worked for them',
     params: () =>
@@ -178,9 +164,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/clients/{id_or_email}',
-    needs: 'read',
+    on: 'GET /time-tracker/clients/{id_or_email}',
     module: MODULE,
     summary: 'Read a client with the time worked for it',
     params: () => z.object(clientPath()),
@@ -191,9 +175,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/clients/{id_or_email}/settings',
-    needs: 'read',
+    on: 'GET /time-tracker/clients/{id_or_email}/settings',
     module: MODULE,
     summary: 'Read the settings in force for a client',
     params: () => z.object(clientPath()),
@@ -204,9 +186,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/clients/{id_or_email}/tasks',
-    needs: 'read',
+    on: 'GET /time-tracker/clients/{id_or_email}/tasks',
     module: MODULE,
     summary: 'List the tasks of a client',
     params: () => listParams().omit({ client_id: true }).extend(clientPath()),
@@ -217,9 +197,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/clients/{id_or_email}/buckets',
-    needs: 'read',
+    on: 'GET /time-tracker/clients/{id_or_email}/buckets',
     module: MODULE,
     summary: 'List the hour buckets that cover a client',
     params: () => z.object({ ...clientPath(), ...paging(20, 100) }),
@@ -231,9 +209,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/sites/{id_or_domain}/tasks',
-    needs: 'read',
+    on: 'GET /time-tracker/sites/{id_or_domain}/tasks',
     module: MODULE,
     summary: 'List the tasks for a site',
     params: () => listParams().omit({ site_id: true }).extend(sitePath()),
@@ -244,9 +220,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/buckets',
-    needs: 'read',
+    on: 'GET /time-tracker/buckets',
     module: MODULE,
     summary: 'List hour buckets',
     params: () =>
@@ -263,9 +237,7 @@ export const time: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/time-tracker/buckets/{bucket_id}',
-    needs: 'read',
+    on: 'GET /time-tracker/buckets/{bucket_id}',
     module: MODULE,
     summary: 'Read an hour bucket with its task ids',
     where: { bucket_id: DIGITS.bucket_id },

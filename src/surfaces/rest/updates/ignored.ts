@@ -11,7 +11,7 @@ import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { ItemError } from '../errors.js';
 import { slugs } from '../params.js';
-import { ACT, type Route } from '../route.js';
+import type { Route } from '../route.js';
 import { slugErrors, writtenOf } from '../schemas/records.js';
 import { requireSlugs } from '../sites/extensions.js';
 import { siteRoute } from '../sites/references.js';
@@ -23,9 +23,7 @@ const slugParam = once(() =>
 function ignoreRoute(type: 'wp' | 'plugins' | 'themes', ignore = true): Route {
   const slugOf = type === 'wp' ? {} : { slug: slugParam() };
   return siteRoute({
-    on: ignore ? ACT : 'DELETE',
-    path: `/updates/{id_or_domain}/ignore/${type}`,
-    needs: 'write',
+    on: `${ignore ? 'POST|PUT|PATCH' : 'DELETE'} /updates/{id_or_domain}/ignore/${type}`,
     summary: `${ignore ? 'Ignore' : 'Stop ignoring'} ${type === 'wp' ? 'core updates' : `updates of ${type}`} on one site`,
     description:
       type === 'wp'

@@ -14,7 +14,7 @@ import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js'
 import { once } from '../../../runtime/once.js';
 import type { SiteFilter, SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
-import { ACT, type Route, route } from '../route.js';
+import { type Route, route } from '../route.js';
 import { exampleOffer } from '../schemas/examples.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape } from '../schemas/updates.js';
@@ -72,9 +72,7 @@ const PAGE = { standard: 200, max: 500 };
 
 export const updates: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/updates',
-    needs: 'read',
+    on: 'GET /updates',
     summary: 'List updates on offer, by site',
     description:
       'Keyed by site id, type and slug. Ignored offers are left out, and translations while show_language_updates is 0; suspended sites are listed, marked by site_status. Pages are of sites.',
@@ -98,9 +96,7 @@ export const updates: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: 'GET',
-    path: '/updates/{id_or_domain}',
-    needs: 'read',
+    on: 'GET /updates/{id_or_domain}',
     summary: 'List updates on offer for one site',
     params: () => ({ type: types(), search: search() }),
     example: { total: 1, data: listed },
@@ -112,18 +108,14 @@ export const updates: readonly Route[] = [
     },
   }),
   route({
-    on: 'GET',
-    path: '/updates/ignored',
-    needs: 'read',
+    on: 'GET /updates/ignored',
     summary: 'List updates that are ignored on every site',
     params: () => z.object({ type: ignorable(), search: search() }),
     returns: () => recordOf(ignoredByTypeShape()),
     answer: async ({ type, search: part }, ctx) => ({ data: await ignoredByType(ctx, null, type, part) }),
   }),
   siteRoute({
-    on: 'GET',
-    path: '/updates/{id_or_domain}/ignored',
-    needs: 'read',
+    on: 'GET /updates/{id_or_domain}/ignored',
     summary: 'List updates that are ignored on one site',
     description: 'Its own entries and the global ones. ignored_types lists the types it ignores completely.',
     params: () => ({ type: ignorable(), search: search() }),
@@ -137,9 +129,7 @@ export const updates: readonly Route[] = [
     },
   }),
   route({
-    on: ACT,
-    path: '/updates/update',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /updates/update',
     live: true,
     summary: 'Apply updates on every site',
     description: 'Ignored updates are skipped. On very many sites, runs as a job.',
@@ -167,9 +157,7 @@ export const updates: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: ACT,
-    path: '/updates/{id_or_domain}/update',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /updates/{id_or_domain}/update',
     live: true,
     summary: 'Apply every update on one site',
     description: 'Ignored updates are skipped.',
@@ -184,9 +172,7 @@ export const updates: readonly Route[] = [
     },
   }),
   siteRoute({
-    on: ACT,
-    path: '/updates/{id_or_domain}/update/wp',
-    needs: 'write',
+    on: 'POST|PUT|PATCH /updates/{id_or_domain}/update/wp',
     live: true,
     fails: [504],
     summary: 'Update the core of one site',
@@ -266,9 +252,7 @@ async function apply(ctx: Ctx, site: SiteRow, type: RestType, slug: readonly str
 
 function typeRoute(type: Exclude<RestType, 'wp'>): Route {
   return siteRoute({
-    on: ACT,
-    path: `/updates/{id_or_domain}/update/${type}`,
-    needs: 'write',
+    on: `POST|PUT|PATCH /updates/{id_or_domain}/update/${type}`,
     live: true,
     fails: [504],
     summary: `Update ${type} of one site`,

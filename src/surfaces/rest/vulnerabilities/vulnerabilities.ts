@@ -41,9 +41,7 @@ async function answerOf(ctx: Ctx, asked: Parameters<typeof listVulnerabilities>[
 /** Not in the routes document. */
 export const vulnerabilitiesExtra: readonly Route[] = [
   route({
-    on: 'GET',
-    path: '/vulnerabilities',
-    needs: 'read',
+    on: 'GET /vulnerabilities',
     summary: 'List known vulnerabilities in what is installed',
     description: 'Worst first, each once per plugin, theme or core. Without a feed nothing is known; note says so.',
     params: () => z.object({ ...filters(), ...ofSites(), ...paging(50, 200) }),
@@ -51,9 +49,7 @@ export const vulnerabilitiesExtra: readonly Route[] = [
     answer: (asked, ctx) => answerOf(ctx, asked),
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/vulnerabilities',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/vulnerabilities',
     summary: 'List known vulnerabilities of a site',
     params: () => ({ ...filters(), ...paging(50, 200) }),
     returns: () => answered().extend(withSite()),
