@@ -255,6 +255,14 @@ describe('the sources', () => {
     expect(others).toEqual([]);
   });
 
+  it('reach storage from verbs: ways in and operations do not', () => {
+    const readers = files.filter(
+      (file) => /^(tools|src\/surfaces)\//.test(file) && /\bctx\.store\b/.test(readFileSync(join(root, file), 'utf8')),
+    );
+    // Keys of repeated calls are a matter of the interface itself.
+    expect(readers).toEqual(['src/surfaces/rest/idempotency.ts']);
+  });
+
   it('read the definitions of zod in one file', () => {
     const readers = files.filter((file) => /\._def\b|\b_parse(Sync)?\(/.test(readFileSync(join(root, file), 'utf8')));
     expect(readers).toEqual(['schemas/zod-internals.ts']);

@@ -3,6 +3,7 @@ import { siteStatus } from '../../schemas/site.js';
 import { z } from '../../schemas/zod.js';
 import { answerOnSites, chooseSites } from '../../src/domain/actions/run-on-sites.js';
 import { unsuspendHandler } from '../../src/domain/connection/handlers.js';
+import { sitesNow } from '../../src/domain/sites/sites.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
@@ -29,8 +30,7 @@ export default defineOperation({
     const selection = await chooseSites(ctx, site_ids_or_domains, { failWhenNothingResolves: true });
     const answer = await answerOnSites(ctx, unsuspendHandler, selection);
     if (answer.queued) return answer;
-    const ids = answer.sites.map(({ id }) => id);
-    const now = new Map((await ctx.store.sites.candidates(ids, [])).map(({ id, status }) => [id, status]));
+    const now = new Map((await sitesNow(ctx, answer.sites)).map(({ id, status }) => [id, status]));
     const unsuspended = answer.sites.map(({ id, url, status }) => ({ id, url, status: now.get(id) ?? status }));
     return { ...answer, unsuspended, total_unsuspended: unsuspended.length };
   },

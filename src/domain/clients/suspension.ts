@@ -40,9 +40,7 @@ export interface ReleasedClient extends ClientHead {
 export async function unsuspendClient(ctx: Ctx, ref: ClientRef): Promise<ReleasedClient> {
   const { changed, suspended: _none, ...head } = await markClient(ctx, ref, false);
   const released = { ...head, sites: changed.length };
-  const disconnected = (await ctx.store.sites.candidates(changed, [])).filter(
-    ({ status }) => status === 'disconnected',
-  );
+  const disconnected = (await ctx.store.sites.candidates(changed)).filter(({ status }) => status === 'disconnected');
   return disconnected.length === 0 ? released : { ...released, reconnected: await reconnect(ctx, disconnected) };
 }
 

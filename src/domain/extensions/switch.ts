@@ -99,10 +99,7 @@ async function sitesWith(
     1,
     Number.MAX_SAFE_INTEGER,
   );
-  return ctx.store.sites.candidates(
-    rows.map((row) => Number(row.id)),
-    [],
-  );
+  return ctx.store.sites.candidates(rows.map((row) => Number(row.id)));
 }
 
 /**

@@ -13,6 +13,7 @@ import type { Ctx } from '../context.js';
 import { dashboardZone } from '../settings/effects.js';
 import { requireModule } from '../settings/modules.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
+import { sitesNow } from '../sites/sites.js';
 import { DEFAULT_SEGMENTS, reportsOf } from './answer.js';
 import type { Report } from './report.js';
 import type { ReportRow, ReportValue, Scalar } from './types.js';
@@ -81,10 +82,7 @@ async function sitesOf(ctx: Ctx, query: TextReportQuery): Promise<{ sites: SiteR
   }
   if (site !== undefined) return { sites: [await getSite(ctx, site)], total: 1 };
   const found = await listClientSites(ctx, client as ClientRef, query.page, query.per_page);
-  const rows = await ctx.store.sites.candidates(
-    found.sites.map(({ id }) => id),
-    [],
-  );
+  const rows = await sitesNow(ctx, found.sites);
   const byId = new Map(rows.map((row) => [row.id, row]));
   return { sites: found.sites.flatMap(({ id }) => byId.get(id) ?? []), total: found.total };
 }

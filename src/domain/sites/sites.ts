@@ -40,6 +40,11 @@ export async function siteView(ctx: Ctx, site: TaggedSite): Promise<SiteView> {
   };
 }
 
+/** These sites as they are now. */
+export function sitesNow(ctx: Ctx, sites: readonly { id: number }[]) {
+  return ctx.store.sites.candidates(sites.map(({ id }) => id));
+}
+
 /** One page of sites, with what is to be said of each beside its status. */
 export async function listStandingSites(ctx: Ctx, filter: SiteFilter, page: number, perPage: number) {
   const { items, total } = await ctx.store.sites.list(filter, page, perPage);

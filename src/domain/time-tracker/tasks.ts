@@ -161,7 +161,7 @@ function modeOf(asked: TaskFields['timer_mode'] | undefined, standard: TaskField
 
 async function clientOfSites(ctx: Ctx, siteIds: readonly number[]): Promise<number | null> {
   if (siteIds.length === 0) return null;
-  const sites = new Map((await ctx.store.sites.candidates(siteIds, [])).map((site) => [site.id, site.client_id]));
+  const sites = new Map((await ctx.store.sites.candidates(siteIds)).map((site) => [site.id, site.client_id]));
   return siteIds.map((id) => sites.get(id) ?? null).find((id) => id !== null) ?? null;
 }
 
@@ -174,7 +174,7 @@ async function requireLinks(ctx: Ctx, clientId: number | null, siteIds: readonly
     });
   }
   if (siteIds.length === 0) return;
-  const known = new Set((await ctx.store.sites.candidates(siteIds, [])).map((site) => site.id));
+  const known = new Set((await ctx.store.sites.candidates(siteIds)).map((site) => site.id));
   const index = siteIds.findIndex((id) => !known.has(id));
   if (index < 0) return;
   throw new ServiceError(

@@ -44,6 +44,11 @@ function cleanSlugs(type: IgnorableType, slugs: readonly string[], field: string
   return unique;
 }
 
+/** What is ignored on one site, by its own list or on every site; null = on every site. */
+export function ignoredEntries({ store }: Ctx, site: { id: number } | null) {
+  return site === null ? store.siteUpdates.ignoredEverywhere() : store.siteUpdates.ignoredOn(site.id);
+}
+
 export async function listIgnored(ctx: Ctx, page: number, perPage: number) {
   const { items, total } = await ctx.store.updates.ignored(page, perPage);
   return {

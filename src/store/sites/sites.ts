@@ -162,7 +162,7 @@ export function createSites(db: Db, vault: Vault) {
     },
 
     /** Candidates for any number of references, by id or by identifying URL form. */
-    candidates(ids: readonly number[], keys: readonly string[]): Promise<(SiteRow & { url_key: string })[]> {
+    candidates(ids: readonly number[], keys: readonly string[] = []): Promise<(SiteRow & { url_key: string })[]> {
       return db.all(
         `SELECT ${LIST_COLUMNS}, s.url_key FROM site s WHERE s.id IN (SELECT value FROM json_each(?))
          UNION SELECT ${LIST_COLUMNS}, s.url_key FROM site s WHERE s.url_key IN (SELECT value FROM json_each(?)) ORDER BY 1`,

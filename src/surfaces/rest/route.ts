@@ -17,7 +17,8 @@
  *       }),
  *     })
  *
- * All others are a `route`, with `params: () => z.object({ … })` and `answer: async (params, ctx) => …`.
+ * All others are a `route`, with `params: () => z.object({ … })` and `answer: async (params, ctx) => …`, or for the page
+ * of a verb a `listRoute` with `list` in place of `answer`.
  *
  * The app does the following around `answer`, so rows do not: login, right, module, method (405 with `Allow`), merging
  * of path over body over query, validation (`rest_missing_callback_param`, `rest_invalid_param` naming every field;
@@ -183,4 +184,20 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
     changesLogins: facts.changesLogins ?? false,
     answer: (params, ctx, fields) => facts.answer(params as z.output<P>, ctx, fields),
   };
+}
+
+interface ListFacts<P extends AnyObject> extends Omit<RouteFacts<P>, 'answer'> {
+  /** A page of a verb: its `items` become `data`, beside the page that was asked for. */
+  list(params: z.output<P>, ctx: Ctx): Promise<{ items: unknown[]; total: number }>;
+}
+
+/** A route that answers the page of a list. */
+export function listRoute<P extends AnyObject>({ list, ...facts }: ListFacts<P>): Route {
+  return route<P>({
+    ...facts,
+    async answer(params, ctx) {
+      const { items, ...counts } = await list(params, ctx);
+      return { page: params.page, per_page: params.per_page, ...counts, data: items };
+    },
+  });
 }

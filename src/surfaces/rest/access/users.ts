@@ -4,7 +4,7 @@ import { z } from '../../../../schemas/zod.js';
 import { addUser, changeUser, listUsers, removeUser, withKeys } from '../../../domain/access/users.js';
 import { once } from '../../../runtime/once.js';
 import { flag, int, paging } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { listOf, userShape, writtenOf } from '../schemas/records.js';
 
 const right = once(() => z.enum(['read', 'write']).describe('write may also read.'));
@@ -23,15 +23,12 @@ const LINK =
 
 /** Not in the routes document. */
 export const users: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /users',
     summary: 'List users: people who log in to Sitefleet',
     params: () => z.object(paging(50, 200)),
     returns: () => listOf(userShape()),
-    answer: async ({ page, per_page }, ctx) => {
-      const { items, total } = await listUsers(ctx, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ page, per_page }, ctx) => listUsers(ctx, page, per_page),
   }),
   route({
     on: 'POST /users/add',

@@ -24,7 +24,7 @@ import {
 import { clientCosts } from '../../../domain/costs/costs.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, ids, int, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { exampleClient, exampleListedClient } from '../schemas/examples.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { clientOf, clientPath as path } from './path.js';
@@ -48,16 +48,13 @@ const selectedSites = once(() =>
 );
 
 export const clients: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /clients',
     summary: 'List clients',
     params: () => z.object({ ...paging(20, 100), ...filter() }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedClient] },
     returns: () => listOf(clientListItem()),
-    answer: async ({ page, per_page, ...asked }, ctx) => {
-      const { items, total } = await listClients(ctx, asked, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ page, per_page, ...asked }, ctx) => listClients(ctx, asked, page, per_page),
   }),
   route({
     on: 'GET /clients/count',

@@ -13,7 +13,7 @@ import {
 } from '../../../domain/costs/records.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, int, paging } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
@@ -40,17 +40,14 @@ const emptiable = once(() => {
 });
 
 export const costs: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /costs',
     module: MODULE,
     summary: 'List costs',
     params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleCost] },
     returns: () => listOf(costRecord()),
-    answer: async ({ page, per_page }, ctx) => {
-      const { items, total } = await listCosts(ctx, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ page, per_page }, ctx) => listCosts(ctx, page, per_page),
   }),
   route({
     on: 'POST /costs/add',

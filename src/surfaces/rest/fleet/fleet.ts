@@ -9,7 +9,7 @@ import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { attentionShape, offeredItemShape, offeredSiteShape, siteAttentionShape } from '../schemas/fleet.js';
 import { listOf, recordOf } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
@@ -75,7 +75,7 @@ export const fleet: readonly Route[] = [
       return searchFleet(ctx, { ...asked, fields: columns }, by);
     },
   }),
-  route({
+  listRoute({
     on: 'GET /fleet/updates',
     summary: 'List updates on offer, one entry per item',
     description:
@@ -88,12 +88,10 @@ export const fleet: readonly Route[] = [
         ...paging(50, 200),
       }),
     returns: () => listOf(offeredItemShape()),
-    answer: async ({ type, level, search, page, per_page }, ctx) => {
-      const { items, total } = await offeredItems(ctx, { types: type, levels: level, search }, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ type, level, search, page, per_page }, ctx) =>
+      offeredItems(ctx, { types: type, levels: level, search }, page, per_page),
   }),
-  route({
+  listRoute({
     on: 'GET /fleet/updates/sites',
     summary: 'List the sites on which an item has an update',
     params: () =>
@@ -103,9 +101,6 @@ export const fleet: readonly Route[] = [
         ...paging(50, 500),
       }),
     returns: () => listOf(offeredSiteShape()),
-    answer: async ({ type, slug, page, per_page }, ctx) => {
-      const { items, total } = await offeredSites(ctx, type, slug, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ type, slug, page, per_page }, ctx) => offeredSites(ctx, type, slug, page, per_page),
   }),
 ];

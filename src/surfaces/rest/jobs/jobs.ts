@@ -7,7 +7,7 @@ import { listJobs } from '../../../domain/actions/list.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import { flag, paging } from '../params.js';
-import { type Route, type RouteAnswer, route } from '../route.js';
+import { listRoute, type Route, type RouteAnswer, route } from '../route.js';
 import { jobEntryShape } from '../schemas/fleet.js';
 import { listOf } from '../schemas/records.js';
 
@@ -30,7 +30,7 @@ function countsOfItems({ items_total }: RouteAnswer): Record<string, string> {
 }
 
 export const jobs: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /jobs',
     summary: 'List jobs, newest first',
     description:
@@ -39,10 +39,7 @@ export const jobs: readonly Route[] = [
       z.object({ open: flag().default(false).describe('Only those that have not ended.'), ...paging(20, 100) }),
     returns: () => listOf(jobEntryShape()).extend({ running: z.number().int().describe('Jobs that have not ended.') }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
-    answer: async ({ open, page, per_page }, ctx) => {
-      const { items, total, running } = await listJobs(ctx, open, page, per_page);
-      return { total, running, page, per_page, data: items };
-    },
+    list: ({ open, page, per_page }, ctx) => listJobs(ctx, open, page, per_page),
   }),
   route({
     on: 'GET /jobs/{job_id}',

@@ -7,7 +7,7 @@ import { addRecipient, editRecipient, listRecipients, removeRecipient } from '..
 import { testRecipient } from '../../../domain/alerts/test-alert.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, flag, ids, int, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { deliveryShape, recipientShape, testOutcomeShape } from '../schemas/alerts.js';
 import { listOf, writtenOf } from '../schemas/records.js';
 
@@ -72,16 +72,13 @@ const example = {
 };
 
 export const alertRecipients: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /alerts/recipients',
     summary: 'List alert recipients other than mail',
     params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [example] },
     returns: () => listOf(recipientShape()),
-    async answer({ page, per_page }, ctx) {
-      const { items, total } = await listRecipients(ctx, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ page, per_page }, ctx) => listRecipients(ctx, page, per_page),
   }),
   route({
     on: 'POST /alerts/recipients/add',
@@ -142,7 +139,7 @@ export const alertRecipients: readonly Route[] = [
       return { message: data.delivered ? 'The test was delivered.' : 'The test was not delivered.', data };
     },
   }),
-  route({
+  listRoute({
     on: 'GET /alerts/deliveries',
     summary: 'List alert deliveries: pending, sent or given up',
     description: 'Newest first. `status=dead` lists those given up after three days.',
@@ -153,10 +150,7 @@ export const alertRecipients: readonly Route[] = [
         ...paging(20, 100),
       }),
     returns: () => listOf(deliveryShape()),
-    async answer({ page, per_page, ...filter }, ctx) {
-      const { items, total } = await listDeliveries(ctx, filter, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ page, per_page, ...filter }, ctx) => listDeliveries(ctx, filter, page, per_page),
   }),
   route({
     on: 'POST /alerts/deliveries/{delivery_id}/resend',

@@ -17,7 +17,7 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import {
   alertShape,
   beatShape,
@@ -68,25 +68,19 @@ const beatMeta = once(() =>
 );
 
 export const monitors: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /monitors',
     summary: 'List monitors with their statistics',
     params: listParams,
     returns: () => listOf(monitorShape()),
-    async answer({ page, per_page, ...query }, ctx) {
-      const { items, total } = await listMonitors(ctx, query, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ page, per_page, ...query }, ctx) => listMonitors(ctx, query, page, per_page),
   }),
-  route({
+  listRoute({
     on: 'GET /monitors/basic',
     summary: 'List monitors with their state only',
     params: listParams,
     returns: () => listOf(monitorBasicShape()),
-    async answer({ page, per_page, ...query }, ctx) {
-      const { items, total } = await listMonitorsBasic(ctx, query, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ page, per_page, ...query }, ctx) => listMonitorsBasic(ctx, query, page, per_page),
   }),
   route({
     on: 'GET /monitors/count',
@@ -189,17 +183,14 @@ export const monitors: readonly Route[] = [
 ];
 
 export const alertsExtra: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /alerts',
     summary: 'List alerts of monitors, certificates and domains, newest first',
     params: () => z.object({ include: ids().optional().describe('Only these sites.'), ...paging(20, 100) }),
     returns: () => listOf(alertShape()),
-    async answer({ include, page, per_page }, ctx) {
-      const { items, total } = await listAlerts(ctx, include, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ include, page, per_page }, ctx) => listAlerts(ctx, include, page, per_page),
   }),
-  route({
+  listRoute({
     on: 'GET /incidents',
     summary: 'List the incidents of all sites, newest first',
     params: () =>
@@ -211,10 +202,8 @@ export const alertsExtra: readonly Route[] = [
         ...paging(20, 200),
       }),
     returns: () => listOf(fleetIncidentShape()),
-    async answer({ include, page, per_page, ...filter }, ctx) {
-      const { items, total } = await listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page);
-      return { total, data: items, page, per_page };
-    },
+    list: ({ include, page, per_page, ...filter }, ctx) =>
+      listFleetIncidents(ctx, { ...filter, site_ids: include }, page, per_page),
   }),
   route({
     on: 'POST /incidents/{incident_id}/acknowledge',

@@ -5,7 +5,7 @@ import type { JobHandler } from '../../../domain/actions/handler.js';
 import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import type { Selection } from '../../../domain/sites/resolve.js';
-import { withStandings } from '../../../domain/sites/sites.js';
+import { sitesNow, withStandings } from '../../../domain/sites/sites.js';
 import type { Standing } from '../../../domain/sites/status.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -98,10 +98,7 @@ async function act<P extends object, R>(
     };
   }
   // Read again, because the action may have changed the sites.
-  const now = await ctx.store.sites.candidates(
-    selection.sites.map(({ id }) => id),
-    [],
-  );
+  const now = await sitesNow(ctx, selection.sites);
   const byId = new Map((await withStandings(ctx, now)).map((site) => [site.id, site]));
   const data: Record<string, object> = {};
   for (const { target, result } of answer.done)

@@ -14,7 +14,7 @@ import {
 } from '../../../domain/tags/tags.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, ids, int, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { exampleListedTag, exampleTag } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
@@ -32,7 +32,7 @@ const clientOfTag = once(() =>
 );
 
 export const tags: readonly Route[] = [
-  route({
+  listRoute({
     on: 'GET /tags',
     summary: 'List tags',
     params: () =>
@@ -44,10 +44,8 @@ export const tags: readonly Route[] = [
       }),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleListedTag] },
     returns: () => listOf(tagListItem()),
-    answer: async ({ page, per_page, search, include = [], exclude = [] }, ctx) => {
-      const { items, total } = await listTags(ctx, { search, include, exclude }, page, per_page);
-      return { total, page, per_page, data: items };
-    },
+    list: ({ page, per_page, search, include = [], exclude = [] }, ctx) =>
+      listTags(ctx, { search, include, exclude }, page, per_page),
   }),
   route({
     on: 'POST /tags/add',

@@ -14,7 +14,7 @@ import { taskView } from '../../../domain/time-tracker/views.js';
 import { once } from '../../../runtime/once.js';
 import { clientOf } from '../clients/path.js';
 import { cleared, csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { listRoute, type Route, route } from '../route.js';
 import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import {
   bucketDetailShape,
@@ -146,7 +146,7 @@ export const time: readonly Route[] = [
   timerRow('start', 'Start or resume the timer', 'The timer is running.'),
   timerRow('pause', 'Pause the timer', 'The timer is paused.'),
   timerRow('stop', 'Stop the timer and complete the task', 'The task is completed.'),
-  route({
+  listRoute({
     on: 'GET /time-tracker/clients',
     module: MODULE,
     summary: 'List clients with the time worked for them',
@@ -158,10 +158,7 @@ export const time: readonly Route[] = [
         ...paging(20, 100),
       }),
     returns: () => listOf(trackerClientShape()),
-    answer: async ({ page, per_page, ...filter }, ctx) => {
-      const { items, ...paged } = await listTrackerClients(ctx, filter, page, per_page);
-      return { ...paged, data: items };
-    },
+    list: ({ page, per_page, ...filter }, ctx) => listTrackerClients(ctx, filter, page, per_page),
   }),
   route({
     on: 'GET /time-tracker/clients/{id_or_email}',
@@ -219,7 +216,7 @@ export const time: readonly Route[] = [
       return { ...(await tasksAnswer(ctx, { ...params, site_id: site.id })), site: await simpleSite(ctx, site) };
     },
   }),
-  route({
+  listRoute({
     on: 'GET /time-tracker/buckets',
     module: MODULE,
     summary: 'List hour buckets',
@@ -231,10 +228,7 @@ export const time: readonly Route[] = [
         ...paging(20, 100),
       }),
     returns: () => listOf(bucketShape()),
-    answer: async ({ page, per_page, ...filter }, ctx) => {
-      const { items, ...paged } = await listBuckets(ctx, filter, page, per_page);
-      return { ...paged, data: items };
-    },
+    list: ({ page, per_page, ...filter }, ctx) => listBuckets(ctx, filter, page, per_page),
   }),
   route({
     on: 'GET /time-tracker/buckets/{bucket_id}',

@@ -4,7 +4,7 @@ import { z } from '../../../../schemas/zod.js';
 import type { Ctx } from '../../../domain/context.js';
 import { installedExtensions } from '../../../domain/sites/inventory.js';
 import { setTypeIgnored } from '../../../domain/updates/by-type.js';
-import { setIgnored } from '../../../domain/updates/ignored.js';
+import { ignoredEntries, setIgnored } from '../../../domain/updates/ignored.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
@@ -71,7 +71,7 @@ async function split(ctx: Ctx, site: SiteRow, type: 'plugins' | 'themes', named:
   const kind = type === 'plugins' ? 'plugin' : 'theme';
   const present = new Set((await installedExtensions(ctx, site.id, kind)).map(({ slug }) => slug));
   if (!ignore)
-    for (const entry of await ctx.store.siteUpdates.ignoredOn(site.id))
+    for (const entry of await ignoredEntries(ctx, site))
       if (entry.type === UPDATE_TYPES.indexOf(kind)) present.add(entry.slug);
   const known = named.filter((slug) => present.has(slug));
   const message = 'Nothing with this slug is installed on the site.';

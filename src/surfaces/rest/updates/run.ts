@@ -75,18 +75,6 @@ export async function runOnOneSite(ctx: Ctx, site: SiteRow, narrowing?: Narrowin
   });
 }
 
-/** A running update job that still has to update one of these sites; undefined sites = any update job. */
-export async function runningUpdates(ctx: Ctx, sites: readonly SiteRow[] | undefined) {
-  const { siteUpdates } = ctx.store;
-  const any = await siteUpdates.runningJob('update');
-  if (any === undefined || sites === undefined) return any;
-  for (const { id } of sites) {
-    const running = await siteUpdates.runningJob('update', id);
-    if (running !== undefined) return running;
-  }
-  return undefined;
-}
-
 /** The answer when a job is already running the updates: it names that job. */
 export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
   return {

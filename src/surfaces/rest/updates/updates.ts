@@ -8,6 +8,7 @@ import type { Ctx } from '../../../domain/context.js';
 import { narrowingOf, narrowSites, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
 import { requireWritable } from '../../../domain/sites/load.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
+import { runningUpdates, updatesRevision } from '../../../domain/updates/by-site.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js';
@@ -21,9 +22,9 @@ import { besides, ignoredByTypeShape, offersOfSite, slugResult, updateRunShape }
 import { requireSlugs } from '../sites/extensions.js';
 import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { siteRoute } from '../sites/references.js';
-import { ignoredByType, ignoredTypes, typesOf, updatesBySite, updatesRevision } from '../views/updates.js';
+import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
-import { alreadyRunning, runningUpdates, runOn, runOnOneSite, suspended } from './run.js';
+import { alreadyRunning, runOn, runOnOneSite, suspended } from './run.js';
 
 /** Accepts `core`, the name of `wp` in the operations. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);

@@ -3,72 +3,30 @@
 import { fold, needle } from '../../../../schemas/fold.js';
 import type { SnapshotTranslation } from '../../../../schemas/snapshot.js';
 import type { Ctx } from '../../../domain/context.js';
-import { narrowingOf, type UpdateFilters } from '../../../domain/extensions/offer-filters.js';
-import { settingOf } from '../../../domain/settings/effects.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
+import { type AskedOffers, offersBySite } from '../../../domain/updates/by-site.js';
 import { REST_TYPES, type RestType } from '../../../domain/updates/by-type.js';
-import { fixesOf } from '../../../domain/vulnerabilities/fixes.js';
+import { ignoredEntries } from '../../../domain/updates/ignored.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { SiteOffer } from '../../../store/updates/by-site.js';
 import { ignoredView } from './site-records.js';
-
-const TRANSLATIONS = 3;
-const ALL_TYPES = [0, 1, 2, TRANSLATIONS];
-
-/** The types to show of those asked for, empty = all: translations only while the dashboard shows them. */
-async function shownTypes(ctx: Ctx, asked: readonly number[]): Promise<readonly number[]> {
-  if ((await settingOf(ctx, 'general', 'show_language_updates')) === 1) return asked;
-  return (asked.length === 0 ? ALL_TYPES : asked).filter((type) => type !== TRANSLATIONS);
-}
-
-/** The revision of the list of updates by site, which depends on what the dashboard shows, too. */
-export async function updatesRevision(ctx: Ctx): Promise<string> {
-  const types = await shownTypes(ctx, []);
-  return revisionWith(await ctx.store.siteUpdates.revision(), types);
-}
-
-function revisionWith(revision: string, types: readonly number[]): string {
-  return types.length === 0 ? revision : `${revision}.${types.join('')}`;
-}
 
 export function typesOf(words: readonly ('all' | RestType)[]): number[] {
   if (words.length === 0 || words.includes('all')) return [];
   return words.map((word) => REST_TYPES.indexOf(word as RestType));
 }
 
-interface Asked {
-  types: readonly number[];
-  search?: string | undefined;
-  include?: readonly number[] | undefined;
-  exclude?: readonly number[] | undefined;
-  filters?: UpdateFilters | undefined;
-}
-
 /** One page of sites with their offers as `{site id: {type: {slug: entry}}}`. */
-export async function updatesBySite(
-  ctx: Ctx,
-  { types: asked, search = '', include, exclude, filters = {} }: Asked,
-  page: number,
-  perPage: number,
-) {
-  const ids = include === undefined || include.length === 0 ? undefined : include;
-  const [narrowing, types, all] = await Promise.all([
-    narrowingOf(ctx, filters),
-    shownTypes(ctx, asked),
-    shownTypes(ctx, []),
-  ]);
-  if (types.length === 0 && asked.length > 0) return { total: 0, revision: await updatesRevision(ctx), data: {} };
-  const filter = { types, search, ids, exclude, narrowing };
-  const { offers, total, revision } = await ctx.store.siteUpdates.page(filter, page, perPage);
+export async function updatesBySite(ctx: Ctx, asked: AskedOffers, page: number, perPage: number) {
+  const { offers, fixes, ...found } = await offersBySite(ctx, asked, page, perPage);
   // Numeric object keys are always sorted, so the list is in the order of the ids.
   const data: Record<number, Record<string, Record<string, object>>> = {};
-  const fixes = await fixesOf(ctx, offers);
   for (const [at, offer] of offers.entries()) {
     const site = data[offer.site_id] ?? {};
     data[offer.site_id] = site;
     put(site, offer, fixes.get(at));
   }
-  return { total, revision: revisionWith(revision, all), data };
+  return { ...found, data };
 }
 
 function put(site: Record<string, Record<string, object>>, offer: SiteOffer, fixes: string[] | undefined): void {
@@ -100,8 +58,7 @@ export async function ignoredByType(
   types: readonly ('all' | 'wp' | 'plugins' | 'themes')[],
   search = '',
 ) {
-  const { siteUpdates } = ctx.store;
-  const all = site === null ? await siteUpdates.ignoredEverywhere() : await siteUpdates.ignoredOn(site.id);
+  const all = await ignoredEntries(ctx, site);
   const part = needle(search);
   const entries = all.filter(({ slug, name }) => fold(`${slug}\u001f${name}`).includes(part));
   const wanted = types.length === 0 || types.includes('all') ? (['plugins', 'themes', 'wp'] as const) : types;
