@@ -186,6 +186,11 @@ export function route<P extends AnyObject>(facts: RouteFacts<P>): Route {
   };
 }
 
+/** Routes of a module: all are refused while it is off. */
+export function ofModule(module: ModuleName, rows: readonly Route[]): readonly Route[] {
+  return rows.map((row) => ({ ...row, module }));
+}
+
 interface ListFacts<P extends AnyObject> extends Omit<RouteFacts<P>, 'answer'> {
   /** A page of a verb: its `items` become `data`, beside the page that was asked for. */
   list(params: z.output<P>, ctx: Ctx): Promise<{ items: unknown[]; total: number }>;

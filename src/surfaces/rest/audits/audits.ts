@@ -6,7 +6,7 @@ import { chooseForSite, listResults, requestAudit, requestAudits, siteResult } f
 import { auditSettingsView, changeAuditSettings } from '../../../domain/audits/settings.js';
 import { once } from '../../../runtime/once.js';
 import { ids, paging, sitePath, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { ofModule, route } from '../route.js';
 import {
   auditDetailShape,
   auditQueuedShape,
@@ -25,10 +25,9 @@ const strategy = once(() =>
 );
 const shown = once(() => auditStrategy().default('both').describe('Which results to show.'));
 
-export const audits: readonly Route[] = [
+export const audits = ofModule(MODULE, [
   route({
     on: 'POST /perf-audit/audit',
-    module: MODULE,
     summary: 'Queue an audit of all supported sites',
     description:
       'Connected sites are supported; others are skipped. Audits run one after another, about half a minute each, with Lighthouse on this server or PageSpeed Insights.',
@@ -49,7 +48,6 @@ export const audits: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /perf-audit/audit/{id_or_domain}',
-    module: MODULE,
     summary: 'Queue an audit of a site',
     params: () => ({ strategy: strategy() }),
     returns: () => writtenOf(auditQueuedShape()).extend(withSite()),
@@ -63,7 +61,6 @@ export const audits: readonly Route[] = [
   }),
   route({
     on: 'GET /perf-audit/results',
-    module: MODULE,
     summary: 'List the results of audited sites',
     params: () =>
       z.object({
@@ -81,20 +78,18 @@ export const audits: readonly Route[] = [
   }),
   siteRoute({
     on: 'GET /perf-audit/results/{id_or_domain}',
-    module: MODULE,
     summary: "Read a site's result, with its scores over time",
     params: () => ({ strategy: shown() }),
     returns: () => recordOf(auditDetailShape()).extend(withSite()),
     answer: async (ctx, site, { strategy: wanted }) => ({ data: await siteResult(ctx, site, wanted) }),
   }),
-];
+]);
 
-export const auditsExtra: readonly Route[] = [
+export const auditsExtra = ofModule(MODULE, [
   route({
     on: 'GET /perf-audit/settings',
     // Whether Lighthouse can run depends on the machine of the engine.
     live: true,
-    module: MODULE,
     summary: 'Read the audit settings, and which tool they would use now',
     params: () => z.object({}),
     returns: () => recordOf(auditSettingsShape()),
@@ -102,7 +97,6 @@ export const auditsExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /perf-audit/settings/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change the audit settings; null restores the default',
     params: () => z.object(settingFields()).partial(),
@@ -114,7 +108,6 @@ export const auditsExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /perf-audit/settings/{id_or_domain}/edit',
-    module: MODULE,
     body: 'required',
     summary: "Change the audit settings of a site; null restores the module's setting",
     params: () => z.object(auditChoice()).partial().extend(sitePath()),
@@ -125,4 +118,4 @@ export const auditsExtra: readonly Route[] = [
       return { message: "The site's settings were changed.", data: await siteResult(ctx, site, 'both') };
     },
   }),
-];
+]);

@@ -7,7 +7,7 @@ import { listComments, siteComments } from '../../../domain/content/comments.js'
 import { once } from '../../../runtime/once.js';
 import { missingParams } from '../errors.js';
 import { ids, int, sitePath, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { simpleSite, siteOf, siteRoute } from '../sites/references.js';
 import { contentChoice, DATE_CODES, dayRange } from './params.js';
@@ -32,11 +32,10 @@ function found(total: number): string {
   return total === 1 ? '1 comment.' : `${total} comments.`;
 }
 
-export const comments: readonly Route[] = [
+export const comments = ofModule('comments', [
   route({
     on: 'GET /comments',
     live: true,
-    module: 'comments',
     fails: [404],
     summary: 'List comments of many sites',
     description:
@@ -52,7 +51,6 @@ export const comments: readonly Route[] = [
   route({
     on: 'GET /comments/{id_or_domain}',
     live: true,
-    module: 'comments',
     summary: 'List comments of one site',
     inner: DATE_CODES,
     params: () => z.object({ ...sitePath(), ...query() }),
@@ -66,7 +64,6 @@ export const comments: readonly Route[] = [
   siteRoute({
     on: 'PUT|PATCH /comments/{id_or_domain}/{id_comment}/action',
     live: true,
-    module: 'comments',
     summary: 'Change the state of a comment',
     description: 'A step that is already done succeeds and changes nothing; a step from the wrong state is 409.',
     where: { id_comment: /^\d+$/ },
@@ -83,7 +80,6 @@ export const comments: readonly Route[] = [
   route({
     on: 'PUT|PATCH /comments/{id_or_domain}/bulk-action',
     live: true,
-    module: 'comments',
     summary: 'Change the state of many comments of a site',
     description: 'Each comment has its own result; the call fails only if all of them do.',
     params: () =>
@@ -104,4 +100,4 @@ export const comments: readonly Route[] = [
       return { message, data: { processed, comment_ids: done }, site: await simpleSite(ctx, site), errors };
     },
   }),
-];
+]);

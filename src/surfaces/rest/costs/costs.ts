@@ -13,11 +13,10 @@ import {
 } from '../../../domain/costs/records.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, int, paging } from '../params.js';
-import { listRoute, type Route, route } from '../route.js';
+import { listRoute, ofModule, route } from '../route.js';
 import { exampleCost } from '../schemas/examples.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 
-const MODULE = 'cost-tracker';
 const path = once(() => ({ cost_id: int(1).describe('Id of the cost.') }));
 const where = { cost_id: /^[1-9]\d{0,14}$/ };
 
@@ -39,10 +38,9 @@ const emptiable = once(() => {
   };
 });
 
-export const costs: readonly Route[] = [
+export const costs = ofModule('cost-tracker', [
   listRoute({
     on: 'GET /costs',
-    module: MODULE,
     summary: 'List costs',
     params: () => z.object(paging(20, 100)),
     example: { total: 1, page: 1, per_page: 20, pages: 1, data: [exampleCost] },
@@ -51,7 +49,6 @@ export const costs: readonly Route[] = [
   }),
   route({
     on: 'POST /costs/add',
-    module: MODULE,
     body: 'required',
     summary: 'Create a cost',
     params: () => z.object({ ...newCost().shape, ...targets() }),
@@ -61,7 +58,6 @@ export const costs: readonly Route[] = [
   }),
   route({
     on: 'GET /costs/{cost_id}',
-    module: MODULE,
     where,
     summary: 'Read a cost',
     params: () => z.object(path()),
@@ -70,7 +66,6 @@ export const costs: readonly Route[] = [
   }),
   route({
     on: 'POST|PUT|PATCH /costs/{cost_id}/edit',
-    module: MODULE,
     body: 'required',
     where,
     summary: 'Change a cost',
@@ -84,7 +79,6 @@ export const costs: readonly Route[] = [
   }),
   route({
     on: 'DELETE /costs/{cost_id}/remove',
-    module: MODULE,
     where,
     summary: 'Delete a cost',
     params: () => z.object(path()),
@@ -94,4 +88,4 @@ export const costs: readonly Route[] = [
       data: requireCost(await deleteCost(ctx, cost_id), cost_id),
     }),
   }),
-];
+]);

@@ -16,11 +16,9 @@ import {
 import { editSettings, type GroupView, readSettings } from '../../../domain/settings/settings.js';
 import { once } from '../../../runtime/once.js';
 import { cleared } from '../params.js';
-import { type Route, route } from '../route.js';
+import { ofModule, type Route, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { changedMessage } from '../settings/stored-only.js';
-
-const MODULE = 'cost-tracker';
 
 async function answerOf(ctx: Ctx, { values, notes }: GroupView) {
   const [types, methods] = await Promise.all([productTypes(ctx), paymentMethods(ctx)]);
@@ -71,7 +69,6 @@ const slugPath = once(() => ({ slug: z.string().min(1).max(100).describe('Slug; 
 function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) => Promise<void>): Route {
   return route({
     on: `DELETE /settings/cost-tracker/${list}/{slug}/delete`,
-    module: MODULE,
     summary: `Delete a ${what}`,
     description: 'Refused with 409 for a built-in one, and for one that a cost uses.',
     params: () => z.object(slugPath()),
@@ -83,10 +80,9 @@ function deletion(what: string, list: string, remove: (ctx: Ctx, slug: string) =
   });
 }
 
-export const costSettings: readonly Route[] = [
+export const costSettings = ofModule('cost-tracker', [
   route({
     on: 'GET /settings/cost-tracker',
-    module: MODULE,
     summary: 'Read cost tracker settings, product types and payment methods',
     params: () => z.object({}),
     returns: () => z.object(costSettingsShape()),
@@ -94,7 +90,6 @@ export const costSettings: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change cost tracker settings',
     description: 'Only the fields sent change; null restores the default. Unknown fields are refused.',
@@ -109,7 +104,6 @@ export const costSettings: readonly Route[] = [
   }),
   route({
     on: 'POST /settings/cost-tracker/product-types/add',
-    module: MODULE,
     body: 'required',
     summary: 'Add a product type',
     params: () => z.object({ title: title(), ...typeFields() }),
@@ -121,7 +115,6 @@ export const costSettings: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/product-types/{slug}/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change a product type',
     description: 'For a built-in one, colour and icon may change, but not the title.',
@@ -135,7 +128,6 @@ export const costSettings: readonly Route[] = [
   deletion('product type', 'product-types', deleteProductType),
   route({
     on: 'POST /settings/cost-tracker/payment-methods/add',
-    module: MODULE,
     body: 'required',
     summary: 'Add a payment method',
     params: () => z.object({ title: title() }),
@@ -146,7 +138,6 @@ export const costSettings: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /settings/cost-tracker/payment-methods/{slug}/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Rename a payment method',
     description: 'Built-in ones keep their names.',
@@ -157,4 +148,4 @@ export const costSettings: readonly Route[] = [
     },
   }),
   deletion('payment method', 'payment-methods', deletePaymentMethod),
-];
+]);

@@ -3,17 +3,14 @@
 import { z } from '../../../../schemas/zod.js';
 import { checkCertificate, getCertificate, listCertificates } from '../../../domain/monitoring/certificates.js';
 import { csv, ids, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { ofModule, route } from '../route.js';
 import { certificateShape } from '../schemas/monitoring.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
 
-const MODULE = 'ssl-monitor' as const;
-
-export const ssl: readonly Route[] = [
+export const ssl = ofModule('ssl-monitor', [
   route({
     on: 'GET /ssl-monitor/info',
-    module: MODULE,
     summary: 'List the certificates of all sites, as last seen',
     params: () =>
       z.object({
@@ -33,7 +30,6 @@ export const ssl: readonly Route[] = [
   }),
   siteRoute({
     on: 'GET /ssl-monitor/info/{id_or_domain}',
-    module: MODULE,
     summary: 'Read the certificate of a site, as last seen',
     returns: () => recordOf(certificateShape()),
     answer: async (ctx, site) => ({ data: await getCertificate(ctx, site.id) }),
@@ -41,7 +37,6 @@ export const ssl: readonly Route[] = [
   siteRoute({
     on: 'POST /ssl-monitor/{id_or_domain}',
     live: true,
-    module: MODULE,
     summary: 'Check the certificate of a site now',
     description:
       'The certificate is read even if it is not trusted. An unreachable server is a result: error says why, and the previous data is kept.',
@@ -51,4 +46,4 @@ export const ssl: readonly Route[] = [
       return { message: data.error ?? `The certificate is ${data.status}.`, data };
     },
   }),
-];
+]);

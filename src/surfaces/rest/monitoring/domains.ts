@@ -4,17 +4,16 @@ import { z } from '../../../../schemas/zod.js';
 import { checkDomain, enterDomain, getDomain, listDomains } from '../../../domain/monitoring/domains.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, day, ids, paging, text } from '../params.js';
-import { type Route, route } from '../route.js';
+import { ofModule, route } from '../route.js';
 import { domainShape } from '../schemas/monitoring.js';
 import { mapOf, recordOf, writtenOf } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
 
 const MODULE = 'domain-monitor' as const;
 
-export const domains: readonly Route[] = [
+export const domains = ofModule(MODULE, [
   route({
     on: 'GET /domain-monitor/profiles',
-    module: MODULE,
     summary: 'List the domains of all sites, as last looked up',
     params: () =>
       z.object({
@@ -34,7 +33,6 @@ export const domains: readonly Route[] = [
   }),
   siteRoute({
     on: 'GET /domain-monitor/profiles/{id_or_domain}',
-    module: MODULE,
     summary: 'Read the domain of a site, as last looked up',
     returns: () => recordOf(domainShape()),
     answer: async (ctx, site) => ({ data: await getDomain(ctx, site.id) }),
@@ -42,7 +40,6 @@ export const domains: readonly Route[] = [
   siteRoute({
     on: 'POST /domain-monitor/{id_or_domain}',
     live: true,
-    module: MODULE,
     summary: 'Look up a domain now',
     description:
       'Asks the registry by RDAP, or by WHOIS where there is no RDAP. 422 if no registry can be asked, 502 if it does not answer; the previous data is kept.',
@@ -52,7 +49,7 @@ export const domains: readonly Route[] = [
       return { message: data.error ?? `The domain is ${data.status}.`, data };
     },
   }),
-];
+]);
 
 const instant = once(() =>
   cleared
@@ -61,10 +58,9 @@ const instant = once(() =>
     .optional(),
 );
 
-export const domainsExtra: readonly Route[] = [
+export const domainsExtra = ofModule(MODULE, [
   siteRoute({
     on: 'PUT|PATCH /domain-monitor/{id_or_domain}',
-    module: MODULE,
     body: 'required',
     summary: 'Enter the dates of a domain manually',
     description: 'For registries that do not answer. A later answer from the registry replaces what was entered.',
@@ -79,4 +75,4 @@ export const domainsExtra: readonly Route[] = [
       data: await enterDomain(ctx, site, dates),
     }),
   }),
-];
+]);

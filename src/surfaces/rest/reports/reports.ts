@@ -6,7 +6,7 @@ import { DEFAULT_SEGMENTS, reportAnswer, wholeReport } from '../../../domain/rep
 import { addRecord, removeRecords } from '../../../domain/reports/records.js';
 import { once } from '../../../runtime/once.js';
 import { csv, day, text } from '../params.js';
-import type { Route } from '../route.js';
+import { ofModule, type Route } from '../route.js';
 import { withSite, writtenOf } from '../schemas/records.js';
 import { segmentAnswer, wholeReportAnswer } from '../schemas/reports.js';
 import { siteRoute } from '../sites/references.js';
@@ -43,10 +43,9 @@ export const reports: readonly Route[] = SEGMENT_NAMES.map(segmentRow);
 
 const segmentParam = once(() => z.enum(SEGMENT_NAMES));
 
-export const reportsExtra: readonly Route[] = [
+export const reportsExtra = ofModule(MODULE, [
   siteRoute({
     on: 'GET /pro-reports/{id_or_domain}/report',
-    module: MODULE,
     fails: [409],
     summary: 'Read several segments as one report, as a printable page or as JSON',
     description: 'Segments without a source are left out; in JSON they are listed in errors.',
@@ -65,7 +64,6 @@ export const reportsExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'POST /pro-reports/{id_or_domain}/records',
-    module: MODULE,
     body: 'required',
     summary: 'Record what another tool did or found on the site',
     description:
@@ -83,7 +81,6 @@ export const reportsExtra: readonly Route[] = [
   }),
   siteRoute({
     on: 'DELETE /pro-reports/{id_or_domain}/records/{segment}',
-    module: MODULE,
     summary: "Delete all records of a site's segment",
     params: () => ({ segment: segmentParam() }),
     returns: () => writtenOf(z.object({ removed: z.number().int().min(0).describe('Records.') })).extend(withSite()),
@@ -92,4 +89,4 @@ export const reportsExtra: readonly Route[] = [
       return { message: `${removed} records were deleted.`, data: { removed } };
     },
   }),
-];
+]);

@@ -6,15 +6,14 @@ import { addBucket, changeBucket, deleteBucket } from '../../../domain/time-trac
 import { changeTimeSettings } from '../../../domain/time-tracker/settings.js';
 import { deleteTask } from '../../../domain/time-tracker/tasks.js';
 import { clientOf } from '../clients/path.js';
-import { type Route, route } from '../route.js';
+import { ofModule, route } from '../route.js';
 import { writtenOf } from '../schemas/records.js';
 import { bucketShape, deletedShape, timeSettingsShape } from '../schemas/time-tracker.js';
 import { bucketPath, clientPath, DIGITS, TIME_MODULE as MODULE, taskPath } from './time-tracker.js';
 
-export const timeTrackerExtra: readonly Route[] = [
+export const timeTrackerExtra = ofModule(MODULE, [
   route({
     on: 'DELETE /time-tracker/tasks/{task_id}/delete',
-    module: MODULE,
     summary: 'Delete a task and its time',
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
@@ -26,7 +25,6 @@ export const timeTrackerExtra: readonly Route[] = [
   }),
   route({
     on: 'POST /time-tracker/buckets/add',
-    module: MODULE,
     body: 'required',
     fails: [404],
     summary: 'Add an hour bucket',
@@ -41,7 +39,6 @@ export const timeTrackerExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/buckets/{bucket_id}/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change an hour bucket',
     where: { bucket_id: DIGITS.bucket_id },
@@ -54,7 +51,6 @@ export const timeTrackerExtra: readonly Route[] = [
   }),
   route({
     on: 'DELETE /time-tracker/buckets/{bucket_id}/delete',
-    module: MODULE,
     summary: 'Delete an hour bucket; its tasks stay',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object(bucketPath()),
@@ -66,7 +62,6 @@ export const timeTrackerExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/settings/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change the global settings',
     params: () => z.object(settingFields()).partial(),
@@ -78,7 +73,6 @@ export const timeTrackerExtra: readonly Route[] = [
   }),
   route({
     on: 'PUT|PATCH /time-tracker/clients/{id_or_email}/settings/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change the settings of a client; null restores the global setting',
     params: () => z.object(settingFields()).partial().extend(clientPath()),
@@ -88,4 +82,4 @@ export const timeTrackerExtra: readonly Route[] = [
       return { message: "The client's settings were changed.", data: await changeTimeSettings(ctx, id, change) };
     },
   }),
-];
+]);

@@ -14,7 +14,7 @@ import { taskView } from '../../../domain/time-tracker/views.js';
 import { once } from '../../../runtime/once.js';
 import { clientOf } from '../clients/path.js';
 import { cleared, csv, day, flag, ids, int, paging, sitePath, text } from '../params.js';
-import { listRoute, type Route, route } from '../route.js';
+import { listRoute, ofModule, type Route, route } from '../route.js';
 import { listOf, recordOf, withSite, writtenOf } from '../schemas/records.js';
 import {
   bucketDetailShape,
@@ -62,7 +62,6 @@ async function tasksAnswer(ctx: Ctx, params: z.output<ReturnType<typeof listPara
 function timerRow(step: TimerStep, summary: string, message: string): Route {
   return route({
     on: `POST /time-tracker/tasks/{task_id}/${step}`,
-    module: MODULE,
     summary,
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
@@ -74,10 +73,9 @@ function timerRow(step: TimerStep, summary: string, message: string): Route {
   });
 }
 
-export const time: readonly Route[] = [
+export const time = ofModule(MODULE, [
   route({
     on: 'GET /time-tracker',
-    module: MODULE,
     summary: 'List tasks, with totals over all matches',
     params: listParams,
     returns: tasksShape,
@@ -85,7 +83,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/settings',
-    module: MODULE,
     summary: 'Read the global settings of the time tracker',
     params: () => z.object({}),
     returns: () => recordOf(timeSettingsShape()),
@@ -93,7 +90,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/tasks/{task_id}',
-    module: MODULE,
     summary: 'Read a task with its entries',
     where: { task_id: DIGITS.task_id },
     params: () => z.object(taskPath()),
@@ -102,7 +98,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'POST /time-tracker/tasks/add',
-    module: MODULE,
     body: 'required',
     fails: [404],
     summary: 'Add a task',
@@ -125,7 +120,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'PUT /time-tracker/tasks/{task_id}/edit',
-    module: MODULE,
     body: 'required',
     summary: 'Change a task',
     description:
@@ -148,7 +142,6 @@ export const time: readonly Route[] = [
   timerRow('stop', 'Stop the timer and complete the task', 'The task is completed.'),
   listRoute({
     on: 'GET /time-tracker/clients',
-    module: MODULE,
     summary: 'List clients with the time worked for them',
     params: () =>
       z.object({
@@ -162,7 +155,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/clients/{id_or_email}',
-    module: MODULE,
     summary: 'Read a client with the time worked for it',
     params: () => z.object(clientPath()),
     returns: () => recordOf(trackerClientShape()),
@@ -173,7 +165,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/clients/{id_or_email}/settings',
-    module: MODULE,
     summary: 'Read the settings in force for a client',
     params: () => z.object(clientPath()),
     returns: () => recordOf(timeSettingsShape()),
@@ -184,7 +175,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/clients/{id_or_email}/tasks',
-    module: MODULE,
     summary: 'List the tasks of a client',
     params: () => listParams().omit({ client_id: true }).extend(clientPath()),
     returns: tasksShape,
@@ -195,7 +185,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/clients/{id_or_email}/buckets',
-    module: MODULE,
     summary: 'List the hour buckets that cover a client',
     params: () => z.object({ ...clientPath(), ...paging(20, 100) }),
     returns: () => listOf(bucketShape()),
@@ -207,7 +196,6 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/sites/{id_or_domain}/tasks',
-    module: MODULE,
     summary: 'List the tasks for a site',
     params: () => listParams().omit({ site_id: true }).extend(sitePath()),
     returns: () => tasksShape().extend(withSite()),
@@ -218,7 +206,6 @@ export const time: readonly Route[] = [
   }),
   listRoute({
     on: 'GET /time-tracker/buckets',
-    module: MODULE,
     summary: 'List hour buckets',
     params: () =>
       z.object({
@@ -232,11 +219,10 @@ export const time: readonly Route[] = [
   }),
   route({
     on: 'GET /time-tracker/buckets/{bucket_id}',
-    module: MODULE,
     summary: 'Read an hour bucket with its task ids',
     where: { bucket_id: DIGITS.bucket_id },
     params: () => z.object(bucketPath()),
     returns: () => recordOf(bucketDetailShape()),
     answer: async ({ bucket_id }, ctx) => ({ data: await getBucket(ctx, bucket_id) }),
   }),
-];
+]);
