@@ -28,9 +28,7 @@ export const fleet: readonly Route[] = [
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
   }),
   siteRoute({
-    on: 'GET',
-    path: '/sites/{id_or_domain}/attention',
-    needs: 'read',
+    on: 'GET /sites/{id_or_domain}/attention',
     summary: 'List what is wrong with a site, worst first',
     returns: () => recordOf(siteAttentionShape()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
