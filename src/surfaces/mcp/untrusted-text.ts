@@ -47,7 +47,7 @@ export function cleanValue<T>(value: T): T {
   return withTexts(value, cleanMember);
 }
 
-/** A text that stands in this member of an answer. */
+/** A text that is in this member of an answer. */
 export function cleanMember(text: string, member: string): string {
   if (WRITTEN_BACK.has(member)) return visibleText(text);
   return SLUGS.has(member) ? visibleText(unmarkedSlug(text)) : cleanText(text);
