@@ -128,6 +128,8 @@ describe('inputs that contradict each other or name nothing', () => {
   it('of operations on the whole fleet', async () => {
     await refused('search-fleet', 'svc_invalid_input', { version_below: '2' });
     await refused('get-fleet-brief', 'svc_invalid_input', { since: 'yesterday' });
+    await refused('search-changes', 'svc_invalid_input', { until: '2999-01-01' });
+    await refused('search-changes', 'svc_tag_not_found', { tag: 'nothing' });
     const call = { action: 'ignore', type: 'plugin', slug: 'no-such-slug' };
     await refused('ignore-update-everywhere', 'svc_invalid_input', call);
   });

@@ -1,4 +1,5 @@
 import type { Operation } from '../../src/operation/operation.js';
 import diagnoseSite from './diagnose-site-v1.js';
+import searchChanges from './search-changes-v1.js';
 
-export const support: readonly Operation[] = [diagnoseSite];
+export const support: readonly Operation[] = [diagnoseSite, searchChanges];

@@ -12,7 +12,7 @@ export interface ChangeQuery {
   since: number;
   until: number;
   /** Empty lists and undefined members filter nothing. */
-  site_ids?: readonly number[];
+  site_ids?: readonly number[] | undefined;
   client_id?: number | undefined;
   tag_id?: number | undefined;
   kinds?: readonly string[];

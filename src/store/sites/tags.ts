@@ -19,6 +19,12 @@ export interface TagRow extends TagItemRow {
   updated_at: number;
 }
 
+interface NamedTagRow extends Row {
+  id: number;
+  name: string;
+  name_key: string;
+}
+
 export interface TagFilter {
   /** Case-insensitive substring of the name or of the id's digits; blank = no filter. */
   search?: string | undefined;
@@ -84,6 +90,14 @@ export function createTags(db: Db) {
     find(id: number): Promise<TagRow | undefined> {
       const query = oneTag('t.id = ?', id);
       return db.one<TagRow>(query.sql, query.args);
+    },
+
+    /** Tags with one of these ids or folded names. */
+    named(ids: readonly number[], names: readonly string[]): Promise<NamedTagRow[]> {
+      return db.all<NamedTagRow>(
+        'SELECT id, name, name_key FROM tag WHERE id IN (SELECT value FROM json_each(?)) OR name_key IN (SELECT value FROM json_each(?))',
+        [JSON.stringify(ids), JSON.stringify(names)],
+      );
     },
 
     add(name: string, color: string | null, now: number): Promise<TagWrite> {

@@ -1,0 +1,108 @@
+/** Search in the changes of the whole fleet. */
+
+import { actionForms, CHANGE_KINDS } from '../../../schemas/changes.js';
+import { cleanLine } from '../../../schemas/text.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import { ownMember } from '../../runtime/own-member.js';
+import type { FleetChangeRow } from '../../store/fleet/change-search.js';
+import type { ChangeSource } from '../../store/sites/change-list.js';
+import { type ClientRef, findClient } from '../clients/records.js';
+import type { Ctx } from '../context.js';
+import { requireModule } from '../settings/modules.js';
+import { changeSentence } from '../sites/changes.js';
+import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { requireTag, type TagRef } from '../tags/refs.js';
+import { pastTime } from './past-time.js';
+
+const DAY_MS = 86_400_000;
+const STANDARD_DAYS = 30;
+/** Kinds with their actions that are counted in an answer. */
+const MOST_KINDS = 20;
+/** Characters of a sentence, and of a name. */
+const SENTENCE = 160;
+const NAME = 60;
+
+interface ChangeSearchInput {
+  since?: string | undefined;
+  until?: string | undefined;
+  site_id_or_domain?: SiteRef | undefined;
+  client_id_or_email?: ClientRef | undefined;
+  tag?: TagRef | undefined;
+  by?: string | undefined;
+  kinds: readonly string[];
+  actions: readonly string[];
+  item?: string | undefined;
+  new_role?: string | undefined;
+  result?: 'done' | 'failed' | undefined;
+  via: readonly string[];
+  page: number;
+  per_page: number;
+}
+
+/**
+ * One page, newest first. Throws `svc_module_not_available`, `svc_invalid_input` for a time, and for a site, client or tag that
+ * does not exist.
+ */
+export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
+  requireModule(ctx, 'logs');
+  const { page, per_page, via, client_id_or_email: client, tag } = input;
+  const now = ctx.clock.now();
+  const until = input.until === undefined ? now : pastTime('until', input.until, now, 'now');
+  const standard = until - STANDARD_DAYS * DAY_MS;
+  const since =
+    input.since === undefined ? standard : pastTime('since', input.since, now, `${STANDARD_DAYS} days before until`);
+  const words = (list: readonly string[]) => list.map((word) => word.trim().toLowerCase().replace(/[ _]+/g, '-'));
+  const { items, total, kinds } = await ctx.store.changeSearch.search(
+    {
+      sources: sourcesOf(input),
+      since,
+      until,
+      denied: ctx.actor.denied_sites,
+      site_ids: await oneOrAll(ctx, input.site_id_or_domain),
+      client_id: client === undefined ? undefined : (await findClient(ctx, client)).id,
+      tag_id: tag === undefined ? undefined : (await requireTag(ctx, tag, 'tag')).id,
+      kinds: words(input.kinds).map((kind) => ownMember(CHANGE_KINDS, kind) ?? kind),
+      actions: words(input.actions).flatMap(actionForms),
+      actor: input.by,
+      item: input.item,
+      role: input.new_role,
+      failed: input.result === undefined ? undefined : input.result === 'failed',
+      vias: via,
+    },
+    page,
+    per_page,
+    MOST_KINDS,
+  );
+  return {
+    since: isoTime(since) ?? '',
+    until: isoTime(until) ?? '',
+    changes: items.map(changeView),
+    kinds: kinds.map(({ kind, action, n, failed }) => ({
+      kind: cleanLine(kind, NAME),
+      action: cleanLine(action, NAME),
+      count: n,
+      ...(failed === 0 ? {} : { failed }),
+    })),
+    total,
+    page,
+    per_page,
+  };
+}
+
+/** Roles are known of users of sites alone. */
+function sourcesOf({ new_role }: ChangeSearchInput): ChangeSource[] {
+  return new_role === undefined ? ['wpadmin', 'dashboard'] : ['wpadmin'];
+}
+
+function changeView(row: FleetChangeRow) {
+  return {
+    at: timestampOf(row.at),
+    site_id: row.site_id,
+    url: row.url === null ? null : cleanLine(row.url, NAME),
+    kind: cleanLine(row.kind, NAME),
+    what: cleanLine(changeSentence(row), SENTENCE),
+    ...(row.slug === '' ? {} : { slug: cleanLine(row.slug, NAME) }),
+    by: cleanLine(row.actor, NAME),
+    via: row.via,
+  };
+}

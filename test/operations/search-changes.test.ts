@@ -1,0 +1,212 @@
+/** Who changed what, across the fleet: over MCP and HTTP, from the logs of simulated sites and what was done through the service. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type LoggedChange, logEntry } from '../../src/demo/change-log.js';
+import { ADMIN } from '../support/harness.js';
+import { plugin, type SupportApp, supportApp } from './support-app.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const SHOP = 'shop/shop.php';
+
+let support: SupportApp;
+/** When the sites were made. */
+let start: number;
+const search = (input: Record<string, unknown> = {}) => support.ask('search-changes', { per_page: 50, ...input });
+const lines = (answer: { changes: { what: string }[] }) => answer.changes.map(({ what }) => what);
+const iso = (ms: number) => new Date(ms).toISOString();
+
+/** What the sites logged, with hours before the start; the newest first. */
+const LOGGED: { site: number; hours: number; what: string; entry: Omit<LoggedChange, 'created'> }[] = [
+  {
+    site: 1,
+    hours: 1,
+    what: 'Promoted to administrator: jane (from Editor to Administrator)',
+    entry: {
+      type: 1615,
+      context: 'user',
+      action: 'modified',
+      user: 'mallory',
+      meta: { changeusername: 'jane', oldrole: 'Editor', newrole: 'Administrator' },
+    },
+  },
+  {
+    site: 2,
+    hours: 2,
+    what: 'Created user: root (role administrator)',
+    entry: {
+      type: 1610,
+      context: 'user',
+      action: 'created',
+      user: 'tom',
+      meta: { newuserid: 9, newuserdata: { username: 'root', userroles: 'administrator' } },
+    },
+  },
+  {
+    site: 2,
+    hours: 3,
+    what: 'Changed role of user: eve (from Author to Editor)',
+    entry: {
+      type: 1615,
+      context: 'user',
+      action: 'modified',
+      user: 'tom',
+      meta: { changeusername: 'eve', oldrole: 'Author', newrole: 'Editor' },
+    },
+  },
+  {
+    site: 3,
+    hours: 26,
+    what: 'Updated plugin: Forms (from 1.9 to 2.0)',
+    entry: {
+      type: 1970,
+      context: 'plugin',
+      action: 'updated',
+      user: 'tom',
+      meta: { plugindata: { name: 'Forms', version: '2.0', slug: 'forms/forms.php' }, oldversion: '1.9' },
+    },
+  },
+  {
+    site: 1,
+    hours: 24 * 40,
+    what: 'Turned on setting: Anyone can register',
+    entry: { type: 1785, context: 'system-setting', action: 'enabled', user: 'ada' },
+  },
+];
+
+beforeAll(async () => {
+  support = await supportApp({
+    connected: 3,
+    prepare(app) {
+      start = app.clock.now();
+      for (const [place, { state }] of app.fleet.sites.entries()) {
+        state.actions.clear();
+        state.changeLog = LOGGED.filter(({ site }) => site === place + 1).map(({ hours, entry }, index) =>
+          logEntry(100 - index, { ...entry, created: (start - hours * HOUR) / 1000 }),
+        );
+        plugin(app, place, {
+          slug: SHOP,
+          name: 'Shop',
+          version: '1.0',
+          update: { version: '2.0', requiresPhp: '', requiresWp: '' },
+        });
+      }
+      app.fleet.site(1).faults.failUpdates = [SHOP];
+    },
+  });
+  const { app } = support;
+  await app.call('add-client', { name: 'Ada', client_email: 'ada@example.com', selected_sites: [1] });
+  const { id: tag } = await app.call('add-tag', { name: 'Staging' });
+  await app.call('update-site', { site_id_or_domain: 2, tags: [tag] });
+  app.clock.move(HOUR);
+  for (const id of [1, 2]) await app.call('update-site-plugins', { site_id_or_domain: id, slugs: [SHOP] });
+});
+
+describe('search-changes', () => {
+  it('finds what was logged on the sites, newest first, within the last 30 days unless told otherwise', async () => {
+    const recent = LOGGED.filter(({ hours }) => hours < 24 * 30);
+    const answer = await search({ via: 'site' });
+    expect(lines(answer)).toEqual(recent.map(({ what }) => what));
+    expect(answer.total).toBe(recent.length);
+    expect(answer.changes.map(({ site_id }: { site_id: number }) => site_id)).toEqual(recent.map(({ site }) => site));
+    expect(answer.changes.map(({ at }: { at: string }) => Date.parse(at))).toEqual(
+      recent.map(({ hours }) => start - hours * HOUR),
+    );
+    expect(lines(await search({ via: 'site', since: iso(start - 50 * DAY) }))).toEqual(LOGGED.map(({ what }) => what));
+    const yesterday = { since: iso(start - 2 * DAY), until: iso(start - DAY) };
+    expect(lines(await search({ via: ['site'], ...yesterday }))).toEqual(['Updated plugin: Forms (from 1.9 to 2.0)']);
+  });
+
+  it('finds who became an administrator, and whose role changed', async () => {
+    const administrators = await search({ new_role: 'Administrator' });
+    expect(administrators.changes).toMatchObject([
+      { site_id: 1, url: support.app.fleet.site(0).url, by: 'mallory', via: 'site', kind: 'user' },
+      { site_id: 2, by: 'tom' },
+    ]);
+    expect(lines(administrators)).toEqual([LOGGED[0]?.what, LOGGED[1]?.what]);
+    const changed = await search({ kinds: ['user'], actions: ['role-changed'] });
+    expect(lines(changed)).toEqual([LOGGED[0]?.what, LOGGED[2]?.what]);
+    for (const actions of ['role change', 'role_changed'])
+      expect(lines(await search({ kinds: 'users', actions, by: 'TOM' }))).toEqual([LOGGED[2]?.what]);
+    expect(lines(await search({ kinds: 'users', actions: 'role-changed', by: 'nobody' }))).toEqual([]);
+  });
+
+  it('finds what was done through Sitefleet, and what failed', async () => {
+    const updates = await search({ kinds: ['plugin'], actions: ['update'], item: 'SHOP' });
+    expect(updates.changes).toMatchObject([
+      { site_id: 2, what: expect.stringMatching(/^Failed: updated plugin: Shop/), slug: SHOP, by: 'admin', via: 'run' },
+      { site_id: 1, what: 'Updated plugin: Shop (from 1.0 to 2.0)', slug: SHOP, by: 'admin', via: 'run' },
+    ]);
+    expect(lines(await search({ result: 'failed' }))).toEqual([updates.changes[0].what]);
+    expect(lines(await search({ result: 'done', item: 'shop' }))).toEqual([updates.changes[1].what]);
+    expect((await search({ kinds: ['tag', 'client'] })).changes).toMatchObject([
+      { site_id: null, url: null, what: 'Created tag: Staging' },
+      { site_id: null, url: null, what: 'Added client: Ada' },
+    ]);
+  });
+
+  it('keeps to a site, a client, a tag by its name or id', async () => {
+    const sites = async (input: object) => [
+      ...new Set((await search({ ...input })).changes.map(({ site_id }: { site_id: number }) => site_id)),
+    ];
+    expect(await sites({ site_id_or_domain: support.app.fleet.site(2).url })).toEqual([3]);
+    expect(await sites({ client_id_or_email: 'ada@example.com' })).toEqual([1]);
+    for (const tag of ['staging', 1, '1']) expect(await sites({ tag })).toEqual([2]);
+  });
+
+  it('counts each kind of change, whatever kinds are shown', async () => {
+    const { kinds, total } = await search({ kinds: ['core'] });
+    expect(total).toBe(0);
+    expect(kinds).toContainEqual({ kind: 'plugin', action: 'updated', count: 3, failed: 1 });
+    expect(kinds).toContainEqual({ kind: 'user', action: 'role-changed', count: 2 });
+    const all = await search();
+    expect(all.kinds).toEqual(kinds);
+    expect(kinds.reduce((sum: number, { count }: { count: number }) => sum + count, 0)).toBe(all.total);
+  });
+
+  it('has pages, which together are the whole', async () => {
+    const all = await search();
+    const shown: string[] = [];
+    for (let page = 1; page <= Math.ceil(all.total / 4); page++)
+      shown.push(...lines(await search({ page, per_page: 4 })));
+    expect(shown).toEqual(lines(all));
+    expect(await search({ page: 99 })).toMatchObject({ changes: [], total: all.total });
+  });
+
+  it('hides sites from a caller who may not see them', async () => {
+    const answer = await support.app.call(
+      'search-changes',
+      { per_page: 50 },
+      { actor: { ...ADMIN, denied_sites: [1, 2] } },
+    );
+    const seen = new Set(answer.changes.map(({ site_id }: { site_id: number | null }) => site_id));
+    expect([...seen].sort()).toEqual([3, null]);
+    expect(JSON.stringify(answer.kinds)).not.toContain('role-changed');
+  });
+
+  it.each([
+    [{ since: 'yesterday' }, 'svc_invalid_input', 'since'],
+    [{ until: '2999-01-01' }, 'svc_invalid_input', 'until'],
+    [{ tag: 'nothing' }, 'svc_tag_not_found', 'tag'],
+    [{ site_id_or_domain: 'nowhere.example' }, 'svc_site_not_found', 'site_id_or_domain'],
+    [{ client_id_or_email: 99 }, 'svc_client_not_found', 'client_id_or_email'],
+    [{ users: true }, 'ability_invalid_input', 'users'],
+  ])('refuses %j', async (input, code, field) => {
+    const { status, body } = await support.post('search-changes', input);
+    expect([status >= 400, body.code, body.data.field]).toEqual([true, code, field]);
+  });
+
+  it('stays below 5,000 tokens on a large fleet with long texts', async () => {
+    const { app } = support;
+    const long = '更新'.repeat(120);
+    const numbers = JSON.stringify(Array.from({ length: 3000 }, (_, index) => index));
+    await app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, summary, detail, old_value, new_value, user_login, user_id, slug, created)
+       SELECT 1 + value % 3, 'logs', 'many' || value, 'kind-' || value || ?1, ?1, ?1, ?1, ?1, ?1, ?1, ?1, 1, ?1, ?2 + value FROM json_each(?3)`,
+      [long, start / 1000 - 5000, numbers],
+    );
+    const answer = await support.tool('search-changes');
+    expect(answer.changes).toHaveLength(20);
+    expect(answer.total).toBeGreaterThan(3000);
+  });
+});

@@ -1,0 +1,66 @@
+import { paged, paging, siteRef, timestamp } from '../../schemas/common.js';
+import { listOrOne } from '../../schemas/search.js';
+import { z } from '../../schemas/zod.js';
+import { integerOrText } from '../../schemas/zod-internals.js';
+import { searchChanges } from '../../src/domain/fleet/changes.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+const text = () => z.string().trim().min(1).max(255).optional();
+const time = () => z.string().trim().max(40).optional();
+const words = () => listOrOne(z.string().trim().min(1).max(50)).default([]);
+const VIAS = ['site', 'mcp', 'run', 'rest', 'cli', 'jobs'] as const;
+
+export default defineOperation({
+  id: 'svc/search-changes-v1',
+  title: 'Search changes',
+  about:
+    'Finds who changed what on which site, newest first: through Sitefleet, or on the sites as of their last sync (users and roles, too). kinds counts all that the other filters match.',
+  run: 'POST',
+  effect: 'read',
+
+  input: () =>
+    z.object({
+      since: time().describe('ISO 8601; default: 30 days before until.'),
+      until: time().describe('ISO 8601; default: now.'),
+      site_id_or_domain: siteRef().optional(),
+      client_id_or_email: integerOrText().optional().describe('Sites of this client.'),
+      tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
+      by: text().describe('Part of the name of who did it.'),
+      kinds: words().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
+      actions: words().describe('updated, activated, installed, deleted, role-changed, …'),
+      item: text().describe('Part of a name or slug.'),
+      new_role: text().describe('Users who got this role, such as administrator.'),
+      result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+      via: listOrOne(z.enum(VIAS)).default([]).describe('site = on the site itself.'),
+      ...paging(20, 50),
+    }),
+
+  output: () =>
+    z.object({
+      since: timestamp(),
+      until: timestamp(),
+      changes: z.array(
+        z.object({
+          at: timestamp(),
+          site_id: z.number().int().nullable().describe('null = of no site.'),
+          url: z.string().nullable(),
+          kind: z.string(),
+          what: z.string(),
+          slug: z.string().optional(),
+          by: z.string(),
+          via: z.string(),
+        }),
+      ),
+      kinds: z.array(
+        z.object({
+          kind: z.string(),
+          action: z.string(),
+          count: z.number().int(),
+          failed: z.number().int().optional(),
+        }),
+      ),
+      ...paged(),
+    }),
+
+  handle: (input, ctx) => searchChanges(ctx, input),
+});
