@@ -20,6 +20,14 @@ export type JobType = (typeof JOB_TYPES)[number];
 /** How the id of such a job begins. */
 export const JOB_ID = new RegExp(`^(${JOB_TYPES.join('|')})_`);
 
+/** A job, by its id. */
+export const jobId = () =>
+  z
+    .string()
+    .max(64)
+    .regex(JOB_ID, 'must be the job_id of a queued answer, such as sync_…')
+    .describe('From a queued answer.');
+
 /** Tools that work on all sites in the background; their status is read where they are started. */
 export const TOOL_JOB_TYPES = ['destroy_sessions', 'renew_connections', 'disconnect_all_sites'] as const;
 export type ToolJobType = (typeof TOOL_JOB_TYPES)[number];

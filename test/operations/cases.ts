@@ -3,6 +3,7 @@
  * and a working call. Tests that cover all operations read this list; a new operation adds one line.
  */
 
+import { randomUUID } from 'node:crypto';
 import { findItem, keep } from '../../src/demo/guard/state.js';
 import type { ErrorCode } from '../../src/runtime/errors.js';
 import { type Answer, START, type TestApp } from '../support/harness.js';
@@ -92,6 +93,16 @@ function keptVersion(app: TestApp, slug: string): string {
   const item = findItem(site, 'plugin', slug);
   if (site.guard === null || item === undefined) return '1.0';
   return keep(site, site.guard, 'plugin', item, 'snapshot').version;
+}
+
+/** A job whose turn does not come before it is cancelled. */
+async function waitingJob({ app }: Pick<Walk, 'app'>): Promise<object> {
+  const job_id = `sync_${randomUUID()}`;
+  const now = app.clock.now();
+  const pace = { chunk: 20, delay_ms: 0, timeout_ms: 3_600_000, next_run_at: now + 86_400_000 };
+  const job = { id: job_id, type: 'sync', params: {}, sites: [1], begun: false, refused: [], ...pace } as const;
+  await app.service.store.jobs.add(job, now);
+  return { job_id, confirm: true };
 }
 
 function operation(name: string, codes: readonly ErrorCode[], ...calls: Input[]): OperationCase {
@@ -325,6 +336,7 @@ export const CASES: readonly OperationCase[] = [
     task_id: answer('add-time-task').id,
     confirm: true,
   })),
+  operation('cancel-job', [...CONFIRM, 'svc_job_not_found', 'svc_rest_conflict'], waitingJob),
   operation('delete-tag', [...CONFIRM, ...TAG], (walk) => ({ ...walk.tag, confirm: true })),
   operation('delete-client', [...CONFIRM, ...CLIENT, 'svc_client_deletion_failed'], (walk) => ({
     ...walk.client,

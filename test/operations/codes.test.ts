@@ -455,6 +455,13 @@ describe('clients, tags and jobs', () => {
     for (const id of ['', 'sync', 'Sync_1', 'delete_1', 7])
       await refused('get-batch-job-status', 'ability_invalid_input', { job_id: id });
   });
+
+  it('cancel-job', async () => {
+    await refused('cancel-job', 'svc_job_not_found', { job_id: 'sync_0', confirm: true });
+    const call = await wellFormed(app, 'cancel-job');
+    await app.call('cancel-job', call);
+    await refused('cancel-job', 'svc_rest_conflict', call);
+  });
 });
 
 describe('rights', () => {

@@ -1,5 +1,5 @@
 import { paging } from '../../schemas/common.js';
-import { JOB_ID, jobStatus as status } from '../../schemas/job.js';
+import { jobId, jobStatus as status } from '../../schemas/job.js';
 import { z } from '../../schemas/zod.js';
 import { jobStatus } from '../../src/domain/actions/jobs.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -13,11 +13,7 @@ export default defineOperation({
 
   input: () =>
     z.object({
-      job_id: z
-        .string()
-        .max(64)
-        .regex(JOB_ID, 'must be the job_id of a queued answer, such as sync_…')
-        .describe('From a queued answer.'),
+      job_id: jobId(),
       ...paging(50, 200),
     }),
 

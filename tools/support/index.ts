@@ -1,5 +1,6 @@
 import type { Operation } from '../../src/operation/operation.js';
+import cancelJob from './cancel-job-v1.js';
 import diagnoseSite from './diagnose-site-v1.js';
 import searchChanges from './search-changes-v1.js';
 
-export const support: readonly Operation[] = [diagnoseSite, searchChanges];
+export const support: readonly Operation[] = [diagnoseSite, searchChanges, cancelJob];

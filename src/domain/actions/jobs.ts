@@ -148,14 +148,60 @@ const CANCELLED =
  * `svc_job_not_found`, and `svc_rest_conflict` for a job that has ended.
  */
 export async function cancelJob(ctx: Ctx, id: string): Promise<JobView> {
-  const job = await jobStatus(ctx, id, 1, 1);
-  if (!(await ctx.store.jobs.cancel(id, CANCELLED, ctx.clock.now())))
-    throw new ServiceError('svc_rest_conflict', `The job has ended: ${job.status}.`, {
-      field: 'job_id',
-      advice: 'There is nothing left to cancel.',
-    });
-  ctx.events.emit({ name: 'job.failed', facts: { job_id: id, type: job.type } });
+  await endJob(ctx, id);
   return jobStatus(ctx, id, 1, 50);
+}
+
+async function endJob(ctx: Ctx, id: string) {
+  const job = await jobStatus(ctx, id, 1, 1);
+  const unfinished = await ctx.store.jobs.cancel(id, CANCELLED, ctx.clock.now());
+  if (unfinished === null) throw hasEnded(job);
+  ctx.events.emit({ name: 'job.failed', facts: { job_id: id, type: job.type } });
+  return unfinished;
+}
+
+function hasEnded({ status }: JobView): ServiceError {
+  return new ServiceError('svc_rest_conflict', `The job has ended: ${status}.`, {
+    field: 'job_id',
+    advice: 'There is nothing left to cancel.',
+  });
+}
+
+/** Maximum number of sites that an answer names, of each state. */
+const NAMED = 50;
+
+/** What a cancellation would leave undone. Throws as `cancelJob`. */
+export async function previewCancel(ctx: Ctx, id: string) {
+  const job = await jobStatus(ctx, id, 1, 1);
+  if (job.completed_at !== null) throw hasEnded(job);
+  return { ...cancelView(job, await ctx.store.jobs.unfinished(id)), cancelled: false, dry_run: true };
+}
+
+/** Ends a job as `cancelJob`, and tells the sites that were at work from those whose turn had not come. */
+export async function cancelWithSites(ctx: Ctx, id: string) {
+  const unfinished = await endJob(ctx, id);
+  const job = await jobStatus(ctx, id, 1, 1);
+  const failed = job.failed - unfinished.started.length - unfinished.waiting.length;
+  return { ...cancelView({ ...job, failed }, unfinished), cancelled: true };
+}
+
+function cancelView(
+  { job_id, type, total, succeeded, failed }: JobView,
+  { started, waiting }: { started: readonly number[]; waiting: readonly number[] },
+) {
+  const sites = (ids: readonly number[]) => ({ count: ids.length, first: ids.slice(0, NAMED) });
+  return {
+    job_id,
+    type,
+    total,
+    succeeded,
+    failed,
+    in_progress: sites(started),
+    not_begun: sites(waiting),
+    ...(started.length === 0
+      ? {}
+      : { next: `svc-sync-sites-v1 ${JSON.stringify({ site_ids_or_domains: started.slice(0, NAMED) })}` }),
+  };
 }
 
 /** Kinds of jobs that report items one by one. */

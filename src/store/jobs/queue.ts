@@ -1,6 +1,6 @@
 /** The queue of jobs: which process works on a job, under which lease, and what it stores of each site. */
 
-import { type Db, sql } from '../driver/db.js';
+import { type Db, type Row, sql } from '../driver/db.js';
 import {
   columnsOf,
   FAILED,
@@ -156,20 +156,23 @@ export function createJobQueue(db: Db) {
     },
 
     /**
-     * Ends a job at once. A process that works on it loses its lease, and with it its calls. False if it has ended
-     * already, or does not exist.
+     * Ends a job at once. A process that works on it loses its lease, and with it its calls. Returns its sites that were at
+     * work and those that were waiting, in their order; null if it has ended already, or does not exist.
      */
-    async cancel(id: string, message: string, now: number): Promise<boolean> {
-      const open = `EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)`;
-      const results = await db.batch([
+    async cancel(id: string, message: string, now: number): Promise<{ started: number[]; waiting: number[] } | null> {
+      const end = (state: number) =>
         sql(
           `UPDATE job_site SET state = ${FAILED}, code = 'svc_cancelled', message = ?, finished_at = ?
-           WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) AND ${open}`,
+           WHERE job_id = ? AND state = ${state} AND EXISTS (SELECT 1 FROM job WHERE id = ? AND completed_at IS NULL)
+           RETURNING position, site_id`,
           message,
           now,
           id,
           id,
-        ),
+        );
+      const [started, waiting, ended] = await db.batch([
+        end(STARTED),
+        end(WAITING),
         sql(
           `UPDATE job SET status = 'failed', completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
            WHERE id = ? AND completed_at IS NULL`,
@@ -177,7 +180,21 @@ export function createJobQueue(db: Db) {
           id,
         ),
       ]);
-      return results.at(-1)?.changes === 1;
+      if (ended?.changes !== 1) return null;
+      const sitesOf = (rows: readonly Row[] = []) =>
+        [...rows].sort((a, b) => Number(a.position) - Number(b.position)).map(({ site_id }) => Number(site_id));
+      return { started: sitesOf(started?.rows), waiting: sitesOf(waiting?.rows) };
+    },
+
+    /** The unfinished sites of a job, as `cancel` returns them. */
+    async unfinished(id: string): Promise<{ started: number[]; waiting: number[] }> {
+      const rows = await db.all(
+        `SELECT site_id, state FROM job_site WHERE job_id = ? AND state IN (${WAITING}, ${STARTED}) ORDER BY position`,
+        [id],
+      );
+      const sitesIn = (state: number) =>
+        rows.filter((row) => row.state === state).map(({ site_id }) => Number(site_id));
+      return { started: sitesIn(STARTED), waiting: sitesIn(WAITING) };
     },
 
     /** Deletes jobs that ended before `before`; returns how many. */
