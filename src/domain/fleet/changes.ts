@@ -57,7 +57,6 @@ export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
       sources: sourcesOf(input),
       since,
       until,
-      denied: ctx.actor.denied_sites,
       site_ids: await oneOrAll(ctx, input.site_id_or_domain),
       client_id: client === undefined ? undefined : (await findClient(ctx, client)).id,
       tag_id: tag === undefined ? undefined : (await requireTag(ctx, tag, 'tag')).id,
