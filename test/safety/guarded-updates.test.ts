@@ -844,6 +844,36 @@ describe('a call that is cut off', () => {
   });
 });
 
+it('a doubt holds no version back, though the call that undoes it is cut off at any request', async () => {
+  const site = app.site(0);
+  const plugin = app.offer(site);
+  site.faults.breaks = { [`${plugin.slug}@99.0`]: 'changes_htaccess' };
+  for (let cutAt = 1, finished = false; !finished; cutAt++) {
+    plugin.version = '1.0';
+    plugin.update = { version: '99.0', requiresPhp: '', requiresWp: '' };
+    site.guard?.harms.clear();
+    await sync(1);
+    let requests = 0;
+    const cut = new AbortController();
+    Object.defineProperty(site, 'requests', {
+      configurable: true,
+      get: () => requests,
+      set: (value: number) => {
+        requests = value;
+        if (value === cutAt) cut.abort();
+      },
+    });
+    const work = app.call('safe-update-site', { ...one, on_suspect: 'roll_back' }, { signal: cut.signal });
+    finished = await app.running(work).then(
+      () => !cut.signal.aborted,
+      () => false,
+    );
+    await app.running(finishInterruptedRuns(app.ctx()));
+    await expectSettled();
+    expect(await app.cell('SELECT count(*) FROM quarantined_version')).toBe(0);
+  }
+});
+
 it('an update is not undone because the network of this machine is down', async () => {
   const site = app.site(0);
   const plugin = app.offer(site);
