@@ -80,6 +80,16 @@ export function token(max: number) {
     .refine((text) => !ANY_CONTROL.test(text), 'must not contain control characters');
 }
 
+/** A slug or a name to look for. */
+export function called() {
+  return z
+    .string()
+    .trim()
+    .min(1)
+    .max(255)
+    .refine((text) => !ANY_CONTROL.test(text), 'must not contain control characters');
+}
+
 export const id = () => int(1);
 
 /** A site by id, domain or URL (operations §4.1). */

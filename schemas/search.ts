@@ -1,7 +1,7 @@
 /** Schemas of the fleet search, and of the filters it shares with the lists and runs of updates. */
 
 import { once } from '../src/runtime/once.js';
-import { int, list, pageNumbers } from './common.js';
+import { called, int, list, pageNumbers } from './common.js';
 import { z } from './zod.js';
 
 /** The level of an update: whether the third or a later number of the version changes, the second, or the first. */
@@ -54,8 +54,8 @@ export const days = () => int(0, 36_500).optional();
 /** Filters of lists and runs of updates. */
 export const offerFilters = once(() => ({
   search: searchText().describe('Part of its slug or name.'),
-  slug: z.string().trim().min(1).max(255).optional().describe('One slug or name.'),
-  exclude_slugs: listOrOne(z.string().trim().min(1).max(255)).default([]).describe('Slugs or names.'),
+  slug: called().optional().describe('One slug or name.'),
+  exclude_slugs: listOrOne(called()).default([]).describe('Slugs or names.'),
   tag_ids: idList().describe('Sites with any of these tags.'),
   client_ids: idList().describe('Sites of any of these clients.'),
   level: levels().describe('Size of the step.'),

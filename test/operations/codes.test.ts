@@ -125,6 +125,16 @@ describe('inputs that contradict each other or name nothing', () => {
     },
   );
 
+  it.each([
+    ['search-fleet', 'plugin'],
+    ['search-fleet', 'theme'],
+    ['list-updates', 'slug'],
+    ['list-vulnerabilities', 'slug'],
+  ])('%s, %s with a control character', async (name, field) => {
+    const input = { [field]: 'a\u0000b' };
+    expect(await refused(name, 'ability_invalid_input', input)).toMatchObject({ field });
+  });
+
   it('of operations on the whole fleet', async () => {
     await refused('search-fleet', 'svc_invalid_input', { version_below: '2' });
     await refused('get-fleet-brief', 'svc_invalid_input', { since: 'yesterday' });

@@ -1,4 +1,4 @@
-import { bool, paging } from '../../schemas/common.js';
+import { bool, called, paging } from '../../schemas/common.js';
 import {
   days,
   fieldNames,
@@ -16,8 +16,6 @@ import { z } from '../../schemas/zod.js';
 import { searchFleet } from '../../src/domain/fleet/search.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
-const called = () => z.string().trim().min(1).max(255).optional();
-
 export default defineOperation({
   id: 'svc/search-fleet-v1',
   title: 'Search the fleet',
@@ -33,8 +31,8 @@ export default defineOperation({
       status: siteStatusFilter(),
       tag_ids: idList().describe('Sites with any of these tags.'),
       client_ids: idList().describe('Sites of any of these clients.'),
-      plugin: called().describe('Slug or name; rows are its installs.'),
-      theme: called().describe('Slug or name; rows are its installs.'),
+      plugin: called().optional().describe('Slug or name; rows are its installs.'),
+      theme: called().optional().describe('Slug or name; rows are its installs.'),
       item_state: z.enum(['active', 'inactive']).optional().describe('Of that item.'),
       version_below: version().describe('Of that item.'),
       version_from: version().describe('Of that item.'),
