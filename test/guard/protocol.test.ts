@@ -182,6 +182,9 @@ describe('what is read', () => {
       const { guard } = client((request) => reply(request, value));
       expect(await codeOf(guard.list())).toBe('bad_answer');
     }
+    const mended = { files: [{ toString: 1 }], options: [], events: [] };
+    const { guard } = client((request) => reply(request, { mended }));
+    expect(await codeOf(guard.mend('0'.repeat(32), mended as never))).toBe('bad_answer');
   });
 });
 
