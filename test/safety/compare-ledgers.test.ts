@@ -2,6 +2,8 @@
 
 import { expect, it } from 'vitest';
 import { compareLedgers } from '../../src/domain/updates/safe/compare-ledgers.js';
+import { ledgerBefore, lookOutsideAtEnd } from '../../src/domain/updates/safe/outside.js';
+import { type SafeRun, UNTRIED } from '../../src/domain/updates/safe/safe-run.js';
 import type { GuardLedger } from '../../src/outbound/guard/guards.js';
 
 const BEFORE: GuardLedger = {
@@ -79,6 +81,18 @@ it.each<[string, Partial<GuardLedger>]>([
   ['20 mails', { mails: 23 }],
 ])('is no finding: %s', (_name, now) => {
   expect(found(now)).toEqual([]);
+});
+
+it('items after the hundredth that is open keep no record of their own, and what they are known to have changed', async () => {
+  const finding = { severity: 'suspect' as const, key: 'table x', what: 'The table x has been dropped.' };
+  const open = Array.from({ length: 100 }, (_, i) => ({ ...UNTRIED, ledger: { ...BEFORE, mails: i } }));
+  const of = (items: object[]) => ({ open: items, ledger: BEFORE }) as unknown as SafeRun;
+  expect(ledgerBefore(of(open.slice(1)))).toBe(BEFORE);
+  expect(ledgerBefore(of(open))).toBeNull();
+  const late = { ...UNTRIED, slug: 'a/a.php', ledger: null, outside: [finding] };
+  const run = { ...of([late]), ctx: { signal: new AbortController().signal }, guard: { ledger: async () => BEFORE } };
+  await lookOutsideAtEnd(run as unknown as SafeRun);
+  expect(late.outside).toEqual([finding]);
 });
 
 it.each<[string, Partial<GuardLedger>, string[]]>([

@@ -3,6 +3,7 @@
  * run, and with a roll-back the guard restores what it can.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardLedger, Mendable } from '../../../outbound/guard/guards.js';
@@ -30,7 +31,9 @@ export async function lookOutsideAtEnd(run: SafeRun): Promise<readonly LedgerFin
   const late = await changesSince(run, run.open);
   for (const item of run.open) {
     const still = new Set(compared(run, item.ledger, run.ledger, [item]).map(({ key }) => key));
-    item.outside = [...item.outside.filter(({ key }) => still.has(key) || still.has(OTHERS)), ...late];
+    const lasts = (key: string) => item.ledger === null || still.has(key) || still.has(OTHERS);
+    item.outside = [...item.outside.filter(({ key }) => lasts(key)), ...late];
+    await nextTurn();
   }
   return late;
 }
@@ -55,6 +58,15 @@ export async function mendOutside(run: SafeRun, item: SafeItem): Promise<Outside
 export interface OutsideChange {
   what: string;
   undone: boolean;
+}
+
+/** Each may be a megabyte, and an item of a site that has many updates waits for the last of them. */
+const MOST_LEDGERS = 100;
+
+/** What is beside the items before the next one; null for the last of very many, which cannot be restored then. */
+export function ledgerBefore({ open, ledger }: SafeRun): GuardLedger | null {
+  const kept = new Set(open.map((item) => item.ledger));
+  return kept.size < MOST_LEDGERS ? ledger : null;
 }
 
 /** The share of tables that may be unreadable: where the guard ran out of time, it is not said that they were compared. */

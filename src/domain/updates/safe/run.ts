@@ -31,7 +31,7 @@ import {
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
-import { lookOutside, takeLedger } from './outside.js';
+import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { disarm, keepOldVersion } from './snapshot.js';
@@ -193,7 +193,7 @@ async function beginItem(run: SafeRun, { offer, type, protection }: Step): Promi
   const { ctx, target } = run;
   const { slug, name, current_version: old_version, new_version } = offer;
   const known = { slug, name, old_version, new_version, protection };
-  const item: SafeItem = { ...UNTRIED, change: `change_${randomUUID()}`, type, ...known, ledger: run.ledger };
+  const item: SafeItem = { ...UNTRIED, change: `change_${randomUUID()}`, type, ...known, ledger: ledgerBefore(run) };
   const row = {
     id: item.change,
     run_id: run.id,
