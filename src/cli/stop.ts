@@ -2,6 +2,7 @@
 
 import { setMaxListeners } from 'node:events';
 import { systemClock } from '../runtime/clock.js';
+import { endProcess } from '../runtime/end-process.js';
 import { messageOf, say } from './output.js';
 
 /** A closing terminal sends several signals at once; they count as one request. */
@@ -15,7 +16,11 @@ export function stopSignal(): AbortSignal {
   let asked = 0;
   const onSignal = (name: NodeJS.Signals) => {
     const now = systemClock.now();
-    if (stop.signal.aborted && now - asked > SAME_REQUEST_MS) process.exit(name === 'SIGINT' ? 130 : 143);
+    if (stop.signal.aborted && now - asked > SAME_REQUEST_MS) {
+      if (name === 'SIGINT') endProcess('SIGINT', 130);
+      // Windows cannot send a hangup.
+      endProcess('SIGTERM', 143);
+    }
     if (stop.signal.aborted) return;
     asked = now;
     stop.abort();

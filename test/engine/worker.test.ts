@@ -1,12 +1,23 @@
-/** The engine thread as shipped: when it dies, the next call starts a new one. Needs the built program. */
+/** The engine thread as shipped: when it dies, the next call starts a new one; how it ends. Needs the built program. */
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { tempFolder, tracked } from '../support/cleanup.js';
 import { builtProgram } from '../support/processes/built-program.js';
+import { program as programOf } from '../support/processes/program.js';
+
+/** Code of a thread: writes the file, then is in a query of native code for many seconds. */
+const atWork = (busy: string) => `{
+  const Database = require(${JSON.stringify(createRequire(import.meta.url).resolve('libsql'))});
+  const query = new Database(':memory:').prepare(
+    'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n WHERE x < 100000000) SELECT count(*) FROM n');
+  require('node:fs').writeFileSync(${JSON.stringify(busy)}, '');
+  query.all();
+}`;
 
 it('comes back after it died, and what is not under way then works', async () => {
   const program = await builtProgram();
@@ -53,4 +64,50 @@ it('comes back after it died, and what is not under way then works', async () =>
     child.kill('SIGTERM');
     await gone;
   }
+});
+
+describe('a thread that is in native code', () => {
+  // Ending it there would abort the process: its code returns into a thread that is gone.
+  it('and does not end in time ends with its process', async () => {
+    const folder = tempFolder('engine-late');
+    const [thread, busy] = [join(folder, 'thread.cjs'), join(folder, 'busy')];
+    writeFileSync(thread, atWork(busy));
+    const child = await (await programOf('engine-ends')).start({ thread, busy });
+    expect(await once(child, 'exit')).toEqual([null, 'SIGKILL']);
+  });
+
+  it('ends with its process at a second signal to stop', async () => {
+    const program = await builtProgram();
+    const folder = tempFolder('engine-stop');
+    const [mine, told, busy] = ['works.cjs', 'told', 'busy'].map((name) => join(folder, name)) as [
+      string,
+      string,
+      string,
+    ];
+    writeFileSync(
+      mine,
+      `if (!require('node:worker_threads').isMainThread) setInterval(() => {
+         if (require('node:fs').existsSync(${JSON.stringify(told)})) ${atWork(busy)}
+       }, 20);`,
+    );
+    const child = tracked(
+      spawn(process.execPath, ['--require', mine, program, 'serve', '--port', '0', '--json'], {
+        env: {
+          ...process.env,
+          SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
+          SITEFLEET_LOG_LEVEL: 'silent',
+          NODE_OPTIONS: '',
+        },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      }),
+    );
+    const ended = once(child, 'exit');
+    await once(child.stdout, 'data');
+    writeFileSync(told, '');
+    await expect.poll(() => existsSync(busy)).toBe(true);
+    // Signals soon after the first are the same request.
+    const again = setInterval(() => child.kill('SIGTERM'), 100);
+    expect(await ended).toEqual([null, 'SIGTERM']);
+    clearInterval(again);
+  });
 });

@@ -7,6 +7,7 @@
 import { Worker } from 'node:worker_threads';
 import type { Actor } from '../actor.js';
 import type { Config } from '../config/types.js';
+import { endProcess } from '../end-process.js';
 import { ServiceError } from '../errors.js';
 import type { Log } from '../log.js';
 import type { Progress } from '../progress.js';
@@ -28,6 +29,7 @@ export interface TaskCaller {
 
 export interface Engine {
   run(task: Task, caller: TaskCaller): Promise<unknown>;
+  /** Saves its work and ends. If that takes too long, the process ends: a thread in native code cannot be ended alone. */
   close(): Promise<void>;
 }
 
@@ -81,7 +83,13 @@ export interface EngineParts {
 }
 
 /** Starts the engine thread, whose `program` opens the writer connection from the configuration. */
-export function startEngineThread(program: URL, parts: EngineParts, log: Log, onDeath: () => void): Engine {
+export function startEngineThread(
+  program: URL,
+  parts: EngineParts,
+  log: Log,
+  onDeath: () => void,
+  closeMs = CLOSE_MS,
+): Engine {
   const worker = new Worker(program, { workerData: parts });
   // Lost work is reported below; an idle engine must not keep a finished command alive.
   worker.unref();
@@ -148,7 +156,10 @@ export function startEngineThread(program: URL, parts: EngineParts, log: Log, on
       const exited = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
       worker.ref();
       send({ type: 'close' });
-      const timer = setTimeout(() => void worker.terminate(), CLOSE_MS);
+      const timer = setTimeout(() => {
+        log.error({}, 'the engine thread does not end, and is ended with the process');
+        endProcess('SIGKILL', 1);
+      }, closeMs);
       await exited;
       clearTimeout(timer);
     },

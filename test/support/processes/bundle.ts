@@ -25,6 +25,7 @@ async function bundle(root: string): Promise<void> {
     'tag-writer': beside('tag-writer.ts'),
     'failing-batch': beside('failing-batch.ts'),
     'integrity-ends': beside('integrity-ends.ts'),
+    'engine-ends': beside('engine-ends.ts'),
     'migrate-child': beside('../../store/migrate-child.ts'),
     'driver-fuzz-child': beside('../../store/driver-fuzz-child.ts'),
   };
