@@ -107,7 +107,8 @@ describe('on a libSQL server', needs('sqld'), () => {
       const { job_id } = await app.call('sync-sites', {});
       await expect
         .poll(() => app.call('get-batch-job-status', { job_id }), { interval: 10 })
-        .toMatchObject({ status: 'processing' });
+        // On a busy machine it may be over when it is looked at.
+        .not.toMatchObject({ status: 'queued' });
       // In each phase of a chunk: calling sites, receiving answers, storing outcomes.
       await pause(20 + 25 * (run % 5));
       await server.kill();

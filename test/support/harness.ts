@@ -34,6 +34,8 @@ export interface HandClock extends Clock {
   move(ms: number): void;
   /** How many limits of requests would end if it moved by so much. */
   limitsWithin(ms: number): number;
+  /** How many wait for time to pass. */
+  sleeping(): number;
   /** Sets the wall clock forward or back, as a time service does: no time passes, so no sleeper wakes. */
   step(ms: number): void;
   /**
@@ -113,6 +115,7 @@ export function handClock(start = START): HandClock {
       off += ms;
     },
     move,
+    sleeping: () => sleepers.length,
     limitsWithin: (ms) => [...timers.values()].filter(({ at }) => at <= now + ms).length,
     flow() {
       flows += 1;
