@@ -64,7 +64,7 @@ function children(options: Partial<ChildSitesOptions> = {}): PacedChildSites {
     perHostDelayMs: 0,
     minDelayMs: 0,
     allowPrivate: true,
-    callTimeoutMs: 3_000,
+    callTimeoutMs: 60_000,
     ...options,
   });
   return closing(made);

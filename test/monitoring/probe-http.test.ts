@@ -14,7 +14,7 @@ const GET: Omit<HttpProbe, 'url'> = {
   http_user: null,
   http_pass: null,
   ssl_verify: true,
-  timeoutMs: 3_000,
+  timeoutMs: 60_000,
   expected: [200],
   maxBytes: 1_000,
   signal: new AbortController().signal,
