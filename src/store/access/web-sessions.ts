@@ -12,9 +12,11 @@ const MAX_PER_USER = 100;
 export interface WebSessionRow {
   id: string;
   identity: { type: 'user'; id: number; name: string; rights: UserRight[] };
-  /** False: the user has not chosen a password yet. */
+  /** False: the user logged in by a link, and has not chosen a password yet. */
   has_password: boolean;
-  /** The value that a request that changes something must carry besides the cookie. */
+  /**
+   * The value that requests that change something must carry in X-Sitefleet-CSRF. Constant for the session's lifetime.
+   */
   csrf: string;
   /** The request carries the newest cookie; false: the previous one. */
   current: boolean;
@@ -36,7 +38,7 @@ export interface NewWebSession {
 }
 
 /** Sessions that still last: used since the one instant, opened since the other. */
-type Limits = Pick<NewWebSession, 'idle_since' | 'opened_since'>;
+export type SessionLimits = Pick<NewWebSession, 'idle_since' | 'opened_since'>;
 
 const WHO = "s.id, u.id AS user_id, u.name, u.rights, u.password_hash <> '' AS has_password";
 
@@ -80,7 +82,7 @@ export function createWebSessions(db: Db, vault: Vault) {
 
   return {
     /** The session of a cookie, while it lasts. */
-    async find(tokenHash: string, now: number, limits: Limits): Promise<WebSessionRow | undefined> {
+    async find(tokenHash: string, now: number, limits: SessionLimits): Promise<WebSessionRow | undefined> {
       const row = await db.one(
         `SELECT s.token_hash = ? AS current, s.previous_hash IS NOT NULL AND s.previous_until IS NULL AS unconfirmed,
            s.created_at, s.rotated_at, s.used_at, ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id
@@ -104,7 +106,7 @@ export function createWebSessions(db: Db, vault: Vault) {
     },
 
     /** Whose session it is, while it lasts. */
-    async identity(id: string, limits: Limits): Promise<WebSessionRow['identity'] | undefined> {
+    async identity(id: string, limits: SessionLimits): Promise<WebSessionRow['identity'] | undefined> {
       const row = await db.one(
         `SELECT ${WHO} FROM web_session s JOIN user u ON u.id = s.user_id WHERE s.id = ? AND s.used_at > ? AND s.created_at > ?`,
         [id, limits.idle_since, limits.opened_since],

@@ -10,6 +10,7 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { Log } from '../../runtime/log.js';
 import { requirePassword } from '../../runtime/password.js';
 import { sameText } from '../../runtime/same-text.js';
+import type { NewWebSession, SessionLimits, WebSessionRow } from '../../store/access/web-sessions.js';
 import type { RequestInfo } from '../http/request-info.js';
 import type { Auth, Identity, Login } from './auth.js';
 import {
@@ -22,43 +23,10 @@ import {
   wrongPassword,
 } from './login-errors.js';
 
-/** A session as the store returns it. Times are milliseconds since the epoch. */
-export interface StoredSession {
-  id: string;
-  identity: Identity;
-  /** False: the user logged in by a link, and has not chosen a password yet. */
-  has_password: boolean;
-  /**
-   * The value that requests that change something must carry in X-Sitefleet-CSRF. Constant for the session's lifetime.
-   */
-  csrf: string;
-  /** The request carries the newest cookie; false: the previous one. */
-  current: boolean;
-  /** The newest cookie has not been used yet, so the response that set it may have been lost. */
-  unconfirmed: boolean;
-  created_at: number;
-  rotated_at: number;
-  used_at: number;
-}
-
-/** Which sessions have expired. Times are milliseconds since the epoch. */
-export interface SessionLimits {
-  /** Those unused since then. */
-  idle_since: number;
-  /** Those opened before. */
-  opened_since: number;
-}
-
-interface Opening extends SessionLimits {
-  id: string;
-  token_hash: string;
-  now: number;
-}
-
 /** A change to stored sessions: plain data, because it is applied in the engine thread. */
 export type SessionChange =
-  | { step: 'open'; session: Opening; user_id: number; proof: string }
-  | { step: 'open_by_link'; session: Opening; link_hash: string }
+  | { step: 'open'; session: NewWebSession; user_id: number; proof: string }
+  | { step: 'open_by_link'; session: NewWebSession; link_hash: string }
   | { step: 'rotate'; id: string; from: string; to: string; rotated_at: number; now: number }
   | { step: 'use'; id: string; now: number; previous_until: number | null }
   | { step: 'password'; user_id: number; proof: string; password: string }
@@ -66,7 +34,7 @@ export type SessionChange =
   | { step: 'end_all'; user_id: number };
 
 export interface SessionParts {
-  find(tokenHash: string, now: number, limits: SessionLimits): Promise<StoredSession | undefined>;
+  find(tokenHash: string, now: number, limits: SessionLimits): Promise<WebSessionRow | undefined>;
   identity(id: string, limits: SessionLimits): Promise<Identity | undefined>;
   /** Returns whether anything changed. */
   change(change: SessionChange): Promise<boolean>;
@@ -86,7 +54,7 @@ export interface SessionRequest {
   csrf: string | undefined;
 }
 
-export interface Session extends Pick<StoredSession, 'id' | 'identity' | 'has_password' | 'csrf'> {
+export interface Session extends Pick<WebSessionRow, 'id' | 'identity' | 'has_password' | 'csrf'> {
   /** When the session expires if it is not used before, or at all; in milliseconds since the epoch. */
   expires_at: number;
   /** The cookie to set, if it changed. */
@@ -142,14 +110,14 @@ function limitsAt(now: number): SessionLimits {
 }
 
 export function createSessions({ find, identity, change, auth, hashToken, clock, log }: SessionParts): Sessions {
-  async function stored(cookie: string): Promise<StoredSession | undefined> {
+  async function stored(cookie: string): Promise<WebSessionRow | undefined> {
     if (!TOKEN.test(cookie)) return undefined;
     const now = clock.now();
     return find(hashToken(cookie), now, limitsAt(now));
   }
 
   const sessionOf = (
-    { id, identity, has_password, csrf, created_at }: StoredSession,
+    { id, identity, has_password, csrf, created_at }: WebSessionRow,
     usedAt: number,
     cookie?: string,
   ): Session => ({
@@ -162,7 +130,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
   });
 
   /** Replaces the cookie; undefined if another request just did, or if it cannot be stored now. */
-  async function rotated(session: StoredSession, from: string, now: number): Promise<string | undefined> {
+  async function rotated(session: WebSessionRow, from: string, now: number): Promise<string | undefined> {
     const to = newToken();
     const { id, rotated_at } = session;
     try {
@@ -174,7 +142,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     }
   }
 
-  function noteUse(session: StoredSession, now: number): void {
+  function noteUse(session: WebSessionRow, now: number): void {
     const first = session.current && session.unconfirmed;
     if (!first && Math.abs(now - session.used_at) < NOTE_EVERY_MS) return;
     const previous_until = first ? now + GRACE_MS : null;
@@ -183,7 +151,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
     );
   }
 
-  async function open(attempt: (session: Opening) => Promise<boolean>): Promise<Session | undefined> {
+  async function open(attempt: (session: NewWebSession) => Promise<boolean>): Promise<Session | undefined> {
     const now = clock.now();
     const cookie = newToken();
     const id = randomBytes(16).toString('hex');
