@@ -19,6 +19,9 @@ export interface TagRow extends TagItemRow {
   updated_at: number;
 }
 
+/** A site that has a tag. */
+export type SiteTag = { site_id: number; tag_id: number };
+
 interface NamedTagRow extends Row {
   id: number;
   name: string;
@@ -98,6 +101,34 @@ export function createTags(db: Db) {
         'SELECT id, name, name_key FROM tag WHERE id IN (SELECT value FROM json_each(?)) OR name_key IN (SELECT value FROM json_each(?))',
         [JSON.stringify(ids), JSON.stringify(names)],
       );
+    },
+
+    /** Which of these sites have which of these tags. */
+    held(siteIds: readonly number[], tagIds: readonly number[]): Promise<SiteTag[]> {
+      return db.all<SiteTag>(
+        'SELECT site_id, tag_id FROM site_tag WHERE site_id IN (SELECT value FROM json_each(?)) AND tag_id IN (SELECT value FROM json_each(?))',
+        [JSON.stringify(siteIds), JSON.stringify(tagIds)],
+      );
+    },
+
+    /** Adds tags to sites and removes tags from them, in one transaction; returns what changed. What is gone is left out. */
+    async retag(siteIds: readonly number[], add: readonly number[], remove: readonly number[]): Promise<SiteTag[]> {
+      const sites = JSON.stringify(siteIds);
+      const results = await db.batch([
+        sql(
+          `DELETE FROM site_tag WHERE site_id IN (SELECT value FROM json_each(?)) AND tag_id IN (SELECT value FROM json_each(?))
+           RETURNING site_id, tag_id`,
+          sites,
+          JSON.stringify(remove),
+        ),
+        sql(
+          `INSERT OR IGNORE INTO site_tag (site_id, tag_id) SELECT s.id, t.id FROM site s CROSS JOIN tag t
+           WHERE s.id IN (SELECT value FROM json_each(?)) AND t.id IN (SELECT value FROM json_each(?)) RETURNING site_id, tag_id`,
+          sites,
+          JSON.stringify(add),
+        ),
+      ]);
+      return results.flatMap(({ rows }) => rows as SiteTag[]);
     },
 
     add(name: string, color: string | null, now: number): Promise<TagWrite> {
