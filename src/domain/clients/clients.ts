@@ -2,7 +2,7 @@
 
 import type { clientDetails } from '../../../schemas/client.js';
 import type { z } from '../../../schemas/zod.js';
-import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import type { ErrorCode } from '../../runtime/errors.js';
 import type { ClientFilter, ClientTexts } from '../../store/clients/rows.js';
 import type { Ctx } from '../context.js';
 import { getSite, type SiteRef } from '../sites/resolve.js';
@@ -18,6 +18,7 @@ import {
   clientView,
   findClient,
   notFound,
+  requireName,
   siteItem,
   stored,
 } from './records.js';
@@ -174,12 +175,4 @@ function given<T extends object>(fields: T): { [K in keyof T]?: Exclude<T[K], un
 
 function changing<T>(code: ErrorCode, message: string, work: () => Promise<T>): Promise<T> {
   return withStorageError(code, `${message} Nothing changed.`, work);
-}
-
-function requireName(name: string): void {
-  if (name !== '') return;
-  throw new ServiceError('svc_invalid_input', 'name is blank. Nothing changed.', {
-    field: 'name',
-    advice: 'Send a name with at least one visible character.',
-  });
 }

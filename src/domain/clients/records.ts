@@ -25,6 +25,15 @@ export async function findClient(ctx: Ctx, ref: ClientRef): Promise<ClientRow> {
   return client;
 }
 
+/** Throws `svc_invalid_input` for the blank name of a client or tag. */
+export function requireName(name: string): void {
+  if (name !== '') return;
+  throw new ServiceError('svc_invalid_input', 'name is blank. Nothing changed.', {
+    field: 'name',
+    advice: 'Send a name with at least one visible character.',
+  });
+}
+
 export function clientHead(client: { id: number; name: string }): ClientHead {
   return { client_id: client.id, client_name: client.name };
 }

@@ -5,7 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { timestampOf } from '../../runtime/iso-time.js';
 import type { TagFilter, TagRow, TagWrite } from '../../store/sites/tags.js';
-import { siteItem } from '../clients/records.js';
+import { requireName, siteItem } from '../clients/records.js';
 import type { Ctx } from '../context.js';
 import { listStandingSites } from '../sites/sites.js';
 import { withStorageError } from '../storage-messages.js';
@@ -110,14 +110,6 @@ function stored(write: TagWrite, id = 0): TagRow {
         advice: 'Choose another name, or use the tag that has it; list-tags-v1 with search finds it.',
       });
   }
-}
-
-function requireName(name: string): void {
-  if (name !== '') return;
-  throw new ServiceError('svc_invalid_input', 'name is blank. Nothing changed.', {
-    field: 'name',
-    advice: 'Send a name with at least one visible character.',
-  });
 }
 
 function notFound(id: number): ServiceError {
