@@ -41,9 +41,12 @@ export function toolOf(operation: GroupedOperation, policy: ConfirmPolicy, nameT
   };
 }
 
-/** Whether an operation may contact sites: clients, tags and jobs are records of our own store. */
-function reachesOut(operation: GroupedOperation): boolean {
-  return operation.engine && ['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content'].includes(operation.group);
+/** Groups whose changes reach sites: clients, tags and jobs are records of our own store. */
+const OF_SITES: ReadonlySet<string> = new Set(['sites', 'updates', 'safety', 'fleet', 'monitoring', 'content']);
+
+/** Whether an operation may contact sites. A read is run by the engine only if it does. */
+function reachesOut({ engine, effect, group }: GroupedOperation): boolean {
+  return engine && (effect === 'read' || OF_SITES.has(group));
 }
 
 /** Groups whose records are written by our own users. */
