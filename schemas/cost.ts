@@ -31,6 +31,30 @@ export const costTotals = once(() => ({
   total_yearly: z.number().describe('Active subscriptions per year.'),
 }));
 
+/** What the subscriptions of the fleet are grouped by. */
+export const COST_GROUPS = ['client', 'site', 'month'] as const;
+
+/** Present with `group_by`: active subscriptions, those that cost most first, or what is due in each of 12 months. */
+export const costGroups = once(() => ({
+  groups: z
+    .array(
+      z.object({
+        value: z.string().nullable().describe('null = sites without a client.'),
+        id: z.number().int().optional(),
+        total_monthly: z.number().optional(),
+        total_yearly: z.number().optional(),
+        amount: z.number().optional().describe('Due in this month.'),
+        costs: z.number().int(),
+      }),
+    )
+    .optional(),
+  currency: z.string().optional(),
+  total_monthly: z.number().optional(),
+  total_yearly: z.number().optional(),
+  not_covered: z.number().int().optional().describe('Subscriptions that cover no site, left out.'),
+  not_dated: z.number().int().optional().describe('Subscriptions without a known renewal.'),
+}));
+
 const PRICE = /^\d{1,12}(?:\.\d{1,8})?$/;
 
 /** Decimal text; a JSON number is converted by its shortest decimal form, never by binary arithmetic. */

@@ -74,7 +74,7 @@ const FACTS = {
   costs: {
     label: 'Costs',
     description: 'What is paid for sites, and when it renews.',
-    max_tokens: 1250,
+    max_tokens: 1300,
     optional: true,
   },
   time: {

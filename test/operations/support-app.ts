@@ -2,6 +2,7 @@
 
 import { expect } from 'vitest';
 import type { PluginState } from '../../src/demo/state.js';
+import { operations } from '../../tools/index.js';
 import { ordinary, running } from '../safety/safety-app.js';
 import type { Answer, TestOptions } from '../support/harness.js';
 import { newUser } from '../support/logins.js';
@@ -17,7 +18,7 @@ export interface SupportApp extends McpApp {
   ask(name: string, input?: Record<string, unknown>): Promise<Answer>;
   /** One call over MCP. */
   tool(name: string, input?: Record<string, unknown>): Promise<Answer>;
-  /** One call of the run endpoint: its status and its body. */
+  /** One call of the run endpoint, by the method of the operation: its status and its body. */
   post(name: string, input?: Record<string, unknown>): Promise<{ status: number; body: Answer }>;
   /** A tool and its arguments, as an answer names them. */
   follow(next: string): Promise<Answer>;
@@ -54,12 +55,15 @@ export async function supportApp(
       return answer;
     },
     async post(name: string, input: Record<string, unknown> = {}) {
+      const url = mcp.url.replace(/\/mcp$/, `/wp-json/wp-abilities/v1/abilities/svc/${name}-v1/run`);
+      const headers = { authorization, 'content-type': 'application/json' };
+      const fields = Object.entries(input).map(([field, value]) => [`input[${field}]`, String(value)] as const);
+      const query = new URLSearchParams(Object.fromEntries(fields));
+      const reads = operations.find(({ id }) => id === `svc/${name}-v1`)?.methods.includes('POST') === false;
       const response = await run(
-        fetch(mcp.url.replace(/\/mcp$/, `/wp-json/wp-abilities/v1/abilities/svc/${name}-v1/run`), {
-          method: 'POST',
-          headers: { authorization, 'content-type': 'application/json' },
-          body: JSON.stringify({ input }),
-        }),
+        reads
+          ? fetch(`${url}?${query}`, { headers })
+          : fetch(url, { method: 'POST', headers, body: JSON.stringify({ input }) }),
       );
       return { status: response.status, body: (await response.json()) as Answer };
     },

@@ -1,17 +1,23 @@
 import { paged, paging } from '../../schemas/common.js';
-import { costRecord } from '../../schemas/cost.js';
+import { COST_GROUPS, costGroups, costRecord } from '../../schemas/cost.js';
 import { z } from '../../schemas/zod.js';
+import { groupedCosts } from '../../src/domain/costs/grouped.js';
 import { listCosts } from '../../src/domain/costs/records.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
 export default defineOperation({
   id: 'svc/list-costs-v1',
   title: 'List costs',
-  about: 'Lists costs by name. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
+  about:
+    'Lists costs by name; with group_by what all subscriptions cost. For one site or client use get-site-costs-v1 or get-client-costs-v1.',
   run: 'GET',
   effect: 'read',
 
-  input: () => z.object({ ...paging(20, 100) }),
+  input: () =>
+    z.object({
+      group_by: z.enum(COST_GROUPS).optional().describe('month = what is due in the next 12.'),
+      ...paging(20, 100),
+    }),
 
   output: () =>
     z.object({
@@ -30,10 +36,12 @@ export default defineOperation({
           clients: true,
         }),
       ),
+      ...costGroups(),
       ...paged(),
     }),
 
-  async handle({ page, per_page }, ctx) {
+  async handle({ group_by, page, per_page }, ctx) {
+    if (group_by !== undefined) return groupedCosts(ctx, group_by, page, per_page);
     const { items, total } = await listCosts(ctx, page, per_page);
     return { costs: items, total, page, per_page };
   },

@@ -51,8 +51,16 @@ export async function clientCosts(ctx: Ctx, ref: ClientRef) {
   };
 }
 
-/** The share of a cost borne by one covered site: as shown, and exactly per year (0 unless an active subscription). */
-function share(cost: CoveringCost, today: string): { entry: CostEntry; yearly: Fraction } {
+interface Share {
+  /** As shown. */
+  entry: CostEntry;
+  /** Exactly: of each payment, and per year (0 unless an active subscription). */
+  amount: Fraction;
+  yearly: Fraction;
+}
+
+/** The share of a cost borne by one covered site. */
+export function share(cost: CoveringCost, today: string): Share {
   const price = decimal(cost.price);
   const amount = cost.covered_sites === null ? price : over(price, cost.covered_sites);
   const every = renewalOf(cost);
@@ -65,6 +73,7 @@ function share(cost: CoveringCost, today: string): { entry: CostEntry; yearly: F
       frequency: every ?? 'lifetime',
       next_due: nextDue(cost, today),
     },
+    amount,
     yearly: active && every !== null ? times(amount, PER_YEAR[every]) : ZERO,
   };
 }
@@ -83,7 +92,8 @@ function renewalOf(cost: { type: string; renewal_type: string | null }): Renewal
   return cost.type === 'subscription' ? (cost.renewal_type as RenewalType | null) : null;
 }
 
-function totals(yearly: readonly Fraction[]): { total_monthly: number; total_yearly: number } {
+/** What these are together. */
+export function totals(yearly: readonly Fraction[]): { total_monthly: number; total_yearly: number } {
   const sum = yearly.reduce(plus, ZERO);
   return { total_monthly: rounded(over(sum, 12)), total_yearly: rounded(sum) };
 }

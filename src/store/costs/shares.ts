@@ -2,6 +2,7 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { readPage } from '../driver/lists.js';
 import type { CostFields } from './fields.js';
 
 /** A cost with the number of sites its targets expand to; null where the price is not shared. */
@@ -32,8 +33,55 @@ const PAIRS = `SELECT t.cost_id, m.id AS site_id FROM mine m JOIN cost_target t 
   UNION SELECT t.cost_id, m.id FROM mine m JOIN site_tag l ON l.site_id = m.id JOIN cost_target t ON t.tag_id = l.tag_id
   UNION SELECT t.cost_id, m.id FROM mine m JOIN cost_target t ON t.client_id = m.client_id`;
 
+/** What costs are grouped by. */
+type CostGroup = 'client' | 'site';
+const GROUPS: Readonly<Record<CostGroup, { key: string; name: string; tables: string }>> = {
+  client: { key: 'm.client_id', name: 'c.name', tables: 'LEFT JOIN client c ON c.id = g.id' },
+  site: { key: 'm.id', name: 's.url', tables: 'JOIN site s ON s.id = g.id' },
+};
+
+/** A client or site with the costs of its sites. */
+export interface CostGroupRow extends Row {
+  /** Null for the sites of no client. */
+  id: number | null;
+  name: string | null;
+  /** JSON of pairs: the cost, and how many of its sites it covers. */
+  held: string;
+}
+
 export function createCostShares(db: Db) {
   return {
+    /** Every cost, with the number of its sites. */
+    ofFleet(): Promise<(CoveringCost & { sites: number })[]> {
+      return db.all<CoveringCost & { sites: number }>(
+        `WITH mine AS (SELECT id, client_id FROM site), held AS (SELECT cost_id, count(*) AS n FROM (${PAIRS}) GROUP BY cost_id)
+         SELECT ${COVERING}, coalesce(held.n, 0) AS sites FROM cost c LEFT JOIN held ON held.cost_id = c.id ORDER BY c.id`,
+      );
+    },
+
+    /**
+     * Clients or sites with at least one of these costs, one page, those that cost most first.
+     * @param weights what each cost is for one site, for the order
+     */
+    groups(
+      by: CostGroup,
+      weights: ReadonlyMap<number, number>,
+      page: number,
+      perPage: number,
+    ): Promise<{ items: CostGroupRow[]; total: number }> {
+      const { key, name, tables } = GROUPS[by];
+      const grouped = `WITH mine AS (SELECT id, client_id FROM site),
+        held AS (SELECT ${key} AS id, p.cost_id, count(*) AS n FROM (${PAIRS}) p JOIN mine m ON m.id = p.site_id GROUP BY 1, 2),
+        g AS (SELECT h.id, total(h.n * (w.value ->> 1)) AS cost, json_group_array(json_array(h.cost_id, h.n)) AS held
+          FROM json_each(?) w JOIN held h ON h.cost_id = w.value ->> 0 GROUP BY h.id)`;
+      const args = [JSON.stringify([...weights])];
+      const rows = sql(
+        `${grouped} SELECT g.id, ${name} AS name, g.held FROM g ${tables} ORDER BY g.cost DESC, name, g.id`,
+        ...args,
+      );
+      return readPage<CostGroupRow>(db, rows, sql(`${grouped} SELECT count(*) AS n FROM g`, ...args), page, perPage);
+    },
+
     /** Costs whose targets contain the site, once each. */
     ofSite(siteId: number): Promise<CoveringCost[]> {
       return db.all<CoveringCost>(

@@ -1,0 +1,89 @@
+/** What the subscriptions of the fleet cost: by client, by site, or by the month in which they are due. */
+
+import type { COST_GROUPS, RenewalType } from '../../../schemas/cost.js';
+import { cleanLine } from '../../../schemas/text.js';
+import { dateOf } from '../../runtime/iso-time.js';
+import type { Ctx } from '../context.js';
+import { settingOf } from '../settings/effects.js';
+import { requireModule } from '../settings/modules.js';
+import { nextDue, share, totals } from './costs.js';
+import { type Fraction, plus, rounded, times, ZERO } from './money.js';
+import { nextRenewal, plusMonths } from './periods.js';
+
+const DAY_MS = 86_400_000;
+/** How many months are told, the present one included. */
+const MONTHS = 12;
+const NAME = 60;
+
+/** Active subscriptions and the share of each of their sites. Throws `svc_module_not_available`. */
+export async function groupedCosts(ctx: Ctx, by: (typeof COST_GROUPS)[number], page: number, perPage: number) {
+  requireModule(ctx, 'cost-tracker');
+  const today = dateOf(ctx.clock.now());
+  const [all, currency] = await Promise.all([ctx.store.costs.ofFleet(), settingOf(ctx, 'cost-tracker', 'currency')]);
+  const active = all.filter((cost) => cost.type === 'subscription' && cost.cost_status === 'active');
+  // Without a site nothing is shared.
+  const shared = active.filter(({ sites }) => sites > 0);
+  const costs = shared.map((cost) => ({ cost, sites: cost.sites, ...share(cost, today) }));
+  const { items, total } =
+    by === 'month' ? monthly(costs, today, page, perPage) : await owned(ctx, by, costs, page, perPage);
+  return {
+    costs: [],
+    groups: items,
+    currency,
+    ...totals(costs.map(({ yearly, sites }) => times(yearly, sites))),
+    not_covered: active.length - shared.length,
+    not_dated: costs.filter(({ cost }) => cost.last_renewal === null).length,
+    total,
+    page,
+    per_page: perPage,
+  };
+}
+
+type Shared = ReturnType<typeof share> & { cost: Parameters<typeof share>[0]; sites: number };
+
+async function owned(ctx: Ctx, by: 'client' | 'site', costs: readonly Shared[], page: number, perPage: number) {
+  const yearly = new Map(costs.map((one) => [one.cost.id, one.yearly]));
+  const weights = new Map([...yearly].map(([id, { n, d }]) => [id, Number(n) / Number(d)]));
+  const { items, total } = await ctx.store.costs.groups(by, weights, page, perPage);
+  const groups = items.map(({ id, name, held }) => {
+    const pairs = JSON.parse(held) as [cost: number, sites: number][];
+    return {
+      value: name === null ? null : cleanLine(name, NAME),
+      ...(id === null ? {} : { id }),
+      ...totals(pairs.map(([cost, sites]) => times(yearly.get(cost) ?? ZERO, sites))),
+      costs: pairs.length,
+    };
+  });
+  return { items: groups, total };
+}
+
+/** What is due in each month, from today; each renewal counts in full. */
+function monthly(costs: readonly Shared[], today: string, page: number, perPage: number) {
+  const first = `${today.slice(0, 7)}-01`;
+  const months = Array.from({ length: MONTHS }, (_, index) => plusMonths(first, index).slice(0, 7));
+  const end = plusMonths(first, MONTHS);
+  const due = new Map<string, { amount: Fraction; costs: Set<number> }>();
+  for (const { cost, amount, sites } of costs) {
+    for (const date of renewals(cost, today, end)) {
+      const month = date.slice(0, 7);
+      const known = due.get(month) ?? { amount: ZERO, costs: new Set() };
+      due.set(month, { amount: plus(known.amount, times(amount, sites)), costs: known.costs.add(cost.id) });
+    }
+  }
+  const groups = months.map((month) => {
+    const { amount = ZERO, costs: of } = due.get(month) ?? {};
+    return { value: month, amount: rounded(amount), costs: of?.size ?? 0 };
+  });
+  return { items: groups.slice((page - 1) * perPage, page * perPage), total: groups.length };
+}
+
+/** The days from today on, before `end`, on which a cost is due; none if its last renewal is not known. */
+function renewals(cost: Shared['cost'], today: string, end: string): string[] {
+  const days: string[] = [];
+  let day = nextDue(cost, today);
+  while (day !== null && day < end) {
+    days.push(day);
+    day = nextRenewal(cost.last_renewal ?? day, cost.renewal_type as RenewalType, dateOf(Date.parse(day) + DAY_MS));
+  }
+  return days;
+}

@@ -1,0 +1,119 @@
+/** What the subscriptions of a fleet cost, by client, site and month: over MCP and HTTP. */
+
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type SupportApp, supportApp } from './support-app.js';
+
+let support: SupportApp;
+const grouped = (group_by: string, input: Record<string, unknown> = {}) =>
+  support.ask('list-costs', { group_by, ...input });
+const url = (id: number) => support.app.fleet.site(id - 1).url;
+
+// The day of the tests is 2026-11-20.
+beforeAll(async () => {
+  support = await supportApp({ connected: 4 });
+  const { app } = support;
+  await app.call('add-client', { name: 'Ada', selected_sites: [1, 2] });
+  await app.call('add-client', { name: 'Bea', selected_sites: [3] });
+  await app.call('add-client', { name: 'Cleo' });
+  await app.call('add-tag', { name: 'Shops' });
+  await support.app.call('tag-sites', { site_ids_or_domains: [1, 3], add: ['Shops'] });
+  for (const cost of [
+    { name: 'Hosting', price: '10', renewal_type: 'monthly', last_renewal: '2026-10-31', sites: [1, 2, 3, 4] },
+    {
+      name: 'Licence',
+      price: '59.90',
+      renewal_type: 'yearly',
+      license_type: 'multi_site',
+      last_renewal: '2026-03-15',
+      groups: [1],
+    },
+    { name: 'Undated', price: '7', renewal_type: 'weekly', sites: [4] },
+    { name: 'Canceled', price: '100', renewal_type: 'monthly', cost_status: 'canceled', sites: [1] },
+    { name: 'Once', price: '500', type: 'lifetime', sites: [1] },
+    { name: 'Nobody', price: '12', renewal_type: 'monthly', license_type: 'multi_site', clients: [3] },
+  ])
+    await app.call('add-cost', cost);
+});
+
+/** 4 × 120 for hosting, 59.90 for the licence, 52 × 7 undated. */
+const TOTALS = { currency: 'USD', total_yearly: 903.9, total_monthly: 75.33, not_covered: 1, not_dated: 1, costs: [] };
+
+describe('list-costs with group_by', () => {
+  it('client: the shares of all its sites, those that cost most first', async () => {
+    expect(await grouped('client')).toEqual({
+      ...TOTALS,
+      groups: [
+        { value: null, total_yearly: 484, total_monthly: 40.33, costs: 2 },
+        { value: 'Ada', id: 1, total_yearly: 269.95, total_monthly: 22.5, costs: 2 },
+        { value: 'Bea', id: 2, total_yearly: 149.95, total_monthly: 12.5, costs: 2 },
+      ],
+      total: 3,
+      page: 1,
+      per_page: 20,
+    });
+    for (const { id, total_yearly, total_monthly } of (await grouped('client')).groups.slice(1))
+      expect(await support.app.call('get-client-costs', { client_id_or_email: id })).toMatchObject({
+        total_yearly,
+        total_monthly,
+      });
+  });
+
+  it('site: its shares, page by page', async () => {
+    const { groups, total } = await grouped('site');
+    expect(total).toBe(4);
+    const shares = groups.map(({ id, value, total_yearly }: { id: number; value: string; total_yearly: number }) => [
+      id,
+      value,
+      total_yearly,
+    ]);
+    expect(shares[0]).toEqual([4, url(4), 484]);
+    expect(shares.slice(1, 3).sort()).toEqual([
+      [1, url(1), 149.95],
+      [3, url(3), 149.95],
+    ]);
+    expect(shares[3]).toEqual([2, url(2), 120]);
+    const second = await grouped('site', { page: 2, per_page: 3 });
+    expect(second).toMatchObject({ groups: groups.slice(3), total: 4, total_yearly: TOTALS.total_yearly });
+  });
+
+  it('month: what is due in it, in full, for a year', async () => {
+    const answer = await grouped('month');
+    expect(answer).toMatchObject({ ...TOTALS, total: 12 });
+    const months = Array.from({ length: 12 }, (_, index) =>
+      new Date(Date.UTC(2026, 10 + index, 1)).toISOString().slice(0, 7),
+    );
+    expect(answer.groups).toEqual(
+      months.map((value) =>
+        value === '2027-03' ? { value, amount: 99.9, costs: 2 } : { value, amount: 40, costs: 1 },
+      ),
+    );
+  });
+
+  it('is not asked for: the records, as before', async () => {
+    const answer = await support.ask('list-costs');
+    expect(answer.costs).toHaveLength(6);
+    expect(Object.keys(answer).sort()).toEqual(['costs', 'page', 'per_page', 'total']);
+  });
+
+  it('refuses another group', async () => {
+    const { status, body } = await support.post('list-costs', { group_by: 'tag' });
+    expect([status, body.code, body.data.field]).toEqual([400, 'ability_invalid_input', 'group_by']);
+  });
+
+  it('stays below 5,000 tokens on a large fleet', async () => {
+    const { app } = support;
+    const numbers = JSON.stringify(Array.from({ length: 2000 }, (_, index) => 100 + index));
+    await app.db.run(
+      `INSERT INTO client (id, name, name_key, created_at, updated_at) SELECT value, value || ?, value, 1, 1 FROM json_each(?)`,
+      ['顧客'.repeat(100), numbers],
+    );
+    await app.db.run(
+      `INSERT INTO site (id, url, url_key, name, search, client_id, created_at)
+       SELECT value, 'https://' || value || '.example/', value || '.example/', 'n', 'n', value, 1 FROM json_each(?)`,
+      [numbers],
+    );
+    await app.db.run('INSERT INTO cost_target (cost_id, site_id) SELECT 1, value FROM json_each(?)', [numbers]);
+    const answer = await support.tool('list-costs', { group_by: 'client' });
+    expect(answer).toMatchObject({ total: 2003, total_yearly: 903.9 + 2000 * 120 });
+  });
+});
