@@ -280,6 +280,10 @@ function texts(from: Fields, name: string): string[] {
   return list(from, name, LISTED).map((one) => word(one, name, 400));
 }
 
+export function sandboxOf(answer: Fields): string[] {
+  return texts(answer, 'looks');
+}
+
 export function tokenOf(value: Fields): { token: string; until: number } {
   return { token: hex(value, 'token', 64), until: number(value, 'until') };
 }

@@ -21,12 +21,13 @@ import {
   type Mendable,
   mendedOf,
   restoredOf,
+  sandboxOf,
   snapshotOf,
   snapshotsOf,
   tokenOf,
 } from './answers.js';
 import { GuardFailure } from './failure.js';
-import { lookHeaders, MAX_ANSWER_BYTES, readReply, signedRequest } from './protocol.js';
+import { lookHeaders, MAX_ANSWER_BYTES, readReply, sessionHeaders, signedRequest } from './protocol.js';
 
 /** The part of a site that the guard client needs. Requests are signed with the key of the child connection. */
 export type GuardSite = Pick<
@@ -150,6 +151,22 @@ export class GuardClient {
   /** Headers that mark a request for a page of the site as our own look at it. */
   look(): Record<string, string> {
     return lookHeaders(this.#site, this.#parts.now());
+  }
+
+  /**
+   * Opens the sandbox for some seconds (at most 600). Returns what can be looked at in it: names as the guard has them.
+   * Guards before 1.5.0 have none, nor have those of networks.
+   */
+  sandbox(seconds: number, options?: GuardCallOptions): Promise<string[]> {
+    return this.#call('sandbox', { seconds }, QUICK_MS, sandboxOf, options);
+  }
+
+  /**
+   * Headers with which a page of the site is shown in the sandbox, once. An answer that was made there begins its
+   * header `X-Sitefleet-Session` with the nonce.
+   */
+  session(address: URL): { headers: Record<string, string>; nonce: string } {
+    return sessionHeaders(this.#site, address, this.#parts.now());
   }
 
   /** A URL that logs a browser in as this administrator, once, within 60 seconds. It is a secret. */

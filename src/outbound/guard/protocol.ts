@@ -81,6 +81,27 @@ export function lookHeaders(site: { url: string; private_key: string }, now: num
   };
 }
 
+/** What Sitefleet signs when it looks at a page in the guard's sandbox: the address as it is requested, and a nonce. */
+export function sessionText(site: string, time: number, nonce: string, address: string): string {
+  return `sitefleet-session-v1\n${site}\n${time}\n${nonce}\n${address}\n`;
+}
+
+/** The header of a request that the guard answers once, as a user who exists in that request only. */
+export function sessionHeaders(
+  site: { url: string; private_key: string },
+  address: URL,
+  now: number,
+  nonce = randomBytes(16).toString('hex'),
+) {
+  const time = Math.floor(now / 1000);
+  const text = Buffer.from(
+    sessionText(siteName(site.url), time, nonce, `${address.pathname}${address.search}`),
+    'utf8',
+  );
+  const signature = sign('sha256', text, createPrivateKey(site.private_key)).toString('base64');
+  return { headers: { 'x-sitefleet-session': `${time} ${nonce} ${signature}` }, nonce };
+}
+
 const OPEN = '<sitefleet-guard>';
 const CLOSE = '</sitefleet-guard>';
 
