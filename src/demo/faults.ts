@@ -32,6 +32,8 @@ export interface PageVisit {
   query: (name: string) => string;
   /** The browser of a phone. */
   phone: boolean;
+  /** In the guard's sandbox: what is looked at there; '' = an ordinary visitor. */
+  inside: string;
 }
 
 /** What a version makes of the page that a visitor gets. */
@@ -103,6 +105,8 @@ export interface Faults {
   breaks?: Readonly<Record<string, Breakage | PageChange>> | undefined;
   /** What every version makes of the pages. */
   pages?: PageChange | undefined;
+  /** How often a look in the guard's sandbox is refused to store something; default 2. */
+  refusedInside?: number | undefined;
   /** False: the guard does not act on its own. */
   watchdog?: boolean | undefined;
   /** Actions that the guard refuses, with the code it returns. */
@@ -149,6 +153,7 @@ const NAMES: Record<keyof Faults, true> = {
   fatalOnActivation: true,
   breaks: true,
   pages: true,
+  refusedInside: true,
   watchdog: true,
   guardRefuses: true,
   fileMods: true,

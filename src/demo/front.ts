@@ -69,6 +69,33 @@ export function adminPage(site: DemoSite, user: string): Answer {
   );
 }
 
+/** What the sandbox of the guard shows to its user. */
+export function insidePage(site: DemoSite, name: string): Answer {
+  if (name === 'front') {
+    const made = frontPage(site);
+    return {
+      ...made,
+      body: String(made.body).replace('</body>', '<div id="wpadminbar">Howdy, Sitefleet</div></body>'),
+    };
+  }
+  if (name === 'passwords') return page(200, '<sitefleet-passwords>accepted</sitefleet-passwords>');
+  if (name === 'ajax') return page(200, '1');
+  if (name === 'rest')
+    return page(200, '{"id":2147483647,"name":"Sitefleet"}', { 'content-type': 'application/json; charset=UTF-8' });
+  const made = adminPage(site, 'Sitefleet');
+  const menu = '<ul id="adminmenu"><li>Dashboard</li><li>Posts</li><li>Media</li><li>Pages</li><li>Comments</li></ul>';
+  const content =
+    name === 'dashboard'
+      ? '<div id="wpbody-content"><h2>At a Glance</h2><p>Activity, quick draft, events and news about WordPress.</p>'
+      : `<div id="wpbody-content"><div id="editor"></div>${SCRIPTS.map((one) => `<script src="${site.url}${one}.js" id="${one}-js"></script>`).join('')}`;
+  return {
+    ...made,
+    body: String(made.body).replace('<h1>', `${menu}${content}<h1>`).replace('</body>', '</div></body>'),
+  };
+}
+
+const SCRIPTS = ['wp-element', 'wp-data', 'wp-components', 'wp-blocks', 'wp-block-editor', 'wp-editor', 'wp-edit-post'];
+
 /** WordPress' REST interface, as far as it is used here. */
 function rest(site: DemoSite, route: string): Answer {
   const json = (status: number, value: unknown) =>

@@ -103,6 +103,8 @@ export class FleetHandler {
             ? { headers: request.headers, body }
             : null,
         look: request.headers['x-sitefleet-look'] ?? '',
+        session: request.headers['x-sitefleet-session'] ?? '',
+        address: rest.slice(1),
         userAgent: request.headers['user-agent'] ?? '',
         tls: this.options.tls !== undefined,
         verify: this.options.verify,

@@ -1,8 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { crashPage, page } from './answer.js';
 import type { PageVisit } from './faults.js';
-import { adminPage, firewallPage, maintenancePage, publicPage } from './front.js';
-import { answerGuard, enterSite, isLook } from './guard/answer.js';
+import { adminPage, firewallPage, insidePage, maintenancePage, publicPage } from './front.js';
+import { answerGuard, enterSite, isLook, lookInside } from './guard/answer.js';
 import { brokenAnswer, changedPage } from './guard/break.js';
 import type { Answer } from './http-answer.js';
 import { cached } from './page-cache.js';
@@ -20,6 +20,9 @@ export interface SiteRequest extends ProtocolRequest {
   guard: { headers: IncomingHttpHeaders; body: string } | null;
   /** The header by which the guard recognizes Sitefleet's own looks. */
   look: string | string[];
+  /** The header of a look in the guard's sandbox, and the address it is for, below the site's. */
+  session: string | string[];
+  address: string;
   userAgent: string;
 }
 
@@ -46,6 +49,21 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
   const entered = token === '' ? null : enterSite(site, token);
   if (entered !== null) return entered;
   if (faults.http500) return crashPage();
+  const inside =
+    request.method === 'GET' && request.session !== ''
+      ? lookInside(site, request.session, request.address, request.verify)
+      : null;
+  if (inside === null) return pageOf(site, request, '');
+  const made = pageOf(site, request, inside.name);
+  return {
+    ...made,
+    headers: { ...made.headers, 'x-sitefleet-session': `${inside.nonce} ${faults.refusedInside ?? 2}` },
+  };
+}
+
+/** @param inside what is looked at in the sandbox; '' = the request of a visitor */
+function pageOf(site: DemoSite, request: SiteRequest, inside: string): Answer {
+  const { faults } = site;
   const isCall = text(request.params, 'function') !== '';
   if (faults.refuseCode && text(request.params, 'function') === 'code_snippet') return firewallPage();
   if (isCall && blocked(site, request.path)) return firewallPage(faults.firewallAnswer);
@@ -63,8 +81,10 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
     path: request.path,
     query: (name) => text(request.query, name),
     phone: /\bMobile\b/.test(request.userAgent),
+    inside,
   };
-  return changedPage(site, ajax ? page(400, '0') : publicPage(site, visit), visit);
+  const made = inside !== '' ? insidePage(site, inside) : ajax ? page(400, '0') : publicPage(site, visit);
+  return changedPage(site, made, visit);
 }
 
 /** Another page than the front page. */

@@ -3,6 +3,7 @@
 import { createServer } from 'node:http';
 import { beforeEach, describe, expect, it } from 'vitest';
 import type { PageChange, PageVisit } from '../../src/demo/faults.js';
+import { BEFORE_SANDBOXES, putGuard } from '../../src/demo/guard/state.js';
 import type { PluginState } from '../../src/demo/state.js';
 import type { Answer } from '../support/harness.js';
 import { listenLocally } from '../support/local-server.js';
@@ -249,7 +250,10 @@ describe('a good update', () => {
   const login = ({ path }: PageVisit) => path === 'wp-login.php';
   it.each([
     ['another address', () => redirect(`${app.site(0).url}secret/`, login)],
-    ['none that is known', (): PageChange => (made, visit) => (login(visit) ? { ...made, status: 404 } : made)],
+    [
+      'none that is known',
+      (): PageChange => (made, visit) => (login(visit) ? { ...made, status: 404, body: '' } : made),
+    ],
   ])('that moves the login page to %s is kept', async (_where, change) => {
     expectKept(await updated(change()), /wp-login\.php/);
   });
@@ -320,9 +324,7 @@ describe('pages that stand for the others', () => {
     ['the search', by('s'), /The search answers HTTP 500/],
     ['what is missing', by('p', '2147483647'), /addresses that do not exist answers HTTP 500/],
     ['the feed', by('feed'), /The feed answers HTTP 500/],
-    ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
     ['posts over REST', by('rest_route', '/wp/v2/posts'), /The list of posts in the REST API answers HTTP 500/],
-    ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
     ['the front page on a phone', (visit: PageVisit) => visit.phone && front(visit), /on a phone answers HTTP 500/],
   ])('%s, broken, undoes', async (_name, where, why) => {
     expectUndone(await updated(fails(where)), why);
@@ -331,13 +333,30 @@ describe('pages that stand for the others', () => {
   it.each([
     ['the REST API', by('rest_route'), /REST API (?:is no longer well-formed JSON|shows a message of PHP)/],
     ['the feed', by('feed'), /feed (?:is no longer well-formed XML|shows a message of PHP)/],
-    ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php shows a message of PHP/],
   ])('%s, garbled, undoes', async (_name, where, why) => {
     expectUndone(await updated((made, visit) => (where(visit) ? noise(made, visit) : made)), why);
   });
 
+  it.each([
+    ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
+    ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
+  ])('%s, broken, undoes where the guard has no sandbox', async (_name, where, why) => {
+    putGuard(app.site(0), BEFORE_SANDBOXES);
+    expectUndone(await updated(fails(where)), why);
+  });
+
+  it('admin-ajax.php, garbled, undoes where the guard has no sandbox', async () => {
+    putGuard(app.site(0), BEFORE_SANDBOXES);
+    const ajax = at('wp-admin/admin-ajax.php');
+    expectUndone(
+      await updated((made, visit) => (ajax(visit) ? noise(made, visit) : made)),
+      /admin-ajax\.php shows a message of PHP/,
+    );
+  });
+
   it('closed to visitors on purpose are said', async () => {
-    const closed: PageChange = (made, visit) => (by('rest_route')(visit) ? { ...made, status: 401, body: '{}' } : made);
+    const closed: PageChange = (made, visit) =>
+      by('rest_route')(visit) && visit.inside === '' ? { ...made, status: 401, body: '{}' } : made;
     expectKept(await updated(closed), /REST API is gone: HTTP 401/);
   });
 
@@ -382,6 +401,7 @@ describe('pages that stand for the others', () => {
       .join('');
     const always: PageChange = (made, visit) => {
       visited.add(visit.path);
+      if (visit.inside !== '') return made;
       if (visit.query('add-to-cart') !== '' || visit.query('action') !== '') visited.add('changed');
       if (visit.query('rest_route') !== '') return { ...made, status: 401, body: '{}' };
       return texts((text) => text.replace(/<nav>.*<\/nav>/, `<nav>${links}</nav>`), front)(made, visit);
@@ -438,6 +458,121 @@ describe('pages that stand for the others', () => {
         : { ...made, status: 401, body: '{}' };
     expectKept(await updated((made) => made, always), null);
     expect(visits).toEqual([]);
+  });
+});
+
+describe('what logged-in users meet', () => {
+  /** Makes this of the pages of the sandbox with these names. */
+  const inside =
+    (names: readonly string[], change: (made: Answer) => Partial<Answer>): PageChange =>
+    (made, visit) =>
+      names.includes(visit.inside) ? { ...made, ...change(made) } : made;
+  const body = (change: (text: string) => string) => (made: Answer) => ({ body: change(String(made.body)) });
+  const says = (text: string) => body(() => text);
+  const CRASHED = () => ({ status: 500, body: '<p>There has been a critical error on this website.</p>' });
+  const REFUSED = '<sitefleet-passwords>refused</sitefleet-passwords>';
+  const leads = (to: string) => () => ({ status: 302, headers: { location: to }, body: '' });
+
+  it.each([
+    ['the dashboard is fatal', ['dashboard'], CRASHED, /The dashboard answers HTTP 500/],
+    ['the dashboard is blank', ['dashboard'], says(''), /The dashboard (?:ends before|is blank|has lost parts)/],
+    ['the menu is gone', ['dashboard'], body((text) => text.replace(/<ul id="adminmenu".*?<\/ul>/, '')), /adminmenu/],
+    ['the editor is fatal', ['editor'], CRASHED, /The editor answers HTTP 500/],
+    [
+      'the editor has no place',
+      ['editor'],
+      body((text) => text.replace('id="editor"', 'id="other"')),
+      /The editor has lost parts that it needs: editor/,
+    ],
+    [
+      'a script of the editor is gone',
+      ['editor'],
+      body((text) => text.replace(/<script[^>]*wp-edit-post.*?<\/script>/, '')),
+      /wp-edit-post\.js/,
+    ],
+    ['the front page of users is fatal', ['front'], CRASHED, /front page of logged-in users answers HTTP 500/],
+    ['admin-ajax.php does not know them', ['ajax'], says('0'), /no longer answers logged-in users/],
+    ['admin-ajax.php refuses them', ['ajax'], () => ({ status: 400, body: '0' }), /is gone: HTTP 400/],
+    ['admin-ajax.php is fatal', ['ajax'], CRASHED, /admin-ajax\.php of logged-in users answers HTTP 500/],
+    ['their REST API fails', ['rest'], () => ({ status: 500, body: '{}' }), /REST API of logged-in users answers/],
+    ['their REST API is closed', ['rest'], () => ({ status: 401, body: '{}' }), /of logged-in users is gone: HTTP 401/],
+    ['right passwords are refused', ['passwords'], says(REFUSED), /Right passwords are no longer accepted/],
+    ['the login is fatal', ['passwords'], CRASHED, /The check of passwords answers HTTP 500/],
+    ['wp-admin asks them to log in', ['dashboard', 'editor'], leads('/wp-login.php?redirect_to=x'), /redirects/],
+  ])('%s: undone', async (_what, names, change, why) => {
+    expectUndone(await updated(inside(names, change)), why);
+  });
+
+  it.each([
+    ['leads to its own page once', ['dashboard', 'editor'], leads('admin.php?page=welcome'), /redirects/],
+    [
+      'shows a notice',
+      ['dashboard'],
+      body((text) => text.replace('<h1>', '<a href="https://x.example/">New!</a><h1>')),
+      null,
+    ],
+    ['renames a menu', ['dashboard', 'editor'], body((text) => text.replace('Posts', 'News')), null],
+    ['adds a widget', ['dashboard'], body((text) => text.replace('<h2>', '<div><h2>Sales</h2></div><h2>')), null],
+    ['hides the login', ['passwords'], () => ({ status: 404, body: 'Not here' }), null],
+    ['hides the toolbar', ['front'], body((text) => text.replace(/<div id="wpadminbar">.*?<\/div>/, '')), null],
+  ])('an update that %s is kept', async (_what, names, change, why) => {
+    expectKept(await updated(inside(names, change), undefined, { on_suspect: 'roll_back' }), why);
+  });
+
+  it('is no reason to undo what was so before, and it is said that it was not looked at', async () => {
+    const always = inside(['dashboard', 'ajax'], CRASHED);
+    const outcome = await updated((made) => made, always);
+    expectKept(outcome, null);
+    expect(outcome.answer.not_checked).toEqual(
+      expect.arrayContaining([
+        'the dashboard: it did not work before either',
+        'admin-ajax.php for logged-in users: it did not work before either',
+      ]),
+    );
+    expect(outcome.answer.checked).toEqual([expect.stringMatching(/the editor.* in the guard's sandbox/)]);
+    expect(outcome.answer.checked).toEqual([expect.not.stringContaining('the dashboard')]);
+  });
+
+  it('is doubtful where a look was refused more than before: it may store nothing', async () => {
+    const site = app.site(0);
+    const more: PageChange = (made, visit) => {
+      if (visit.inside !== 'dashboard') return made;
+      site.faults.refusedInside = 3;
+      return { ...made, status: 500, body: '' };
+    };
+    expectKept(await updated(more), /The dashboard answers HTTP 500.*It may only be because a look may store nothing/);
+  });
+
+  it.each([
+    ['has no sandbox', BEFORE_SANDBOXES, {}, 'the guard is older than 1.5.0; install-site-guard-v1 renews it'],
+    ['refuses', undefined, { sandbox: 'multisite' }, 'the site belongs to a network'],
+  ])('is not looked at by a guard that %s', async (_what, version, guardRefuses, why) => {
+    putGuard(app.site(0), version);
+    app.site(0).faults.guardRefuses = guardRefuses;
+    const outcome = await updated(inside(['dashboard', 'editor', 'front', 'ajax', 'rest', 'passwords'], CRASHED));
+    expectKept(outcome, null);
+    expect(outcome.answer.not_checked).toContain(`logged-in users and wp-admin: ${why}`);
+  });
+
+  it('is not judged by answers that the guard has not made', async () => {
+    // A cache answers in its place.
+    const cached: PageChange = (made, visit) => {
+      if (visit.inside !== '' && app.site(0).guard !== null) (app.site(0).guard as { openUntil: number }).openUntil = 0;
+      return made;
+    };
+    const outcome = await updated(cached);
+    expectKept(outcome, null);
+    expect(outcome.answer.not_checked).toContainEqual(expect.stringMatching(/the dashboard/));
+  });
+
+  it('costs a healthy site at most 60 requests', async () => {
+    const site = app.site(0);
+    app.offer(site);
+    await app.call('sync-sites', {});
+    const before = app.fleet.stats().requests;
+    expect(await app.safely('safe-update-site', one)).toMatchObject({ updated: [{}], suspects: [], errors: [] });
+    // Three are those of an update without a guard.
+    expect(app.fleet.stats().requests - before).toBeLessThanOrEqual(60 + 3);
   });
 });
 

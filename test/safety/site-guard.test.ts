@@ -6,6 +6,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { loadSite } from '../../src/domain/sites/load.js';
 import { type Baseline, compare, type SiteCheck } from '../../src/domain/updates/safe/compare-health.js';
+import { FRONT } from '../../src/domain/updates/safe/looked-pages.js';
 import { factsOf } from '../../src/domain/updates/safe/page-facts.js';
 import { checkAgain, checkBefore } from '../../src/domain/updates/safe/probe.js';
 import { verify } from '../../src/domain/updates/safe/verify.js';
@@ -299,10 +300,10 @@ describe('what a look tells', () => {
     const before = await checkBefore(ctx, target, []);
     expect(before.second.pages['']).toMatchObject({ status: 200, title: 'Shop', location: `${url}en/` });
     second = (response) => response.writeHead(500).end();
-    const broken = await checkAgain(ctx, target, null, before, 'quick', []);
+    const broken = await checkAgain(ctx, target, null, before, [FRONT], { depth: 'quick', child: true });
     expect(broken.findings.map(({ what }) => what)).toEqual(['The front page answers HTTP 500; before, it was 200.']);
     second = (response) => response.writeHead(302, { location: 'http://elsewhere.example/' }).end();
-    const gone = await checkAgain(ctx, target, null, before, 'quick', []);
+    const gone = await checkAgain(ctx, target, null, before, [FRONT], { depth: 'quick', child: true });
     expect(gone.findings.map(({ what }) => what)).toEqual([
       'The front page redirects to a different address than before.',
     ]);

@@ -7,7 +7,15 @@ import type { Answer } from '../http-answer.js';
 import { isRecord, json } from '../params.js';
 import type { DemoSite } from '../site.js';
 import { ledger, mend } from './ledger.js';
-import { BEFORE_LEDGERS, BEFORE_UPDATES_WERE_KNOWN, findItem, keep, removeGuard, rollBack } from './state.js';
+import {
+  BEFORE_LEDGERS,
+  BEFORE_SANDBOXES,
+  BEFORE_UPDATES_WERE_KNOWN,
+  findItem,
+  keep,
+  removeGuard,
+  rollBack,
+} from './state.js';
 import type { ArmedVersion, GuardState, KeptVersion } from './types.js';
 
 const PROTOCOL = 'sitefleet-guard-v1';
@@ -67,6 +75,40 @@ export function isLook(site: DemoSite, header: unknown, check: boolean): boolean
   return !check || verify('sha256', Buffer.from(text), key, Buffer.from(String(signature), 'base64'));
 }
 
+/** Addresses below the site's that are shown in the sandbox, by the names of what they show. */
+const SANDBOX: Readonly<Record<string, string>> = {
+  front: '?',
+  passwords: 'wp-login.php?',
+  dashboard: 'wp-admin/?',
+  editor: 'wp-admin/post.php?action=edit&',
+  ajax: 'wp-admin/admin-ajax.php?action=logged-in&',
+  rest: '?rest_route=/wp/v2/users/me&context=edit&',
+};
+
+/** What a request was signed for, with its nonce, which is used up; null = it is an ordinary visitor's. */
+export function lookInside(
+  site: DemoSite,
+  header: unknown,
+  address: string,
+  check: boolean,
+): { name: string; nonce: string } | null {
+  const { guard } = site;
+  const key = site.verifyingKey();
+  const now = Math.floor(site.now() / 1000);
+  const [, time, nonce = '', signature = ''] = /^(\d{9,11}) ([0-9a-f]{32}) (\S{100,2048})$/.exec(String(header)) ?? [];
+  const name = Object.entries(SANDBOX).find(
+    ([, start]) => address.startsWith(`${start}sitefleet=`) && /^[0-9a-f]{12}$/.test(address.slice(start.length + 10)),
+  )?.[0];
+  if (guard === null || key === null || name === undefined || guard.openUntil < now || guard.nonces.has(nonce))
+    return null;
+  if (Math.abs(Number(time) - now) > SKEW) return null;
+  const place = new URL(address, site.url);
+  const text = `sitefleet-session-v1\n${addressOf(site.url)}\n${time}\n${nonce}\n${place.pathname}${place.search}\n`;
+  if (check && !verify('sha256', Buffer.from(text), key, Buffer.from(signature, 'base64'))) return null;
+  guard.nonces.set(nonce, now + NONCE_SECONDS);
+  return { name, nonce };
+}
+
 function admit(site: DemoSite, guard: GuardState, headers: IncomingHttpHeaders, now: number, nonce: string): void {
   if (headers['x-sitefleet-site'] !== addressOf(site.url)) throw new Refusal('other_site');
   if (Math.abs(Number(headers['x-sitefleet-time']) - now) > SKEW) throw new Refusal('clock');
@@ -95,6 +137,7 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
       return { armed: arm(guard, asked, now) };
     case 'disarm':
       guard.armed = guard.armed.filter((one) => typeof asked.snapshot === 'string' && one.snapshot !== asked.snapshot);
+      if (guard.armed.length === 0) guard.openUntil = 0;
       return { armed: guard.armed };
     case 'restore':
       return restore(site, guard, asked);
@@ -110,6 +153,11 @@ function act(site: DemoSite, guard: GuardState, asked: Fields, now: number): Fie
     case 'mend':
       if ([BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS].includes(guard.version)) throw new Refusal('bad_request');
       return action === 'ledger' ? { ledger: ledger(site, guard) } : { mended: mend(guard, asked) };
+    case 'sandbox':
+      if ([BEFORE_UPDATES_WERE_KNOWN, BEFORE_LEDGERS, BEFORE_SANDBOXES].includes(guard.version))
+        throw new Refusal('bad_request');
+      guard.openUntil = now + Number(asked.seconds);
+      return { until: guard.openUntil, looks: Object.keys(SANDBOX) };
     case 'uninstall':
       removeGuard(site);
       return { removed: true };

@@ -62,6 +62,8 @@ export interface GuardState {
   updating: { kind: ItemKind; slug: string; since: number }[];
   /** Changes that versions made outside their own files and that have not been restored. */
   harms: Set<Harm>;
+  /** Until when the sandbox is open, in unix seconds. */
+  openUntil: number;
   /** Executed actions, in order. */
   actions: string[];
   /** Login tokens by their digest; `until` in unix seconds. */

@@ -3,16 +3,18 @@
 import type { aboutUpdates } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
 import type { ApplyResult, Look } from './results.js';
-import { listedAs } from './safe/looked-pages.js';
+import { listedAs, SANDBOX } from './safe/looked-pages.js';
+import { MEMBERS } from './safe/sandbox.js';
 
 export const NOT_LOOKED: Look = { pages: [], compared: false };
 /** The visit after updates without a guard. */
 export const FRONT_PAGE: Look = { pages: ['/'], compared: false };
 
 const ON_PHONE = listedAs({ kind: 'phone', path: '' });
+const INSIDE: readonly string[] = Object.values(SANDBOX).map(listedAs);
 
 /** In no update: a site may be broken there. */
-const NOT_CHECKED = ['other pages', 'logged-in users and wp-admin', 'phones', 'forms and shop checkout', 'mail'];
+const NOT_CHECKED = ['other pages, also of wp-admin', 'phones', 'forms and shop checkout', 'mail'];
 /** Where no guard of version 1.4.0 or newer keeps a ledger. */
 const OUTSIDE =
   'changes besides the files of the update: tables, settings, administrators, scheduled events, other files';
@@ -39,16 +41,20 @@ export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'ch
   if (counts.size === 0) return {};
   const checked = [...counts].map(([way, sites]) => `${sites} ${sites === 1 ? 'site' : 'sites'}: ${way}.`);
   const phones = looks.every((look) => look === undefined || look.pages.includes(ON_PHONE));
+  const members = looks.flatMap((look) => (look === undefined ? [] : (look.unseen ?? [MEMBERS])));
   const left = NOT_CHECKED.filter((what) => !phones || what !== 'phones');
-  return { checked, not_checked: unseen ? [...left, OUTSIDE] : left };
+  return { checked, not_checked: [...left, ...new Set(members), ...(unseen ? [OUTSIDE] : [])] };
 }
 
 /** Sites differ in their addresses; the sentence tells what kinds of pages they were. */
 function wordsFor({ pages, compared, outside }: Look): string {
   if (pages.length === 0) return 'no page';
   const how = compared ? 'compared with before' : 'not compared with before';
-  const desktop = pages.filter((page) => page !== ON_PHONE).map((page) => page.replace(/ \(\/.*\)$/, ''));
+  const outer = pages.filter((page) => page !== ON_PHONE && !INSIDE.includes(page));
+  const desktop = outer.map((page) => page.replace(/ \(\/.*\)$/, ''));
+  const inside = pages.filter((page) => INSIDE.includes(page)).join(', ');
   const phone = pages.includes(ON_PHONE) ? ' and / as one on a phone' : '';
   const more = outside === true ? '; tables, settings, administrators, scheduled events and other files too' : '';
-  return `${desktop.join(', ')} as a visitor on a desktop${phone}, ${how}${more}`;
+  const members = inside === '' ? '' : `, and ${inside} in the guard's sandbox`;
+  return `${desktop.join(', ')} as a visitor on a desktop${phone}${members}, ${how}${more}`;
 }

@@ -32,6 +32,8 @@ export interface Look {
   compared: boolean;
   /** What is beside the updated items, too: tables, settings, users, files. */
   outside?: boolean;
+  /** What logged-in users meet and could not be looked at, with the reasons; absent = all of it. */
+  unseen?: readonly string[];
 }
 
 export interface ApplyResult {

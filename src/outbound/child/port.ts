@@ -194,9 +194,10 @@ export interface Page {
   body: string;
   /** The body was longer than what was read. */
   cut: boolean;
-  /** Headers `Retry-After` and `X-Robots-Tag`, '' if absent. */
+  /** Headers `Retry-After`, `X-Robots-Tag` and `X-Sitefleet-Session`, '' if absent. */
   retry_after?: string;
   robots?: string;
+  session?: string;
   ms: number;
   failure: ChildFailure | null;
 }

@@ -1,7 +1,7 @@
 /** Compares a site with its state before an update: what is worse now, and how severe it is. Pure. */
 
 import { siteWord } from '../../../../schemas/site-text.js';
-import { FRONT, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
+import { FRONT, isInside, keyOf, LOGIN, type LookedPage, nameOf, type PageKind } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
 import type { PageMarkup } from './page-markup.js';
 import { kindsOf } from './php-messages.js';
@@ -26,6 +26,11 @@ export interface Baseline {
   between?: { requests: number; failures: number };
 }
 
+/** What a look in the sandbox says: a right password is accepted, and admin-ajax.php knows its user. */
+export const TRIED = '<sitefleet-passwords>';
+export const ACCEPTED = `${TRIED}accepted</sitefleet-passwords>`;
+export const LOGGED_IN = '1';
+
 /** Of a site whose earlier state is not known: what is wrong with it counts, whatever it was like. */
 const EMPTY: SiteCheck = { at: 0, pages: {}, child: null };
 export const NO_BASELINE: Baseline = { first: EMPTY, second: EMPTY };
@@ -38,7 +43,7 @@ export interface Finding {
   path: string | null;
   /** One sentence of ours; words of the site only through `siteWord`. */
   what: string;
-  /** A visitor may have written what was found: it is said, and nothing is rolled back for it. */
+  /** It is said, and nothing is rolled back for it: a visitor may have written what was found, or it is usual. */
   hearsay?: true;
 }
 
@@ -80,11 +85,19 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
     const first = before.first.pages[key];
     const second = before.second.pages[key] ?? first;
     if (first === undefined || second === undefined) return [];
-    return comparePage(pageOf(key, pages), first, second, facts, hosts);
+    const page = pageOf(key, pages);
+    const found = comparePage(page, first, second, facts, before.second.pages[key] === undefined ? null : hosts);
+    return isInside(page) ? found.map((finding) => excused(finding, first, second, facts)) : found;
   });
   if (now.child === false && before.first.child !== false && before.second.child !== false)
     findings.push(broken(null, 'The MainWP Child plugin no longer answers.'));
   return findings;
+}
+
+/** What a page was refused in the sandbox, and was not before, may be why it fails. */
+function excused(finding: Finding, first: PageFacts, second: PageFacts, now: PageFacts): Finding {
+  if ((now.inside ?? 0) <= Math.max(first.inside ?? 0, second.inside ?? 0)) return finding;
+  return { ...finding, severity: 'suspect', what: `${finding.what} It may only be because a look may store nothing.` };
 }
 
 /** Hosts that some page of the site named. */
@@ -92,12 +105,13 @@ function hostsOf(checks: readonly SiteCheck[]): ReadonlySet<string> {
   return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup?.hosts ?? [])));
 }
 
+/** @param hosts those that the site named; null = it was looked at once, and what differs by itself is not known */
 function comparePage(
   page: LookedPage,
   first: PageFacts,
   second: PageFacts,
   now: PageFacts,
-  hosts: ReadonlySet<string>,
+  hosts: ReadonlySet<string> | null,
 ): Finding[] {
   const key = keyOf(page);
   const name = nameOf(page);
@@ -105,6 +119,8 @@ function comparePage(
   if (wasBad(first) || wasBad(second)) return [];
   if (now.status === 0) return [broken(key, `${name} no longer answers (${now.failure}).`)];
   if (now.status >= 500) return [broken(key, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];
+  // The guard has not made it.
+  if (isInside(page) && now.inside === undefined) return [];
   const steady = first.status === second.status;
   if (steady && now.status >= 400 && second.status < 400) return [gone(page, second, now)];
   const fresh = now.errors.filter((mark) => !first.errors.includes(mark) && !second.errors.includes(mark));
@@ -120,8 +136,15 @@ function comparePage(
     return [broken(key, `${name} is no longer well-formed ${first.data.toUpperCase()}.`)];
   const words = wordsKept(first, second, now);
   const wrong = wrongIn(page, first, second, now, words);
-  return wrong.length > 0 ? wrong : suspicions(page, first, second, now, words, hosts);
+  return wrong.length > 0 || hosts === null ? wrong : suspicions(page, first, second, now, words, hosts);
 }
+
+/** What these say where all is well, and what it means if they do not. */
+const SAYING: Readonly<Partial<Record<PageKind, string>>> = { password: ACCEPTED, member_ajax: LOGGED_IN };
+const SAID: Readonly<Partial<Record<PageKind, string>>> = {
+  password: 'Right passwords are no longer accepted.',
+  member_ajax: 'admin-ajax.php no longer answers logged-in users.',
+};
 
 /** Plugins hide the login, or close feeds and interfaces to visitors, on purpose. */
 const CLOSABLE: readonly PageKind[] = ['login', 'feed', 'robots'];
@@ -139,7 +162,10 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
   const what = `${nameOf(page)} redirects to a different address than before.`;
   const ends = now.status < 300 || now.status >= 400;
   const locked = /\/wp-(?:admin|login)\b/.test(now.location) && page.kind !== 'login';
-  return { severity: ends && !locked ? 'suspect' : 'broken', path: keyOf(page), what };
+  if (!isInside(page)) return { severity: ends && !locked ? 'suspect' : 'broken', path: keyOf(page), what };
+  // Many plugins lead administrators to a page of their own once.
+  const login = /\/wp-login\.php\b|[?&]redirect_to=/.test(now.location);
+  return login ? broken(keyOf(page), what) : { severity: 'suspect', path: keyOf(page), what, hearsay: true };
 }
 
 /** Pages that search engines are meant to find. */
@@ -156,6 +182,9 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (messages.length > 0 && quiet) found.push(broken(key, `${name} shows a message of PHP: ${kindsOf(messages)}.`));
   if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
+  if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
+  const lost = (first.parts ?? []).filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
+  if (lost.length > 0) found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
   const damage = damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
   return found;
@@ -224,6 +253,8 @@ function suspicions(
   if (had >= 10 && kept < had * LOST) suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`);
   const own = newMessages(first, second, now, 'own');
   if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);
+  // Plugins change what they show there, and whom they link to.
+  if (isInside(page)) return found;
   const text = kindsOf(newMessages(first, second, now, 'text'));
   if (text !== '')
     found.push({

@@ -19,7 +19,14 @@ export type PageKind =
   | 'rest'
   | 'collection'
   | 'ajax'
-  | 'robots';
+  | 'robots'
+  /** From here on in the guard's sandbox: the front page for a logged-in user, whether a right password is accepted, ... */
+  | 'member'
+  | 'password'
+  | 'dashboard'
+  | 'editor'
+  | 'member_ajax'
+  | 'member_rest';
 
 export interface LookedPage {
   kind: PageKind;
@@ -29,6 +36,21 @@ export interface LookedPage {
 
 export const FRONT: LookedPage = { kind: 'front', path: '' };
 export const LOGIN: LookedPage = { kind: 'login', path: 'wp-login.php' };
+
+/** What the guard can show as a user who exists in one request only, by its own names. Addresses are as the guard has them. */
+export const SANDBOX: Readonly<Record<string, LookedPage>> = {
+  front: { kind: 'member', path: '' },
+  passwords: { kind: 'password', path: 'wp-login.php' },
+  dashboard: { kind: 'dashboard', path: 'wp-admin/' },
+  editor: { kind: 'editor', path: 'wp-admin/post.php?action=edit' },
+  ajax: { kind: 'member_ajax', path: 'wp-admin/admin-ajax.php?action=logged-in' },
+  rest: { kind: 'member_rest', path: '?rest_route=/wp/v2/users/me&context=edit' },
+};
+
+/** Whether a page is looked at in the guard's sandbox. */
+export function isInside({ kind }: LookedPage): boolean {
+  return Object.values(SANDBOX).some((page) => page.kind === kind);
+}
 
 const NAMES: Readonly<Partial<Record<PageKind, string>>> = {
   front: 'The front page',
@@ -40,6 +62,12 @@ const NAMES: Readonly<Partial<Record<PageKind, string>>> = {
   collection: 'The list of posts in the REST API',
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
+  member: 'The front page of logged-in users',
+  password: 'The check of passwords',
+  dashboard: 'The dashboard',
+  editor: 'The editor',
+  member_ajax: 'admin-ajax.php of logged-in users',
+  member_rest: 'The REST API of logged-in users',
 };
 const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   phone: '/ on a phone',
@@ -53,6 +81,12 @@ const SHORT: Readonly<Partial<Record<PageKind, string>>> = {
   collection: 'posts by the REST API',
   ajax: 'admin-ajax.php',
   robots: 'robots.txt',
+  member: '/ for logged-in users',
+  password: 'the login with a right password',
+  dashboard: 'the dashboard',
+  editor: 'the editor',
+  member_ajax: 'admin-ajax.php for logged-in users',
+  member_rest: 'the REST API for logged-in users',
 };
 
 /** What URL parsers drop, wherever it stands or at the beginning: behind it, a path may begin with a scheme. */
@@ -66,8 +100,8 @@ export function isBelow(path: string): boolean {
 }
 
 /** The name under which the facts of a page are stored. No path contains `#`. */
-export function keyOf({ kind, path }: LookedPage): string {
-  return kind === 'phone' ? '#phone' : path;
+export function keyOf(page: LookedPage): string {
+  return page.kind === 'phone' || isInside(page) ? `#${page.kind}` : page.path;
 }
 
 /** The subject of a sentence about a page. */

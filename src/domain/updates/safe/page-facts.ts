@@ -36,6 +36,11 @@ export interface PageFacts {
   data?: 'json' | 'xml' | '';
   /** It says itself that it is away for a while: HTTP 503 with `Retry-After`. */
   away?: boolean;
+  /** Of a page that was made in the guard's sandbox: how often it was refused to write or to ask other servers. */
+  inside?: number;
+  /** Parts of wp-admin that it has, and what a page of a few bytes says. */
+  parts?: string[];
+  says?: string;
 }
 
 /**
@@ -53,11 +58,22 @@ const WORDS_OF_AN_ERROR_PAGE = 100;
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
+/** Without one of these, wp-admin or its editor does not work. Scripts may be loaded several at once. */
+const PARTS = [
+  ...['adminmenu', 'wpbody-content', 'editor', 'postdivrich'].map((id) => [id, `\\bid=["']${id}["']`] as const),
+  ...['edit-post', 'editor', 'block-editor', 'blocks', 'components', 'core-data', 'data', 'element'].map(
+    (name) => [`wp-${name}.js`, `\\bid=["']wp-${name}-js["']|[,=]wp-${name}[,&"']`] as const,
+  ),
+].map(([name, pattern]) => [name, new RegExp(pattern)] as const);
+const FEW_BYTES = 100;
 const MAX_ASSETS = 100;
 const MAX_WORDS = 1_000;
 
-/** The facts of a response to a request for this page of this site. */
-export function factsOf(page: Page, siteUrl: string): PageFacts {
+/**
+ * The facts of a response to a request for this page of this site.
+ * @param nonce of a look in the guard's sandbox
+ */
+export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts {
   const html = page.content_type === '' || page.content_type.includes('html');
   const text = html ? page.body : '';
   const shown = shownMarkup(text);
@@ -82,6 +98,18 @@ export function factsOf(page: Page, siteUrl: string): PageFacts {
     php: phpMessages(page.body),
     data: dataOf(page),
     away: page.status === 503 && (page.retry_after ?? '') !== '',
+    ...(nonce !== undefined && insideFacts(page, nonce)),
+  };
+}
+
+function insideFacts({ body, session }: Page, nonce: string): Partial<PageFacts> {
+  const [made, refused] = (session ?? '').split(' ');
+  // An answer from a cache has another nonce.
+  if (made !== nonce) return {};
+  return {
+    inside: Number(refused) || 0,
+    parts: PARTS.filter(([, pattern]) => pattern.test(body)).map(([name]) => name),
+    says: body.length <= FEW_BYTES ? body.trim() : '',
   };
 }
 

@@ -7,9 +7,17 @@ import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, requireConnection } from '../../sites/load.js';
 import { bareHost } from '../../sites/urls.js';
-import { type Baseline, compare, type Finding, newAssets, problemsOf, type SiteCheck } from './compare-health.js';
+import {
+  type Baseline,
+  compare,
+  type Finding,
+  newAssets,
+  problemsOf,
+  type SiteCheck,
+  TRIED,
+} from './compare-health.js';
 import { isFailure } from './failure-rates.js';
-import { FRONT, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
+import { FRONT, isInside, keyOf, LOGIN, type LookedPage, type PageKind } from './looked-pages.js';
 import { factsOf, type PageFacts } from './page-facts.js';
 
 const PAUSE_MS = 3_000;
@@ -33,7 +41,10 @@ const MAX_ASSETS = 20;
 
 export type Depth = 'quick' | 'full';
 
-export type VisitOptions = Pick<CallOptions, 'timeoutMs' | 'headers'>;
+export interface VisitOptions extends Pick<CallOptions, 'timeoutMs' | 'headers'> {
+  /** Needed for pages in its sandbox. */
+  guard?: SiteGuard | null;
+}
 /** How each page is visited; without one, how the child plugin is asked. */
 export type HowToVisit = (page?: LookedPage) => VisitOptions;
 const PATIENT: VisitOptions = { timeoutMs: PAGE_TIMEOUT_MS };
@@ -42,13 +53,19 @@ const patiently: HowToVisit = () => PATIENT;
 /** The browser of a phone: themes and caches have other pages for it. */
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
-/** Looked at once before: they change little by themselves, or are judged by their status and form alone. */
-const STEADY: readonly PageKind[] = ['missing', 'feed', 'rest', 'collection', 'ajax', 'robots'];
+/** Looked at twice before: what differs by itself is known of them, so smaller differences are judged, too. */
+const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page', 'dashboard'];
 
 /** Two checks, some seconds apart. `pages` are further ones of the site. */
-export async function checkBefore(ctx: Ctx, target: LoadedSite, pages: readonly LookedPage[]): Promise<Baseline> {
+export async function checkBefore(
+  ctx: Ctx,
+  target: LoadedSite,
+  pages: readonly LookedPage[],
+  guard: SiteGuard | null = null,
+): Promise<Baseline> {
+  const how: HowToVisit = () => ({ ...PATIENT, guard });
   const all = pagesOf('full', pages);
-  const twice = all.filter(({ kind }) => !STEADY.includes(kind));
+  const twice = all.filter(({ kind }) => TWICE.includes(kind));
   const pause = ctx.clock.sleep(PAUSE_MS, ctx.signal);
   const between = { requests: 0, failures: 0 };
   const count = (_page: LookedPage, facts: PageFacts) => {
@@ -56,11 +73,11 @@ export async function checkBefore(ctx: Ctx, target: LoadedSite, pages: readonly 
     if (isFailure(facts)) between.failures++;
   };
   const [first] = await Promise.all([
-    checkSite(ctx, target, all, patiently),
-    sample(ctx, target, { times: LOOKS_BEFORE, how: patiently, pages: () => [FRONT], count }),
+    checkSite(ctx, target, all, how),
+    sample(ctx, target, { times: LOOKS_BEFORE, how, pages: () => [FRONT], count }),
     pause,
   ]);
-  return { first, second: await checkSite(ctx, target, twice, patiently), between };
+  return { first, second: await checkSite(ctx, target, twice, how, first.child !== true), between };
 }
 
 /** Requests of pages between two checks. */
@@ -102,18 +119,19 @@ export function pagesOf(depth: Depth, pages: readonly LookedPage[]): readonly Lo
   return depth === 'quick' ? [FRONT] : [FRONT, LOGIN, ...pages];
 }
 
-/** One check. */
+/** One check; `child` = whether the child plugin is asked. */
 async function checkSite(
   ctx: Ctx,
   target: LoadedSite,
   wanted: readonly LookedPage[],
   how: HowToVisit,
+  child = true,
 ): Promise<SiteCheck> {
-  const [pages, child] = await Promise.all([
+  const [pages, answers] = await Promise.all([
     Promise.all(wanted.map(async (page) => [keyOf(page), await visit(ctx, target, page, how(page))] as const)),
-    childAnswers(ctx, target, how()),
+    child ? childAnswers(ctx, target, how()) : null,
   ]);
-  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child };
+  return { at: ctx.clock.now(), pages: Object.fromEntries(pages), child: answers };
 }
 
 export interface Comparison {
@@ -126,19 +144,29 @@ export interface Comparison {
   seen: SiteCheck['pages'];
 }
 
+export interface CheckOptions {
+  depth: Depth;
+  /** Whether the child plugin is asked. */
+  child: boolean;
+  /** Pages that were looked at a moment ago. */
+  known?: SiteCheck['pages'] | undefined;
+}
+
 /**
- * Compares a check with the one before the update; with full depth also checks newly included scripts and styles. The
- * guard recognizes the requests as ours.
+ * Compares pages of a site with how they were before the update; with full depth also checks newly included scripts and
+ * styles. The guard recognizes the requests as ours.
  */
 export async function checkAgain(
   ctx: Ctx,
   target: LoadedSite,
   guard: SiteGuard | null,
   before: Baseline,
-  depth: Depth,
   pages: readonly LookedPage[],
+  { depth, child, known = {} }: CheckOptions,
 ): Promise<Comparison> {
-  const now = await checkSite(ctx, target, pagesOf(depth, pages), visitsAfter(before, guard));
+  const fresh = pages.filter((page) => known[keyOf(page)] === undefined);
+  const now = await checkSite(ctx, target, fresh, visitsAfter(before, guard), child);
+  now.pages = { ...known, ...now.pages };
   const findings = compare(before, now, pages);
   const silent = Object.values(now.pages).every(({ status }) => status === 0);
   const away = isAway(before, now, findings);
@@ -159,7 +187,8 @@ export function visitsAfter({ first, second }: Baseline, guard: SiteGuard | null
   return (page) => {
     const own = page === undefined ? [] : [first, second].flatMap(({ pages }) => pages[keyOf(page)]?.ms ?? []);
     const longest = Math.max(...(own.length > 0 ? own : all), 0);
-    return { timeoutMs: all.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + longest, PAGE_TIMEOUT_MS), headers };
+    const timeoutMs = all.length === 0 ? PAGE_TIMEOUT_MS : Math.min(SLOWER_MS + longest, PAGE_TIMEOUT_MS);
+    return { timeoutMs, headers, guard };
   };
 }
 
@@ -198,20 +227,32 @@ async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly stri
 async function visit(
   ctx: Ctx,
   target: LoadedSite,
-  { kind, path }: LookedPage,
-  options: VisitOptions,
+  page: LookedPage,
+  { guard, ...options }: VisitOptions,
 ): Promise<PageFacts> {
-  const browser = kind === 'phone' ? { 'user-agent': PHONE } : {};
-  let address = new URL(fresh(path), target.site.url);
+  const browser = page.kind === 'phone' ? { 'user-agent': PHONE } : {};
+  let address = new URL(fresh(page.path), target.site.url);
+  if (isInside(page)) {
+    // Each request is signed for its address, so no redirect is followed.
+    const { headers, nonce } = guard?.session(address) ?? { headers: {}, nonce: '' };
+    const made = await ctx.child.page(requireConnection(target), address.href, {
+      signal: ctx.signal,
+      ...options,
+      headers: { cookie: UNCACHED, ...options.headers, ...headers },
+    });
+    // A plugin that hides the login answers before a password can be tried.
+    const tried = page.kind !== 'password' || made.body.startsWith(TRIED);
+    return factsOf(made, address.href, tried ? nonce : undefined);
+  }
   let redirected = '';
   for (let hop = 0; ; hop++) {
-    const page = await ctx.child.page(requireConnection(target), address.href, {
+    const made = await ctx.child.page(requireConnection(target), address.href, {
       signal: ctx.signal,
       ...options,
       headers: { cookie: UNCACHED, ...browser, ...options.headers },
     });
-    const facts = factsOf(page, address.href);
-    const next = hop < REDIRECTS && page.status >= 300 && page.status < 400 ? sameHost(page.location, address) : null;
+    const facts = factsOf(made, address.href);
+    const next = hop < REDIRECTS && made.status >= 300 && made.status < 400 ? sameHost(made.location, address) : null;
     if (next === null) return { ...facts, location: facts.location === '' ? redirected : facts.location };
     redirected = facts.location;
     address = next;

@@ -34,6 +34,7 @@ import {
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
+import { isCovered, openSandbox, unseenIn, workingOf } from './sandbox.js';
 import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
 import { finishOpen } from './unfinished.js';
@@ -68,9 +69,10 @@ export async function runSafely(
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
-  const found = await pagesOfSite(ctx, target);
-  const pages = furtherPages({ paths, pages: found });
-  const before = await checkBefore(ctx, target, pages);
+  const sandbox = await openSandbox({ ctx, guard });
+  const outside = (await pagesOfSite(ctx, target)).filter((page) => !isCovered(page, sandbox));
+  const pages = furtherPages({ paths, pages: [...outside, ...sandbox.pages] });
+  const before = await checkBefore(ctx, target, pages, guard);
   await forgetGone(ctx, target, before);
   const ill = [before.first, before.second].map((check) => problemsOf(check, pages));
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
@@ -78,16 +80,19 @@ export async function runSafely(
     one.active === 1 ? [one.slug] : [],
   );
   const ledger = await takeLedger({ ctx, guard });
+  const inside = workingOf(sandbox, before);
   const run: SafeRun = {
     id,
     ctx,
     target,
-    facts: { on_suspect, paths, pages: found, before, active, ledger },
+    facts: { on_suspect, paths, pages: [...outside, ...inside.pages], before, active, ledger },
     guard,
     open: [],
     looked: new Set(),
     ledger,
     outside: false,
+    unseen: inside.unseen,
+    openUntil: sandbox.openUntil,
   };
   let result = NOTHING;
   try {
@@ -107,7 +112,7 @@ export async function runSafely(
     updated,
     errors,
     suspects,
-    ...(looked.length > 0 && { look: { pages: looked, compared: true, outside: run.outside } }),
+    ...(looked.length > 0 && { look: { pages: looked, compared: true, outside: run.outside, unseen: unseenIn(run) } }),
   };
 }
 
@@ -140,6 +145,7 @@ async function runRound(run: SafeRun, steps: readonly Step[]): Promise<Finished>
 
 /** Null if the item stays open until the final check. */
 async function updateOne(run: SafeRun, step: Step): Promise<Finished | null> {
+  run.quick = undefined;
   const item = await beginItem(run, step);
   const refused = item.protection === 'guard' ? await protectedOrNot(run, item) : null;
   if (refused !== null) return { ...NOTHING, errors: [refused] };

@@ -6,7 +6,7 @@ import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import type { SuspectPolicy } from '../params.js';
 import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '../results.js';
-import type { Baseline } from './compare-health.js';
+import type { Baseline, SiteCheck } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
 import { keyOf, type LookedPage } from './looked-pages.js';
 
@@ -77,6 +77,12 @@ export interface SafeRun {
   ledger: GuardLedger | null;
   /** What is beside the items was compared after the last one. */
   outside: boolean;
+  /** The pages of a quick check that found nothing broken, if nothing was done since. */
+  quick?: SiteCheck['pages'] | undefined;
+  /** What cannot be looked at in the guard's sandbox, with the reasons; absent in runs that another process began. */
+  unseen?: readonly string[];
+  /** Until when the guard's sandbox is open; null or absent = it is not. */
+  openUntil?: number | null;
   /** Pages that were seen to fail now and then: one good answer does not show that they are well. */
   unsteady?: readonly LookedPage[];
 }

@@ -44,6 +44,8 @@ function protectionError(error: unknown, siteId: number, { slug }: SafeItem): Se
 /** Disarms the watchdog of an item, or of all on the site. One that cannot be reached expires. */
 export async function disarm(run: SafeRun, item: SafeItem | 'all'): Promise<void> {
   if (run.guard === null || (item !== 'all' && item.snapshot === null)) return;
+  // The guard closes its sandbox with the last one.
+  run.openUntil = null;
   try {
     await run.guard.disarm(item === 'all' ? null : item.snapshot, { signal: run.ctx.signal });
   } catch (error) {

@@ -12,10 +12,11 @@ import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Finding } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
-import { FRONT, keyOf, type LookedPage, listedAs } from './looked-pages.js';
+import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
 import { furtherPages, type SafeItem, type SafeRun } from './safe-run.js';
+import { keepOpen } from './sandbox.js';
 
 export interface Verification {
   broken: Finding[];
@@ -150,11 +151,21 @@ async function wait(run: SafeRun, depth: Depth, ms: number, rates: FailureRates)
   await Promise.all([sample(run.ctx, run.target, { times, how, pages, count }), pause]);
 }
 
-/** @param again pages that stand for others are looked at only where an earlier check has found something */
-function checkOnce({ ctx, target, guard, facts, looked }: SafeRun, depth: Depth, again?: Doubts): Promise<Comparison> {
-  const pages = furtherPages(facts).filter((page) => page.kind === 'asked' || again?.has(keyOf(page)) !== false);
-  for (const page of pagesOf(depth, pages)) looked.add(listedAs(page));
-  return checkAgain(ctx, target, guard, facts.before, depth, pages);
+/** @param again pages other than those of the caller are looked at only where an earlier check has found something */
+async function checkOnce(run: SafeRun, depth: Depth, again?: Doubts): Promise<Comparison> {
+  const { ctx, target, guard, facts, looked } = run;
+  const repeated = (page: LookedPage) =>
+    page.kind === 'asked' || page.kind === 'front' || again?.has(keyOf(page)) !== false;
+  const pages = pagesOf(depth, furtherPages(facts)).filter(repeated);
+  const known = depth === 'full' ? run.quick : undefined;
+  const child = again?.has(null) !== false && known === undefined;
+  await keepOpen(run, pages);
+  const compared = await checkAgain(ctx, target, guard, facts.before, pages, { depth, child, known });
+  // A quick check that found nothing broken is the beginning of the full one that follows it.
+  run.quick = depth === 'quick' && !compared.findings.some(isBroken) ? compared.seen : undefined;
+  for (const page of pages)
+    if (!isInside(page) || compared.seen[keyOf(page)]?.inside !== undefined) looked.add(listedAs(page));
+  return compared;
 }
 
 /** Keys of pages with findings. */

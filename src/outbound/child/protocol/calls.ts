@@ -260,6 +260,7 @@ async function page(client: ChildClient, childCall: ChildCall, address: string):
       cut: answer.bytes > PAGE_BYTES,
       retry_after: answer.retryAfter ?? '',
       robots: answer.robots ?? '',
+      session: answer.session ?? '',
       ms: Math.round(answer.headersMs),
       failure: null,
     };

@@ -46,6 +46,8 @@ export interface WireAnswer {
   retryAfter?: string;
   /** `X-Robots-Tag` header, '' if absent. */
   robots?: string;
+  /** `X-Sitefleet-Session` header of the site's guard, '' if absent. */
+  session?: string;
   /** `Set-Cookie` headers. */
   cookies?: readonly string[];
   /** `text/html`, without parameters, in lower case; '' if absent. */
@@ -113,6 +115,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #location = '';
   #retryAfter = '';
   #robots = '';
+  #session = '';
   #cookies: readonly string[] = [];
   #encoding = '';
   #contentType = '';
@@ -169,6 +172,7 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#location = first(headers.location);
     this.#retryAfter = first(headers['retry-after']);
     this.#robots = first(headers['x-robots-tag']);
+    this.#session = first(headers['x-sitefleet-session']);
     const cookies = headers['set-cookie'] ?? [];
     this.#cookies = typeof cookies === 'string' ? [cookies] : cookies;
     this.#contentType = (first(headers['content-type']).split(';')[0] ?? '').trim().toLowerCase();
@@ -226,6 +230,7 @@ class Exchange implements Dispatcher.DispatchHandler {
         location: this.#location,
         retryAfter: this.#retryAfter,
         robots: this.#robots,
+        session: this.#session,
         cookies: this.#cookies,
         body,
         bytes: this.#bytes,
