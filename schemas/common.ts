@@ -141,7 +141,7 @@ export const queuedFields = once(() => ({
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: z.number().int().optional(),
-  notice: z.string().optional().describe('Unusual about this job.'),
+  notice: z.string().optional(),
 }));
 
 /** The job on which a timed-out call continues; absent if everything was done. */

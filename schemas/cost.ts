@@ -19,7 +19,7 @@ export const costEntry = once(() =>
     name: z.string(),
     amount: z.number().describe('Share of the site, rounded to 2 decimals.'),
     frequency: z.enum([...RENEWAL_TYPES, 'lifetime']),
-    next_due: date().nullable().describe('Next renewal as YYYY-MM-DD; null for one-time and inactive costs.'),
+    next_due: date().nullable().describe('YYYY-MM-DD; null for one-time and inactive costs.'),
   }),
 );
 

@@ -13,7 +13,7 @@ export const extensionEntry = once(() =>
     version: z.string(),
     active: z.boolean(),
     update_version: z.string().nullable(),
-    must_use: z.literal(true).optional().describe('Always active, cannot be changed.'),
+    must_use: z.literal(true).optional().describe('Always active.'),
   }),
 );
 

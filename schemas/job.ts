@@ -41,6 +41,7 @@ const jobItem = once(() =>
     name: z.string().optional(),
     old_version: z.string().optional(),
     new_version: z.string().optional(),
+    change_id: z.string().optional(),
     findings: z.array(z.string()).optional().describe('Installed and kept, but suspect: why.'),
     checked: z.array(z.string()).optional().describe('Pages looked at after it.'),
     code: z.string().optional(),
@@ -55,6 +56,7 @@ const jobItem = once(() =>
 export const jobStatus = once(() =>
   z.object({
     job_id: z.string(),
+    run_id: z.string().optional(),
     type: z.enum(JOB_TYPES),
     status: z.enum(['queued', 'processing', 'completed', 'failed']),
     progress: z.number().int().min(0).max(100),

@@ -114,7 +114,7 @@ export const quarantinedVersion = once(() =>
     sites: z.number().int().describe('How many it broke.'),
     scope_by: z.string().nullable().describe('null = automatic.'),
     scope_reason: z.string().nullable(),
-    fleet_until: timestamp().nullable().describe('Then only on its site, unless a second one confirms it.'),
+    fleet_until: timestamp().nullable().describe('Then only on its site.'),
     lifted_at: timestamp().nullable(),
     lifted_by: z.string().nullable(),
   }),

@@ -51,7 +51,7 @@ export const lastCheck = once(() =>
       http_status: z.number().int().nullable(),
       checked_at: z.string().nullable().describe('null = never.'),
     })
-    .describe('Latest visit to the front page.'),
+    .describe('Of the front page.'),
 );
 
 /** What lists say of a site beside its status; the newest visit only where it did not reach the site. */
@@ -79,7 +79,7 @@ export const site = once(() =>
   siteListItem().extend({
     wp_version: z.string(),
     php_version: z.string(),
-    last_sync: z.string().nullable().describe('Last successful sync, ISO 8601 UTC.'),
+    last_sync: z.string().nullable().describe('ISO 8601 UTC.'),
     admin_username: z.string(),
     child_version: z.string(),
     notes: z.string(),

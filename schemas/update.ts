@@ -53,6 +53,13 @@ export const updateSummary = once(() =>
   }),
 );
 
+/** The record of an applied update; `roll-back-v1` takes its id. */
+export const changeFields = once(() => ({
+  change_id: z.string().optional(),
+  can_roll_back: z.boolean().optional(),
+  cannot_roll_back_because: z.string().optional(),
+}));
+
 export const appliedEntry = once(() =>
   z.object({
     ...siteFields(),
@@ -61,6 +68,7 @@ export const appliedEntry = once(() =>
     name: z.string(),
     old_version: z.string(),
     new_version: z.string(),
+    ...changeFields(),
   }),
 );
 
@@ -106,6 +114,7 @@ export const suspectUpdates = once(() =>
 
 /** Members of an answer besides what was updated; each only if there is something to say. */
 export const aboutUpdates = once(() => ({
+  run_id: z.string().optional(),
   suspects: suspectUpdates().optional(),
   checked: z.array(z.string()).optional(),
   not_checked: z.array(z.string()).optional(),

@@ -199,6 +199,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       locks: caller.actor.via === 'jobs' ? locks : expeditingLocks,
       actor: caller.actor,
       operation: '',
+      run_id: '',
       request_id: caller.request_id,
       signal: caller.signal,
       progress: caller.progress ?? (() => undefined),

@@ -44,6 +44,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
   return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({
     actor,
     operation: '',
+    run_id: '',
     request_id,
     signal,
     base_url,

@@ -43,6 +43,8 @@ export interface Ctx {
   readonly actor: Actor;
   /** Id of the operation or the REST row that was called; '' for what the service does on its own. */
   readonly operation: string;
+  /** Id of the run of updates that the call makes or continues; '' = none. */
+  readonly run_id: string;
   /** Id of the request, for logs and error reports. */
   readonly request_id: string;
   /** Aborted when the caller gave up, or the process is shutting down. */

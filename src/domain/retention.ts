@@ -3,7 +3,7 @@
 import type { Ctx } from './context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90, safe_updates: 90 } as const;
+const KEPT_DAYS = { audits: 400, mail: 90, update_runs: 180 } as const;
 
 /** Deletes old audits, mails, action log entries and changes made on sites; the latest result of each site stays regardless of age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
@@ -11,7 +11,9 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
   const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
-  await ctx.store.safeChanges.expire(before(KEPT_DAYS.safe_updates));
+  // With their evidence.
+  await ctx.store.updateRuns.expire(before(KEPT_DAYS.update_runs));
+  await ctx.store.safeChanges.expire(before(KEPT_DAYS.update_runs));
   await ctx.store.inventory.forgetGone();
   await ctx.store.safeChanges.forgetRuns();
   return `${audits} audits, ${mails} mails, ${actions} actions deleted`;

@@ -87,6 +87,11 @@ const CODES = {
     'There is no job with this id. Jobs are kept for a day after they end.',
     'Use the job_id from a queued answer.',
   ],
+  svc_run_not_found: [
+    404,
+    'There is no run of updates with this id. Runs are kept for 180 days.',
+    'Find the id with list-runs-v1.',
+  ],
   svc_invalid_job_id: [400, 'This is not a valid job id.', 'Use the job_id from a queued answer.'],
   svc_rest_invalid_site_id: [404, 'No site matches.', FIND_SITE],
   svc_rest_invalid_site_data: [404, 'The site has no such data.', 'Sync the site first.'],

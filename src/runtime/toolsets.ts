@@ -55,8 +55,8 @@ const FACTS = {
   },
   monitoring: {
     label: 'Monitoring',
-    description: 'Incidents, uptime, certificates, domains and alerts.',
-    max_tokens: 1500,
+    description: 'Incidents, uptime, certificates, domains, alerts and runs of updates.',
+    max_tokens: 2000,
     optional: true,
   },
   reports: {

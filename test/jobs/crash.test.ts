@@ -2,6 +2,7 @@
 
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { killProcess, tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp, testKey } from '../support/harness.js';
 import { type Program, pause, program, random } from '../support/processes/program.js';
@@ -94,8 +95,26 @@ describe('a killed worker', () => {
     for (const update of offered) {
       if (left.has(`${update.site_id} ${update.slug}`)) expect([...refused]).toContain(update.site_id);
     }
+    // The record of the run tells the same.
+    await finishInterruptedRuns(app.ctx());
+    const told = await runItems(queued.run_id);
+    for (const { site_id, slug } of offered) {
+      const key = `${site_id} ${slug}`;
+      const states = told.filter((item) => item.site_id === site_id && item.slug === slug).map(({ state }) => state);
+      expect([key, states]).toEqual([key, [left.has(key) ? expect.not.stringMatching(/^kept$|ing$|queued/) : 'kept']]);
+    }
   });
 });
+
+async function runItems(run_id: string): Promise<{ site_id: number; slug: string; state: string }[]> {
+  const found = [];
+  for (let page = 1; ; page++) {
+    const { items, total, state } = await app.call('get-run', { run_id, page, per_page: 20 });
+    expect(state).toBe('ended');
+    found.push(...items);
+    if (page * 20 >= total) return found;
+  }
+}
 
 async function allUpdates(): Promise<{ site_id: number; slug: string }[]> {
   const found = [];

@@ -243,6 +243,11 @@ export const CASES: readonly OperationCase[] = [
     [...SITE, ...REACH, 'svc_invalid_input', 'svc_change_not_found', 'svc_snapshot_not_found'],
     ({ app, plugin }) => ({ ...site, type: 'plugin', slug: plugin, to_version: keptVersion(app, plugin) }),
   ),
+  operation('list-runs', [...SITE, 'svc_invalid_input'], {}, { ...site, since: '2020-01-01', state: 'ended' }),
+  operation('get-run', ['svc_run_not_found'], async ({ app }) => {
+    const { runs } = await app.call('list-runs', {});
+    return { run_id: (runs as { run_id: string }[])[0]?.run_id };
+  }),
   operation('list-quarantined-versions', [], {}),
   operation('lift-quarantine', ['svc_quarantine_not_found'], async ({ app }) => {
     const version = { type: 'plugin', slug: 'held/held.php', version: '2.0' };

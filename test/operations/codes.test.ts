@@ -459,6 +459,11 @@ describe('clients, tags and jobs', () => {
     await refused('update-tag', 'svc_already_exists', { tag_id: id, name: 'Blue' });
   });
 
+  it('get-run and list-runs', async () => {
+    for (const run_id of ['run_0', '', 'x']) await refused('get-run', 'svc_run_not_found', { run_id });
+    await refused('list-runs', 'svc_invalid_input', { since: 'yesterday' });
+  });
+
   it('get-batch-job-status', async () => {
     for (const id of ['sync_0', 'update_00000000-0000-4000-8000-000000000000', 'check_\0', 'sync_'])
       await refused('get-batch-job-status', 'svc_job_not_found', { job_id: id });

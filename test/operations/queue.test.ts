@@ -36,6 +36,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
     const answer = await app.call(name, { site_ids_or_domains: [...THREE, 'nowhere.example'] });
     expect(answer).toEqual({
       queued: true,
+      ...(type === 'update' ? { run_id: expect.stringMatching(/^run_/) } : {}),
       job_id: expect.stringMatching(
         new RegExp(`^${type}_[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$`),
       ),
@@ -47,6 +48,7 @@ describe.each(QUEUEABLE)('%s', (name, type) => {
     expect(app.fleet.stats().requests).toBe(requests);
     expect(await app.call('get-batch-job-status', { job_id: answer.job_id })).toEqual({
       job_id: answer.job_id,
+      ...(type === 'update' ? { run_id: answer.run_id } : {}),
       type,
       status: 'queued',
       progress: 0,

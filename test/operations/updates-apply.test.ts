@@ -57,6 +57,9 @@ describe('applying', () => {
       name: expect.any(String),
       old_version: '1.0',
       new_version: '2.0',
+      change_id: expect.stringMatching(/^change_/),
+      can_roll_back: false,
+      cannot_roll_back_because: 'No guard kept a copy of 1.0.',
     });
     expect(site.state.wpVersion).toBe('7.0');
     await app.call('run-updates', { site_ids_or_domains: [3], types: ['plugins'] });
@@ -199,6 +202,7 @@ describe('applying', () => {
       total_updated: 1,
     });
     expect(await app.call('update-site-translations', OF)).toEqual({
+      run_id: expect.stringMatching(/^run_/),
       site_id: 1,
       site_url: site.url,
       updated: true,

@@ -301,6 +301,7 @@ describe('an update job', () => {
       name: 'WordPress',
       old_version: '7.0',
       new_version: '7.1',
+      change_id: expect.stringMatching(/^change_/),
       checked: ['/'],
     });
     const all = [1, 2, 3].map((page) => app.call('get-batch-job-status', { job_id, per_page: 3, page }));
@@ -484,6 +485,7 @@ describe('a call on a slow site', () => {
       name: 'WordPress',
       old_version: '7.0',
       new_version: '7.1',
+      change_id: first.updated[0].change_id,
     };
     expect((await app.call('get-batch-job-status', { job_id })).items).toEqual([core]);
     await drainWhile(held);

@@ -526,6 +526,22 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
       });
   }
   await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 1 });
+  const origin = JSON.stringify({ type: 'user', id: 1, name: 'Ada', via: 'rest', operation: '', request_id: '' });
+  const run = { id: 'run', started_at: now, owner: '', actor: 'Ada', origin, sites: 1 };
+  const { updateRuns } = app.service.store;
+  await updateRuns.begin({ ...run, asked: '{"types":["plugins"],"specific_items":["a"]}' });
+  const item = { ...change, code: '', message: '', state: 'queued' as const };
+  const refused = { ...item, type: 4, slug: '', state: 'skipped' as const, code: 'svc_site_suspended', message: 'No.' };
+  const items = ends.map(([change_id]) => ({ ...item, slug: change_id, change_id }));
+  await updateRuns.plan('run', 1, items, now);
+  await updateRuns.plan('run', 2, [{ ...refused, change_id: 'change_2' }], now);
+  await get('/runs');
+  await get('/runs', {}, '?site=1&actor=Ada&state=running&since=2020-01-01');
+  await get('/runs', {}, '?since=yesterday');
+  await updateRuns.end('run', now);
+  await get('/runs/{run_id}', { run_id: 'run' });
+  await get('/runs/{run_id}', { run_id: 'run' }, '?state=skipped,kept');
+  await get('/runs/{run_id}', { run_id: 'x' });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
   await db.run("DELETE FROM safe_change WHERE run_id = 'run'");

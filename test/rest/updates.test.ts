@@ -385,7 +385,14 @@ describe('updating', () => {
 
   it('updates the core, and says when there is nothing to do', async () => {
     const done = await app.rest('POST /updates/1/update/wp');
-    expect(done.body.data).toEqual({ old_version: '6.8.7', version: '7.2' });
+    expect(done.body.data).toEqual({
+      old_version: '6.8.7',
+      version: '7.2',
+      change_id: expect.stringMatching(/^change_/),
+      can_roll_back: false,
+      cannot_roll_back_because: 'WordPress itself cannot be rolled back.',
+    });
+    expect(done.body.run_id).toMatch(/^run_/);
     expect((await app.rest('POST /updates/1/update/wp')).body).toMatchObject({ success: 1, data: null });
   });
 

@@ -1,6 +1,6 @@
 import { continuedFields, siteRef } from '../../schemas/common.js';
 import { siteHead } from '../../schemas/site.js';
-import { aboutUpdates, updateError } from '../../schemas/update.js';
+import { aboutUpdates, changeFields, updateError } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { updateCore } from '../../src/domain/updates/updates.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -22,6 +22,7 @@ export default defineOperation({
       updated: z.boolean(),
       old_version: z.string(),
       new_version: z.string(),
+      ...changeFields(),
       errors: z.array(updateError()).optional().describe('What has been wrong with the site since.'),
       ...aboutUpdates(),
       ...continuedFields(),

@@ -40,7 +40,8 @@ export async function runNextChunk(
   const beat = setInterval(() => void keepLease(ctx, job, leaseMs, lost), leaseMs / BEATS);
   try {
     const events = job.origin === '' ? ctx.events : ctx.events.from(JSON.parse(job.origin) as Origin);
-    await runChunks({ ...ctx, events, signal: AbortSignal.any([ctx.signal, lost.signal]) }, handlerOf, job);
+    const own = { events, run_id: job.run_id, signal: AbortSignal.any([ctx.signal, lost.signal]) };
+    await runChunks({ ...ctx, ...own }, handlerOf, job);
   } finally {
     clearInterval(beat);
     const now = ctx.clock.now();

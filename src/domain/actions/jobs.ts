@@ -6,6 +6,7 @@ import type { z } from '../../../schemas/zod.js';
 import { ServiceError, storageFailure } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { ItemCounts, JobItemRow } from '../../store/jobs/jobs.js';
+import type { NewRun } from '../../store/jobs/new-run.js';
 import type { JobItem } from '../../store/jobs/rows.js';
 import { type Ctx, originOf } from '../context.js';
 import type { ResolveError, Selection } from '../sites/resolve.js';
@@ -23,7 +24,7 @@ export interface QueuedAnswer {
 /**
  * Stores the job and its sites; throws `svc_queue_failed` if that failed, in which case nothing was started.
  * @param options `begun` = the sites were started already; `before` is what was done there, and `work` what was being
- * done, by site
+ * done, by site; `run` is the run of updates that begins with this job
  */
 export async function queueJob(
   ctx: Ctx,
@@ -34,6 +35,7 @@ export async function queueJob(
     begun?: boolean;
     before?: ReadonlyMap<number, readonly JobItem[]>;
     work?: ReadonlyMap<number, object>;
+    run?: NewRun;
   } = {},
 ): Promise<QueuedAnswer> {
   const { config } = ctx;
@@ -44,6 +46,8 @@ export async function queueJob(
     type,
     params,
     origin: originOf(ctx),
+    run_id: ctx.run_id,
+    run: options.run,
     sites: selection.sites.map((site) => site.id),
     refused: selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message })),
     begun: options.begun ?? false,
@@ -117,6 +121,7 @@ export async function jobStatus(ctx: Ctx, id: string, page: number, perPage: num
   const { known_sites: sites, items_done, items_planned: items_total } = job;
   return {
     job_id: job.id,
+    ...(job.run_id === '' ? {} : { run_id: job.run_id }),
     type: job.type,
     status: job.status,
     progress:

@@ -5,6 +5,7 @@
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ServiceError } from '../../runtime/errors.js';
+import type { JobAtWork } from '../../store/jobs/jobs.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
 import { batchThreshold } from '../settings/effects.js';
@@ -126,7 +127,7 @@ export const FOLLOW_JOB =
   'Read the job with get-batch-job-status-v1 in half a minute. Until it ends, repeating the call returns the same job.';
 
 /** The call ran out of time and the site is merely slow: its work continues in this job. */
-function stillRunning(site: Pick<SiteRow, 'id'>, job?: Pick<ContinuedJob, 'job_id' | 'status_url'>): ServiceError {
+function stillRunning(site: Pick<SiteRow, 'id'>, job?: Omit<ContinuedJob, 'sites_queued'>): ServiceError {
   return new ServiceError(
     'svc_still_running',
     `Site ${site.id} needs longer than a direct call allows.${job === undefined ? '' : ` Its work continues as job ${job.job_id}.`}`,
@@ -171,7 +172,10 @@ export async function chooseSites(ctx: Ctx, refs: readonly SiteRef[], options: S
 }
 
 /** The job that finishes the sites a direct call had no time for. */
-export type ContinuedJob = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'>;
+export type ContinuedJob = Pick<QueuedAnswer, 'job_id' | 'status_url' | 'sites_queued'> & {
+  /** The run of updates that the job belongs to; absent = none. */
+  run_id?: string | undefined;
+};
 
 export type SitesAnswer<R> = QueuedAnswer | ({ queued: false; continued?: ContinuedJob } & SitesResult<R>);
 
@@ -200,7 +204,7 @@ export async function answerOnSites<R>(ctx: Ctx, handler: JobHandler<NoParams, R
  * the state of each before it repeats anything. The same call made again while that job runs finds it, and starts
  * nothing.
  */
-async function runNow<P extends object, R>(
+export async function runNow<P extends object, R>(
   ctx: Ctx,
   handler: JobHandler<P, R>,
   sites: readonly SiteRow[],
@@ -224,9 +228,8 @@ async function runNow<P extends object, R>(
   const unfinished = new Set(result.unfinished.map((site) => site.id));
   const failures = new Map(result.failures.map((failure) => [failure.site.id, failure]));
   for (const site of sites) {
-    const jobId = unfinished.has(site.id) ? job?.job_id : under.get(site.id);
-    if (jobId !== undefined)
-      failures.set(site.id, { site, error: stillRunning(site, { job_id: jobId, status_url: statusUrl(ctx, jobId) }) });
+    const at = unfinished.has(site.id) ? job && { id: job.job_id, run_id: ctx.run_id } : under.get(site.id);
+    if (at !== undefined) failures.set(site.id, { site, error: stillRunning(site, namedJob(ctx, at)) });
   }
   return {
     ...result,
@@ -246,13 +249,17 @@ function itemsBefore<P, R>(handler: JobHandler<P, R>, { done, unfinished }: Site
 function continuedBy(
   ctx: Ctx,
   started: QueuedAnswer | undefined,
-  under: ReadonlyMap<number, string>,
+  under: ReadonlyMap<number, JobAtWork>,
 ): { continued?: ContinuedJob } {
   const [found] = under.values();
-  const job_id = started?.job_id ?? found;
-  if (job_id === undefined) return {};
-  const sites_queued = started?.sites_queued ?? [...under.values()].filter((id) => id === job_id).length;
-  return { continued: { job_id, status_url: statusUrl(ctx, job_id), sites_queued } };
+  const at = started === undefined ? found : { id: started.job_id, run_id: ctx.run_id };
+  if (at === undefined) return {};
+  const sites_queued = started?.sites_queued ?? [...under.values()].filter(({ id }) => id === at.id).length;
+  return { continued: { ...namedJob(ctx, at), sites_queued } };
+}
+
+function namedJob(ctx: Ctx, { id, run_id }: JobAtWork): Omit<ContinuedJob, 'sites_queued'> {
+  return { job_id: id, status_url: statusUrl(ctx, id), ...(run_id === '' ? {} : { run_id }) };
 }
 
 /** The outcome of a call on one site: its result, part of it, or nothing yet. */

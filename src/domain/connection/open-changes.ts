@@ -113,5 +113,10 @@ async function close(ctx: Ctx, siteId: number, change: OpenChangeRow, outcome: O
     );
     await ctx.store.jobs.correctSite(job_id, position, outcomeOfItems(finished));
   }
+  if (action === 'updated') {
+    const { code = '', message = '' } = facts as { code?: string; message?: string };
+    const now = { state: outcome.done ? 'kept' : 'failed', code, message } as const;
+    await ctx.store.updateRuns.correct(siteId, context, slug, now, ctx.clock.now());
+  }
   await ctx.store.openChanges.remove(siteId, change);
 }

@@ -6,12 +6,12 @@ import { isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
+import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
 import { TYPE_GROUPS } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
-import { pastTime } from './past-time.js';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

@@ -7,12 +7,12 @@ import { ownMember } from '../../runtime/own-member.js';
 import type { FleetChangeRow } from '../../store/fleet/change-search.js';
 import type { ChangeSource } from '../../store/sites/change-list.js';
 import { type ClientRef, findClient } from '../clients/records.js';
+import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
 import { changeSentence } from '../sites/changes.js';
 import { oneOrAll, type SiteRef } from '../sites/resolve.js';
 import { requireTag, type TagRef } from '../tags/refs.js';
-import { pastTime } from './past-time.js';
 
 const DAY_MS = 86_400_000;
 const STANDARD_DAYS = 30;

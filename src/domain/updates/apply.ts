@@ -1,6 +1,5 @@
 /** Applies the ordinary updates of one site: plans them, installs them, with a guard one by one, and visits the site. */
 
-import { randomUUID } from 'node:crypto';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Begin } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
@@ -11,6 +10,7 @@ import { install } from './install.js';
 import type { BegunUpdates } from './params.js';
 import { planUpdates } from './plan.js';
 import type { ApplyResult } from './results.js';
+import { recordPlan } from './runs/record.js';
 import { runSafely } from './safe/run.js';
 
 /**
@@ -25,7 +25,7 @@ export async function applyOffers(
 ): Promise<ApplyResult> {
   return caller.locks.exclusive(target.site.id, caller.signal, async (held) => {
     const ctx: Ctx = { ...caller, signal: AbortSignal.any([caller.signal, held]) };
-    const work: BegunUpdates = { run_id: randomUUID(), offers };
+    const work: BegunUpdates = { offers };
     begin?.(work);
     const { silence = null, unseen = [], ...result } = await applyPlanned(ctx, target, work);
     if (result.interrupted === true) {
@@ -39,9 +39,11 @@ export async function applyOffers(
   });
 }
 
-async function applyPlanned(ctx: Ctx, target: LoadedSite, { run_id, offers }: BegunUpdates): Promise<ApplyResult> {
-  const { open, steps, refused } = await planUpdates(ctx, target, offers);
+async function applyPlanned(ctx: Ctx, target: LoadedSite, { offers }: BegunUpdates): Promise<ApplyResult> {
+  const plan = await planUpdates(ctx, target, offers);
+  const { open, steps, refused } = plan;
   if (steps.length === 0) return { updated: [], errors: refused };
+  await recordPlan(ctx, target, plan);
   const result =
     open === null
       ? await install(
@@ -49,6 +51,6 @@ async function applyPlanned(ctx: Ctx, target: LoadedSite, { run_id, offers }: Be
           target,
           steps.map(({ offer }) => offer),
         )
-      : await runSafely(ctx, target, steps, { run_id, on_suspect: 'keep', paths: [] }, open.guard);
+      : await runSafely(ctx, target, steps, { on_suspect: 'keep', paths: [] }, open.guard);
   return { ...result, errors: [...result.errors, ...refused] };
 }

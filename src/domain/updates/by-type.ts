@@ -7,6 +7,7 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import type { About } from './checked.js';
 import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
+import { type ChangeMembers, changeMembers } from './runs/can-roll-back.js';
 import { type UpdateAnswer, updateOne } from './updates.js';
 
 /** Type names of the interface, in the order of the type numbers. */
@@ -14,7 +15,7 @@ export const REST_TYPES = ['wp', 'plugins', 'themes', 'translations'] as const;
 export type RestType = (typeof REST_TYPES)[number];
 
 export type SlugResult =
-  | { success: 1; name: string; old_version: string; version: string }
+  | ({ success: 1; name: string; old_version: string; version: string } & ChangeMembers)
   | { success: 0; error: string; message: string; version?: string };
 
 export interface TypeResult {
@@ -76,8 +77,9 @@ const NO_UPDATE: SlugResult = {
   message: 'No update is on offer: it is up to date, or not installed.',
 };
 
-function succeeded({ slug, name, old_version, new_version }: Applied): [string, SlugResult] {
-  return [slug, { success: 1, name, old_version, version: new_version }];
+function succeeded(item: Applied): [string, SlugResult] {
+  const { slug, name, old_version, new_version } = item;
+  return [slug, { success: 1, name, old_version, version: new_version, ...changeMembers(item) }];
 }
 
 function failure({ slug, code, message, new_version: version }: ApplyError): [string, SlugResult] {

@@ -41,6 +41,7 @@ export async function finish(
     target.site.id,
     UPDATE_TYPES.indexOf(type),
     result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
+    ctx.run_id,
   );
   emitFailures(ctx, type, result.errors);
   const offers = classified.outcomes.map(({ offer }) => offer);

@@ -1,7 +1,7 @@
 /** The job handler of updates. */
 
 import type { FleetOffer } from '../../store/updates/updates.js';
-import type { Earlier, JobHandler } from '../actions/handler.js';
+import type { Earlier } from '../actions/handler.js';
 import type { Ctx } from '../context.js';
 import { withinLimits } from '../extensions/offer-filters.js';
 import {
@@ -16,8 +16,9 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
+import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
-import { safeUpdateHandler } from './safe/safe-update.js';
+import { updateSafely } from './safe/safe-update.js';
 import { finishBeforeResume } from './safe/unfinished.js';
 import { isCancelled } from './send.js';
 
@@ -35,12 +36,12 @@ async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): P
  * All matching updates of one site, after checking its state and version; core, plugins, themes, then translations
  * (operations §8.4 U2).
  */
-export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
+export const updateHandler = recorded<UpdateParams, ApplyResult>({
   type: 'update',
   failure: 'svc_update_failed',
   async run(ctx, target, { safe, ...params }, begin) {
     if (safe !== undefined) {
-      const result = await safeUpdateHandler.run(ctx, target, { ...params, safe }, begin);
+      const result = await updateSafely(ctx, target, { ...params, safe }, begin);
       return { ...result, updated: result.updated.map(({ protection: _, ...item }) => item) };
     }
     requireNotOnTrial(target);
@@ -60,7 +61,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     // A site that an update has broken must be repaired before it can be synced.
     await finishBeforeResume(ctx, target);
     requireContactable(target);
-    const finished = work === null ? null : await finishedRun(ctx, target, work.run_id);
+    const finished = work === null ? null : await finishedRun(ctx, target);
     const seen = finished === null && asked.length > 0 ? await finishInterrupted(ctx, target, asked) : null;
     if (seen?.silent === true) return seen;
     const before = finished ?? seen;
@@ -73,7 +74,7 @@ export const updateHandler: JobHandler<UpdateParams, ApplyResult> = {
     return before === null ? rest : joined(before, rest, items);
   },
   outcomeOf: outcomeOfUpdates,
-};
+});
 
 function isTold(told: Earlier['items'], type: string | undefined, slug: string): boolean {
   return slug !== '' && told.some(({ facts }) => facts.type === type && facts.slug === slug);

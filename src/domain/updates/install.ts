@@ -12,6 +12,7 @@ import { type Classified, classify } from './classify.js';
 import { finish, type TypeResult } from './finish.js';
 import { readBack } from './read-back.js';
 import { type ApplyError, type ApplyResult, codeOfSilence, failed, UPDATE_TYPES, type UpdateType } from './results.js';
+import { recordSending } from './runs/record.js';
 import { isCancelled, send, updateError } from './send.js';
 
 /**
@@ -64,6 +65,7 @@ async function installType(
   type: UpdateType,
   offers: readonly FleetOffer[],
 ): Promise<TypeResult> {
+  await recordSending(ctx, target, type);
   emitStarted(ctx, target, type, offers);
   const all = await sendAndRead(ctx, target, type, offers).catch((error: unknown) =>
     stopped(ctx, target, type, offers, error),

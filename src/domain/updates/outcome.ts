@@ -13,9 +13,9 @@ export function outcomeOfUpdates({
 }: Pick<ApplyResult, 'updated' | 'errors' | 'suspects' | 'look'>): SiteOutcome {
   const doubts = (slug: string) => suspects.find((suspect) => suspect.slug === slug)?.findings;
   const outcome = outcomeOfItems([
-    ...updated.map(({ type, slug, name, old_version, new_version }) => ({
+    ...updated.map(({ type, slug, name, old_version, new_version, change_id }) => ({
       done: true,
-      facts: { type, slug, name, old_version, new_version, findings: doubts(slug), checked: look?.pages },
+      facts: { type, slug, name, old_version, new_version, change_id, findings: doubts(slug), checked: look?.pages },
     })),
     ...errors.map(({ type, slug, new_version, code, message, unknown }) => ({
       done: unknown === true ? null : false,

@@ -30,8 +30,6 @@ export interface UpdateParams {
 
 /** What an interrupted run leaves for the job that continues it. */
 export interface BegunUpdates {
-  /** Of its items, if it was a guarded one. */
-  run_id: string;
   /** Those it was to apply. */
   offers: readonly FleetOffer[];
 }

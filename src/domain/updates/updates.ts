@@ -7,7 +7,7 @@ import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { QueuedAnswer } from '../actions/jobs.js';
-import { type ContinuedJob, chooseSites, runOnOne, runOrQueue } from '../actions/run-on-sites.js';
+import { type ContinuedJob, chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
@@ -29,6 +29,8 @@ import {
   UPDATE_TYPES,
   type UpdateType,
 } from './results.js';
+import { type RunMember, runMember, runUpdatesOn, updateOn } from './runs/call.js';
+import { changeMembers } from './runs/can-roll-back.js';
 
 export function typeNumbers(groups: readonly TypeGroup[]): number[] {
   return [...new Set(groups)].map((group) => TYPE_GROUPS.indexOf(group));
@@ -113,7 +115,7 @@ export async function siteUpdates(ctx: Ctx, ref: SiteRef, groups: readonly TypeG
   };
 }
 
-export interface RunAnswer extends Partial<ContinuedJob>, About {
+export interface RunAnswer extends Partial<ContinuedJob>, About, RunMember {
   queued: false;
   updated: Applied[];
   errors: ApplyError[];
@@ -128,7 +130,7 @@ export async function runUpdates(
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
   filters: UpdateFilters = {},
-): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & { errors: ApplyError[] })> {
+): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & RunMember & { errors: ApplyError[] })> {
   const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const types = typeNumbers(groups);
@@ -138,7 +140,7 @@ export async function runUpdates(
     params.limits = limitsOf(narrowing);
   }
   const nowhere = await notOffered(ctx, selection.sites, types, params.specific_items);
-  const answer = await runOrQueue(ctx, updateHandler, selection, params);
+  const answer = await runUpdatesOn(ctx, updateHandler, selection, params);
   if (answer.queued) return { ...answer, errors: [...answer.errors.map(unresolved), ...nowhere] };
   const updated = answer.done.flatMap(({ result }) => result.updated);
   const errors = [
@@ -151,6 +153,7 @@ export async function runUpdates(
   return {
     queued: false,
     ...answer.continued,
+    ...runMember(answer),
     updated,
     errors,
     ...aboutOf(answer.done.map(({ result }) => result)),
@@ -204,6 +207,7 @@ export async function sitesWithUpdates(ctx: Ctx): Promise<SiteRow[]> {
 /** The outcome of an update of one site, and the job on which it continues. */
 export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors'> &
   About &
+  RunMember &
   Partial<Pick<ContinuedJob, 'job_id' | 'status_url'>>;
 
 /**
@@ -211,12 +215,13 @@ export type UpdateAnswer = Pick<ApplyResult, 'updated' | 'errors'> &
  * `svc_still_running`.
  */
 export async function updateOne(ctx: Ctx, target: LoadedSite, params: UpdateParams): Promise<UpdateAnswer> {
-  const { result, continued, unfinished } = await runOnOne(ctx, updateHandler, target.site, params);
+  const { result, continued, unfinished, run_id } = await updateOn(ctx, updateHandler, target.site, params);
   const open = unfinished === undefined ? [] : [failed(target, 'site', '', unfinished.code, unfinished.message)];
   return {
     updated: result.updated,
     errors: [...result.errors, ...open],
     ...aboutOf([result]),
+    ...runMember({ run_id }),
     ...(continued === undefined ? {} : { job_id: continued.job_id, status_url: continued.status_url }),
   };
 }
@@ -249,8 +254,9 @@ export async function updateExtensions(ctx: Ctx, ref: SiteRef, kind: 'plugin' | 
 /** Nothing of it is done yet: returned as an answer nevertheless, with an item in its errors. */
 function stillOpen(target: LoadedSite, error: unknown): UpdateAnswer {
   if (!(error instanceof ServiceError) || error.data.job_id === undefined) throw error;
-  const { job_id, status_url } = error.data as Pick<ContinuedJob, 'job_id' | 'status_url'>;
-  return { updated: [], errors: [failed(target, 'site', '', error.code, error.message)], job_id, status_url };
+  const { job_id, status_url, run_id } = error.data as Omit<ContinuedJob, 'sites_queued'>;
+  const errors = [failed(target, 'site', '', error.code, error.message)];
+  return { updated: [], errors, job_id, status_url, ...runMember({ run_id }) };
 }
 
 /** Updates the core of one site, even if ignored: the request is explicit (operations §8.4 U6). */
@@ -272,7 +278,8 @@ export async function updateCore(ctx: Ctx, ref: SiteRef) {
   const [done] = updated;
   if (done !== undefined) {
     const { old_version, new_version } = done;
-    return { site_id, site_url, updated: true, old_version, new_version, ...errorsMember(errors), ...job };
+    const versions = { old_version, new_version, ...changeMembers(done) };
+    return { site_id, site_url, updated: true, ...versions, ...errorsMember(errors), ...job };
   }
   if (job.job_id !== undefined) return { ...unchanged(installed), ...errorsMember(errors), ...job };
   // Updated elsewhere since the last sync: nothing was left to do here.

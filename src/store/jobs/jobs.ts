@@ -4,6 +4,7 @@ import type { JobType, ToolJobType } from '../../../schemas/job.js';
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { offset } from '../driver/sql-fragments.js';
+import { type NewRun, newRun } from './new-run.js';
 import { createJobQueue } from './queue.js';
 import {
   columnsOf,
@@ -52,6 +53,9 @@ interface NewJob {
   params: unknown;
   /** Who queued it; absent for the service itself. */
   origin?: unknown;
+  /** The run of updates that it does or finishes, and the run itself if it begins with this job. */
+  run_id?: string;
+  run?: NewRun | undefined;
   sites: readonly number[];
   /** The sites were started already and may have been changed: the runner checks them first. */
   begun: boolean;
@@ -66,6 +70,9 @@ interface NewJob {
   timeout_ms: number;
   next_run_at: number;
 }
+
+/** A job, and the run of updates that it belongs to; '' = none. */
+export type JobAtWork = Pick<JobRow, 'id' | 'run_id'>;
 
 export interface JobItemRow extends Row {
   site_id: number;
@@ -94,12 +101,15 @@ export function createJobs(db: Db) {
 
     async add(job: NewJob, now: number): Promise<void> {
       await db.batch([
+        ...(job.run === undefined ? [] : [newRun(job.run)]),
         sql(
-          'INSERT INTO job (id, type, params, origin, total, chunk, delay_ms, timeout_ms, created_at, next_run_at, begun) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          `INSERT INTO job (id, type, params, origin, run_id, total, chunk, delay_ms, timeout_ms, created_at, next_run_at, begun)
+           VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
           job.id,
           job.type,
           '',
           job.origin === undefined ? '' : JSON.stringify(job.origin),
+          job.run_id ?? '',
           job.sites.length,
           job.chunk,
           job.delay_ms,
@@ -262,13 +272,13 @@ export function createJobs(db: Db) {
     },
 
     /** Jobs that continue the same work on these sites for a call that ran out of time, by site. */
-    async continuing(type: JobType, params: object, siteIds: readonly number[]): Promise<Map<number, string>> {
+    async continuing(type: JobType, params: object, siteIds: readonly number[]): Promise<Map<number, JobAtWork>> {
       const rows = await db.all(
-        `SELECT s.site_id, j.id FROM json_each(?) e JOIN job_site s ON s.site_id = e.value AND s.state = ${STARTED}
+        `SELECT s.site_id, j.id, j.run_id FROM json_each(?) e JOIN job_site s ON s.site_id = e.value AND s.state = ${STARTED}
          JOIN job j ON j.id = s.job_id WHERE j.completed_at IS NULL AND j.begun = 1 AND j.type = ? AND j.params = ?`,
         [JSON.stringify(siteIds), type, JSON.stringify(params)],
       );
-      return new Map(rows.map((row) => [Number(row.site_id), String(row.id)]));
+      return new Map(rows.map((row) => [Number(row.site_id), { id: String(row.id), run_id: String(row.run_id) }]));
     },
 
     /** Age of the oldest due job and the number of unfinished ones, for health and metrics. */

@@ -11,6 +11,8 @@ export interface JobRow extends Row {
   params: string;
   /** Who queued it, JSON; '' for the service itself. */
   origin: string;
+  /** The run of updates that it does or finishes; '' = none. */
+  run_id: string;
   status: JobStatus;
   total: number;
   chunk: number;

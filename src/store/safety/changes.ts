@@ -104,9 +104,9 @@ export type NewChange = Pick<ChangeRow, (typeof NEW)[number]>;
 
 export function createChanges(db: Db) {
   return {
-    /** The facts needed to finish a run; null = none of its items is open. */
-    async runFacts(runId: string): Promise<string | null> {
-      const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ?', [runId]);
+    /** The facts needed to finish a run on a site; null = none of its items is open. */
+    async runFacts(runId: string, siteId: number): Promise<string | null> {
+      const row = await db.one('SELECT facts FROM safe_change_run WHERE id = ? AND site_id = ?', [runId, siteId]);
       return row === undefined ? null : String(row.facts);
     },
 
@@ -114,7 +114,8 @@ export function createChanges(db: Db) {
     async forgetRuns(): Promise<void> {
       await db.run(
         `DELETE FROM safe_change_run WHERE NOT EXISTS
-           (SELECT 1 FROM safe_change c WHERE c.run_id = safe_change_run.id AND c.settled_at IS NULL)`,
+           (SELECT 1 FROM safe_change c
+            WHERE c.run_id = safe_change_run.id AND c.site_id = safe_change_run.site_id AND c.settled_at IS NULL)`,
       );
     },
 
@@ -137,14 +138,17 @@ export function createChanges(db: Db) {
       await db.run(`UPDATE safe_change SET ${text} WHERE id = ?`, [...args, id]);
     },
 
-    /** Items of a run so far. */
-    count(runId: string): Promise<number> {
-      return countOf(db, 'SELECT count(*) AS n FROM safe_change WHERE run_id = ?', [runId]);
+    /** Items of a run on a site so far. */
+    count(runId: string, siteId: number): Promise<number> {
+      return countOf(db, 'SELECT count(*) AS n FROM safe_change WHERE run_id = ? AND site_id = ?', [runId, siteId]);
     },
 
-    /** The items of a run, in their order. */
-    ofRun(runId: string): Promise<ChangeRow[]> {
-      return db.all<ChangeRow>('SELECT * FROM safe_change WHERE run_id = ? ORDER BY position', [runId]);
+    /** The items of a run on a site, in their order. */
+    ofRun(runId: string, siteId: number): Promise<ChangeRow[]> {
+      return db.all<ChangeRow>('SELECT * FROM safe_change WHERE run_id = ? AND site_id = ? ORDER BY position', [
+        runId,
+        siteId,
+      ]);
     },
 
     find(id: string): Promise<ChangeRow | undefined> {

@@ -5,6 +5,7 @@ import { access } from './access.js';
 import { inventory } from './inventory.js';
 import { monitoring } from './monitoring.js';
 import { records } from './records.js';
+import { runs } from './runs.js';
 import { safety } from './safety.js';
 import { sites } from './sites.js';
 import { vulnerabilities } from './vulnerabilities.js';
@@ -18,6 +19,6 @@ export const migrations: readonly Migration[] = [
   {
     id: 100,
     name: 'schema',
-    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, records].join(''),
+    sql: [access, sites, inventory, safety, vulnerabilities, monitoring, work, runs, records].join(''),
   },
 ];

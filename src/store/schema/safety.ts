@@ -19,11 +19,12 @@ CREATE TABLE site_pages (
   found_at INTEGER NOT NULL
 );
 
--- Runs with items that have no outcome yet: JSON of their settings and of the site as it was before.
+-- Sites of runs with items that have no outcome yet: JSON of their settings and of the site as it was before.
 CREATE TABLE safe_change_run (
-  id TEXT PRIMARY KEY,
+  id TEXT NOT NULL,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
-  facts TEXT NOT NULL
+  facts TEXT NOT NULL,
+  PRIMARY KEY (id, site_id)
 ) WITHOUT ROWID;
 
 -- One row for each item of a safe run. The step is written before it is taken, so that a process that dies leaves behind
@@ -58,7 +59,7 @@ CREATE TABLE safe_change (
 );
 CREATE INDEX safe_change_open ON safe_change (site_id, run_id, position) WHERE settled_at IS NULL;
 CREATE INDEX safe_change_watch ON safe_change (watch_at, site_id) WHERE watch_at IS NOT NULL;
-CREATE INDEX safe_change_run_items ON safe_change (run_id);
+CREATE INDEX safe_change_run_items ON safe_change (run_id, site_id);
 CREATE INDEX safe_change_site ON safe_change (site_id, started_at);
 CREATE INDEX safe_change_snapshot ON safe_change (snapshot) WHERE snapshot IS NOT NULL;
 

@@ -23,7 +23,9 @@ CREATE TABLE job (
   -- 1 = continues a call that ran out of time; the same call asked again finds it.
   begun INTEGER NOT NULL DEFAULT 0,
   -- Who asked for it, JSON.
-  origin TEXT NOT NULL DEFAULT ''
+  origin TEXT NOT NULL DEFAULT '',
+  -- The run of updates that it does or finishes; '' = it is no job of updates.
+  run_id TEXT NOT NULL DEFAULT ''
 ) WITHOUT ROWID;
 CREATE INDEX job_due ON job (next_run_at) WHERE completed_at IS NULL;
 CREATE INDEX job_ended ON job (completed_at) WHERE completed_at IS NOT NULL;

@@ -23,6 +23,7 @@ import { tags } from './sites/tags.js';
 import { timeTrackerExtra } from './time-tracker/extra.js';
 import { time } from './time-tracker/time-tracker.js';
 import { updatesExtra } from './updates/ignored.js';
+import { runs } from './updates/runs.js';
 import { updates } from './updates/updates.js';
 import { vulnerabilitiesExtra } from './vulnerabilities/vulnerabilities.js';
 
@@ -57,6 +58,7 @@ export const extra: readonly Route[] = [
   ...domainsExtra,
   ...alertsExtra,
   ...safetyExtra,
+  ...runs,
   ...alertRecipients,
   ...fleet,
   ...vulnerabilitiesExtra,

@@ -234,6 +234,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   alerts: 'Alerts from monitors, certificates and domains, and their recipients.',
   incidents: 'Times when sites were down, and whether a person has seen them.',
   quarantine: 'Versions that broke a site, and where they are quarantined.',
+  runs: 'Runs of updates: who updated what, and how it went.',
   vulnerabilities: 'Known vulnerabilities in what is installed.',
   users: 'People who log in to Sitefleet.',
 };

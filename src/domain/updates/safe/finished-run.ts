@@ -17,11 +17,11 @@ import {
 import type { Evidence } from './safe-run.js';
 
 /**
- * Null if the run had begun no item. Items that are still offered, because they were not sent or were rolled back
+ * Null if the run had begun no item on the site. Items that are still offered, because they were not sent or were rolled back
  * without being at fault, are in neither list.
  */
-export async function finishedRun(ctx: Ctx, target: LoadedSite, runId: string): Promise<ApplyResult | null> {
-  const rows = await ctx.store.safeChanges.ofRun(runId);
+export async function finishedRun(ctx: Ctx, target: LoadedSite): Promise<ApplyResult | null> {
+  const rows = await ctx.store.safeChanges.ofRun(ctx.run_id, target.site.id);
   if (rows.length === 0) return null;
   return {
     updated: rows.flatMap((row) => (row.outcome === 'kept' ? appliedAs(target, row) : [])),

@@ -164,7 +164,11 @@ async function restoreItem(ctx: Ctx, goal: Goal, item: SafeItem, guard: SafeRun[
       `Version ${siteWord(item.old_version)} was not restored: the site reports ${siteWord(now)}. ${siteSays(message ?? '')}`.trim(),
       { advice: 'Sync the site to see its current state, then try again.', data: { site_id: target.site.id } },
     );
-  if (item.change !== '') await ctx.store.safeChanges.note(item.change, { outcome: 'rolled_back' });
+  if (item.change !== '') {
+    await ctx.store.safeChanges.note(item.change, { outcome: 'rolled_back' });
+    const message = `${ctx.actor.name} rolled it back to ${siteWord(item.old_version)}.`;
+    await ctx.store.updateRuns.rolledBack(item.change, message, ctx.clock.now());
+  }
   emitRolledBack(ctx, target, item, 'sitefleet');
   const findings = (await ailments(ctx, target)).map(({ what }) => what);
   return {

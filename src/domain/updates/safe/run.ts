@@ -41,7 +41,6 @@ import { finishOpen } from './unfinished.js';
 import { isBad, type Verification } from './verify.js';
 
 export interface SafeSettings {
-  run_id: string;
   on_suspect: SuspectPolicy;
   /** Further pages of the site to check. */
   paths: readonly string[];
@@ -65,7 +64,7 @@ export async function runSafely(
   ctx: Ctx,
   target: LoadedSite,
   steps: readonly Step[],
-  { run_id: id, on_suspect, paths }: SafeSettings,
+  { on_suspect, paths }: SafeSettings,
   guard: SafeRun['guard'],
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
@@ -82,7 +81,7 @@ export async function runSafely(
   const ledger = await takeLedger({ ctx, guard });
   const inside = workingOf(sandbox, before);
   const run: SafeRun = {
-    id,
+    id: ctx.run_id,
     ctx,
     target,
     facts: { on_suspect, paths, pages: [...outside, ...inside.pages], before, active, ledger },
@@ -204,7 +203,7 @@ async function beginItem(run: SafeRun, { offer, type, protection }: Step): Promi
     id: item.change,
     run_id: run.id,
     site_id: target.site.id,
-    position: await ctx.store.safeChanges.count(run.id),
+    position: await ctx.store.safeChanges.count(run.id, target.site.id),
     type: offer.type,
     ...known,
     step: 'snapshot' as const,

@@ -1,12 +1,10 @@
 /** The operation that updates one site safely, with any level of protection: plans, or updates. */
 
-import { randomUUID } from 'node:crypto';
 import type { safeUpdate } from '../../../../schemas/safety.js';
 import type { z } from '../../../../schemas/zod.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { Protection } from '../../../store/safety/changes.js';
-import type { Begin, JobHandler } from '../../actions/handler.js';
-import { runOnOne } from '../../actions/run-on-sites.js';
+import type { Begin } from '../../actions/handler.js';
 import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadWritable, requireWritable } from '../../sites/load.js';
 import type { SiteRef } from '../../sites/resolve.js';
@@ -17,6 +15,8 @@ import { outcomeOfUpdates } from '../outcome.js';
 import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.js';
 import { type Plan, planUpdates, refusal } from '../plan.js';
 import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import { runMember, updateOn } from '../runs/call.js';
+import { recorded, recordPlan } from '../runs/record.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './run.js';
 
@@ -46,9 +46,9 @@ export async function safeUpdateSite(ctx: Ctx, ref: SiteRef, input: SafeUpdateIn
     safe: { on_suspect, least_protection, paths },
   };
   if (dry_run) return planInTime(ctx, target, params);
-  const { result, unfinished } = await runOnOne(ctx, safeUpdateHandler, target.site, params);
+  const { result, unfinished, run_id } = await updateOn(ctx, safeUpdateHandler, target.site, params);
   const { interrupted: _, look, ...done } = result;
-  const answer = { ...done, ...checkedOf([look]) };
+  const answer = { ...done, ...checkedOf([look]), ...runMember({ run_id }) };
   if (unfinished === undefined) return answer;
   const open = failed(target, 'site', '', unfinished.code, unfinished.message);
   return { ...answer, errors: [...answer.errors, open] };
@@ -62,18 +62,26 @@ interface SafeUpdateResult extends SafeUpdateAnswer {
 }
 
 /** Runs the update; the handler of update jobs continues it. */
-export const safeUpdateHandler: JobHandler<SafeUpdateParams, SafeUpdateResult> = {
+const safeUpdateHandler = recorded<SafeUpdateParams, SafeUpdateResult>({
   type: 'update',
   failure: 'svc_update_failed',
-  async run(ctx, target, params, begin) {
-    requireWritable(target);
-    return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
-      update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, { dryRun: false, begin }),
-    );
-  },
+  run: updateSafely,
   interrupted: (result) => result.interrupted === true,
   outcomeOf: outcomeOfUpdates,
-};
+});
+
+/** Updates a site under its lock. */
+export async function updateSafely(
+  ctx: Ctx,
+  target: LoadedSite,
+  params: SafeUpdateParams,
+  begin?: Begin,
+): Promise<SafeUpdateResult> {
+  requireWritable(target);
+  return ctx.locks.exclusive(target.site.id, ctx.signal, (held) =>
+    update({ ...ctx, signal: AbortSignal.any([ctx.signal, held]) }, target, params, { dryRun: false, begin }),
+  );
+}
 
 /** A plan changes nothing, so there is nothing to continue when its time is up. */
 async function planInTime(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<SafeUpdateAnswer> {
@@ -128,10 +136,10 @@ async function update(
     notices: noticesOf(planned, plan.open?.hello.multisite === true),
   };
   if (dryRun || plan.steps.length === 0) return answer;
-  const work: BegunUpdates = { run_id: randomUUID(), offers: plan.steps.map(({ offer }) => offer) };
+  const work: BegunUpdates = { offers: plan.steps.map(({ offer }) => offer) };
   begin?.(work);
-  const { run_id } = work;
-  const result = await runSafely(ctx, target, plan.steps, { run_id, on_suspect, paths }, plan.open?.guard ?? null);
+  await recordPlan(ctx, target, plan);
+  const result = await runSafely(ctx, target, plan.steps, { on_suspect, paths }, plan.open?.guard ?? null);
   const interrupted = result.interrupted === true;
   if (interrupted) emitUpdated(ctx, result.updated);
   const found = interrupted

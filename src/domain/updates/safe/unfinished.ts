@@ -7,6 +7,7 @@ import type { Ctx } from '../../context.js';
 import { type LoadedSite, loadSite } from '../../sites/load.js';
 import { emitUpdated } from '../finish.js';
 import { UPDATE_TYPES } from '../results.js';
+import { finishAbandonedRuns } from '../runs/abandoned.js';
 import { openGuard } from './find-guard.js';
 import { close, finishAll } from './finish-items.js';
 import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
@@ -44,7 +45,7 @@ async function finishRun(
   id: string,
   rows: readonly ChangeRow[],
 ): Promise<void> {
-  const facts = await ctx.store.safeChanges.runFacts(id);
+  const facts = await ctx.store.safeChanges.runFacts(id, target.site.id);
   if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
   const known = JSON.parse(facts) as RunFacts;
   const { ledger = null } = known;
@@ -57,7 +58,7 @@ async function finishRun(
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
   const { errors } = await finishAll(run);
-  const kept = (await ctx.store.safeChanges.ofRun(id)).filter(
+  const kept = (await ctx.store.safeChanges.ofRun(id, target.site.id)).filter(
     ({ id: change, outcome }) => outcome === 'kept' && rows.some((row) => row.id === change),
   );
   emitUpdated(
@@ -97,6 +98,7 @@ async function finishLocked(ctx: Ctx, target: LoadedSite, held: AbortSignal): Pr
 export async function finishInterruptedRuns(ctx: Ctx): Promise<string> {
   const sites = await ctx.store.safeChanges.openSites(SITES);
   const ends = await Promise.all(sites.map((id) => finishSite(ctx, id)));
+  await finishAbandonedRuns(ctx);
   return `${ends.filter((done) => done).length} of ${sites.length} finished`;
 }
 

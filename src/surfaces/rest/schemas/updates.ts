@@ -2,7 +2,7 @@
 
 import { continuedFields } from '../../../../schemas/common.js';
 import { siteStatus } from '../../../../schemas/site.js';
-import { aboutUpdates, appliedEntry, runSummary } from '../../../../schemas/update.js';
+import { aboutUpdates, appliedEntry, changeFields, runSummary } from '../../../../schemas/update.js';
 import { z } from '../../../../schemas/zod.js';
 import { once } from '../../../runtime/once.js';
 import { ignoredShape, queuedShape } from './records.js';
@@ -58,7 +58,13 @@ export const ignoredByTypeShape = once(() =>
 
 export const slugResult = once(() =>
   z.union([
-    z.object({ success: z.literal(1), name: z.string(), old_version: z.string(), version: z.string() }),
+    z.object({
+      success: z.literal(1),
+      name: z.string(),
+      old_version: z.string(),
+      version: z.string(),
+      ...changeFields(),
+    }),
     z.object({
       success: z.literal(0),
       error: z.string(),

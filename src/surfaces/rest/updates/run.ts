@@ -1,12 +1,12 @@
 /** Runs all updates of many sites, with the answers of the update routes (REST §6.13.2). */
 
-import { runOrQueue } from '../../../domain/actions/run-on-sites.js';
 import type { Ctx } from '../../../domain/context.js';
 import { limitsOf } from '../../../domain/extensions/offer-filters.js';
 import { type Selection, selectionOf } from '../../../domain/sites/resolve.js';
 import { aboutOf } from '../../../domain/updates/checked.js';
 import { updateHandler } from '../../../domain/updates/handler.js';
 import type { UpdateParams } from '../../../domain/updates/params.js';
+import { runMember, runUpdatesOn } from '../../../domain/updates/runs/call.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -25,7 +25,7 @@ export async function runOn(
   const params: UpdateParams = { types: typeNumbers, specific_items: [] };
   if (narrowing !== undefined) params.limits = limitsOf(narrowing);
   const unknown = selection.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, code, message }));
-  const answer = await runOrQueue(ctx, updateHandler, selection, params);
+  const answer = await runUpdatesOn(ctx, updateHandler, selection, params);
   if (answer.queued) {
     const { errors: _none, total_errors: _zero, ...job } = answer;
     return {
@@ -59,6 +59,7 @@ export async function runOn(
     errors,
     ...aboutOf(answer.done.map(({ result }) => result)),
     ...answer.continued,
+    ...runMember(answer),
     last_time_start_batch_updates: began,
   };
 }

@@ -2,6 +2,7 @@
 
 import { LEVELS } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
+import { changeFields } from '../../../../schemas/update.js';
 import { z } from '../../../../schemas/zod.js';
 import { loadLiveSite } from '../../../domain/connection/actions.js';
 import type { Ctx } from '../../../domain/context.js';
@@ -178,15 +179,19 @@ export const updates: readonly Route[] = [
     fails: [504],
     summary: 'Update the core of one site',
     description: 'Even if core updates are ignored: the call is explicit.',
-    returns: () => writtenOf(z.object({ old_version: z.string(), version: z.string() }).nullable()).extend(besides()),
+    returns: () =>
+      writtenOf(z.object({ old_version: z.string(), version: z.string(), ...changeFields() }).nullable()).extend(
+        besides(),
+      ),
     async answer(ctx, site) {
       const { results, more } = await apply(ctx, site, 'wp', []);
       const [result] = Object.values(results);
       if (result?.success !== 1) return { message: 'No core update is on offer.', data: null };
-      const { old_version, version } = result;
+      const { success: _, name: _name, ...data } = result;
+      const { old_version, version } = data;
       return {
         message: `Updated from ${siteWord(old_version)} to ${siteWord(version)}.`,
-        data: { old_version, version },
+        data,
         ...more,
       };
     },

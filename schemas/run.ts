@@ -1,0 +1,74 @@
+/** Schemas of runs of updates. */
+
+import { once } from '../src/runtime/once.js';
+import { timestamp } from './common.js';
+import { protection } from './safety.js';
+import { z } from './zod.js';
+
+const count = () => z.number().int().optional();
+
+/** How an item of a run stands. */
+export const RUN_ITEM_STATES = [
+  'queued',
+  'updating',
+  'checking',
+  'kept',
+  'rolled_back',
+  'failed',
+  'skipped',
+  'unknown',
+] as const;
+
+/** What a list of runs can be narrowed to: by the run, or by what became of any of its items. */
+export const RUN_STATES = ['running', 'ended', 'failed', 'rolled_back', 'unknown'] as const;
+
+/** A run without its items. */
+export const runEntry = once(() =>
+  z.object({
+    run_id: z.string(),
+    state: z.enum(['running', 'ended']),
+    started_at: timestamp(),
+    ended_at: timestamp().nullable(),
+    by: z.string(),
+    via: z.string(),
+    operation: z.string(),
+    job_id: z.string().nullable(),
+    types: z.array(z.string()).describe('Asked for; empty = all.'),
+    specific_items: z.array(z.string()).describe('The first 20; empty = all.'),
+    sites: z.number().int().describe('How many were asked for.'),
+    waiting_sites: count().describe('Not begun yet.'),
+    counts: z
+      .object({
+        queued: count(),
+        updating: count(),
+        checking: count(),
+        kept: count(),
+        rolled_back: count(),
+        failed: count(),
+        skipped: count(),
+        unknown: count(),
+      })
+      .describe('Items by state.'),
+  }),
+);
+
+export const runItem = once(() =>
+  z.object({
+    site_id: z.number().int(),
+    site_url: z.string().nullable().describe('null = removed since.'),
+    type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']),
+    slug: z.string(),
+    state: z.enum(RUN_ITEM_STATES),
+    old_version: z.string(),
+    new_version: z.string(),
+    protection: protection(),
+    change_id: z.string(),
+    can_roll_back: z.boolean(),
+    cannot_roll_back_because: z.string().optional(),
+    code: z.string().optional(),
+    message: z.string().optional(),
+    evidence: z.array(z.string()).optional(),
+    rolled_back_by: z.string().optional(),
+    finished_at: timestamp().nullable(),
+  }),
+);

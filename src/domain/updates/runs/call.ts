@@ -1,0 +1,113 @@
+/** Calls that update sites: each is a run, which the job that does or finishes its work belongs to. */
+
+import { randomUUID } from 'node:crypto';
+import { processId } from '../../../runtime/cluster/process-id.js';
+import { ServiceError } from '../../../runtime/errors.js';
+import type { NewRun } from '../../../store/jobs/new-run.js';
+import type { SiteRow } from '../../../store/sites/sites.js';
+import type { JobHandler } from '../../actions/handler.js';
+import { queueJob } from '../../actions/jobs.js';
+import { type OneResult, runNow, runOnOne, type SitesAnswer } from '../../actions/run-on-sites.js';
+import { type Ctx, originOf } from '../../context.js';
+import { batchThreshold } from '../../settings/effects.js';
+import type { Selection } from '../../sites/resolve.js';
+import type { UpdateParams } from '../params.js';
+import { type ApplyResult, TYPE_GROUPS, type TypeGroup } from '../results.js';
+
+/** What was asked for, as a run keeps it. */
+export interface Asked {
+  /** Empty = all. */
+  types: TypeGroup[];
+  /** The first of them; empty = all. */
+  specific_items: string[];
+}
+
+/** Items that are kept of a call that named some. */
+const MOST_ITEMS = 20;
+
+/** As `runOrQueue` of `actions/`; `run_id` is absent if there was no site to update. */
+export async function runUpdatesOn<P extends UpdateParams, R extends ApplyResult>(
+  ctx: Ctx,
+  handler: JobHandler<P, R>,
+  selection: Selection,
+  params: P,
+): Promise<SitesAnswer<R> & RunMember> {
+  const { sites } = selection;
+  if (sites.length > (await batchThreshold(ctx))) {
+    const run = newRun(ctx, sites.length, params);
+    return {
+      ...(await queueJob({ ...ctx, run_id: run.id }, handler.type, selection, params, { run })),
+      run_id: run.id,
+    };
+  }
+  if (sites.length === 0) return { queued: false, ...(await runNow(ctx, handler, sites, params)) };
+  return asRun(ctx, sites.length, params, async (run) => {
+    return { queued: false as const, ...(await runNow(run, handler, sites, params)) };
+  });
+}
+
+/** As `runOnOne`. */
+export function updateOn<P extends UpdateParams, R extends ApplyResult>(
+  ctx: Ctx,
+  handler: JobHandler<P, R>,
+  site: SiteRow,
+  params: P,
+): Promise<OneResult<R> & RunMember> {
+  return asRun(ctx, 1, params, (run) => runOnOne(run, handler, site, params));
+}
+
+export interface RunMember {
+  run_id?: string | undefined;
+}
+
+/** The member of an answer. */
+export function runMember({ run_id }: { run_id?: string | undefined }): RunMember {
+  return run_id === undefined ? {} : { run_id };
+}
+
+type Answer = { continued?: RunMember };
+
+async function asRun<A extends object>(
+  ctx: Ctx,
+  sites: number,
+  params: UpdateParams,
+  work: (ctx: Ctx) => Promise<A>,
+): Promise<A & { run_id: string }> {
+  const { updateRuns } = ctx.store;
+  const run = newRun(ctx, sites, params);
+  const { id } = run;
+  await updateRuns.begin(run);
+  try {
+    const answer: A & Answer = await work({ ...ctx, run_id: id });
+    const other = answer.continued?.run_id ?? id;
+    // The job of another run is at work on all of the sites.
+    return { ...answer, run_id: other !== id && (await updateRuns.drop(id)) ? other : id };
+  } catch (error) {
+    if (error instanceof ServiceError && error.data.run_id !== undefined && error.data.run_id !== id)
+      await updateRuns.drop(id);
+    throw error;
+  } finally {
+    await updateRuns.end(id, ctx.clock.now());
+  }
+}
+
+const OWNER = processId();
+
+function newRun(ctx: Ctx, sites: number, params: UpdateParams): NewRun {
+  return {
+    id: `run_${randomUUID()}`,
+    started_at: ctx.clock.now(),
+    owner: OWNER,
+    actor: ctx.actor.name,
+    origin: JSON.stringify(originOf(ctx)),
+    asked: JSON.stringify(askedOf(params)),
+    sites,
+  };
+}
+
+function askedOf({ types, specific_items }: UpdateParams): Asked {
+  return {
+    types: types.flatMap((number) => TYPE_GROUPS[number] ?? []),
+    specific_items: specific_items.slice(0, MOST_ITEMS),
+  };
+}

@@ -1,0 +1,127 @@
+/** Runs of updates as callers read them: one with its items, and the list. */
+
+import type { RUN_STATES, runEntry, runItem } from '../../../../schemas/run.js';
+import type { z } from '../../../../schemas/zod.js';
+import { type ErrorCode, ServiceError } from '../../../runtime/errors.js';
+import type { Origin } from '../../../runtime/events.js';
+import { isoTime } from '../../../runtime/iso-time.js';
+import type { ChangeOutcome } from '../../../store/safety/changes.js';
+import type { CountedRun, RunItemState, ToldRunItem } from '../../../store/updates/runs.js';
+import { pastTime } from '../../common/past-time.js';
+import type { Ctx } from '../../context.js';
+import { getSite, type SiteRef } from '../../sites/resolve.js';
+import { BROKE, UPDATE_TYPES } from '../results.js';
+import type { Evidence } from '../safe/safe-run.js';
+import type { Asked } from './call.js';
+import { rollBackMember } from './can-roll-back.js';
+
+type Entry = z.output<ReturnType<typeof runEntry>>;
+type Item = z.output<ReturnType<typeof runItem>>;
+
+/** Longest reason in an answer, in characters, and most findings: what a page of items may take is bounded. */
+const LONGEST = 240;
+const FINDINGS = 3;
+
+/** One run with a page of its items. Throws `svc_run_not_found`. */
+export async function getRun(
+  ctx: Ctx,
+  id: string,
+  states: readonly RunItemState[],
+  page: number,
+  perPage: number,
+): Promise<Entry & { items: Item[]; total: number; page: number; per_page: number }> {
+  // A NUL cannot be bound, and no id contains one.
+  const run = id.includes('\0') ? undefined : await ctx.store.updateRuns.find(id);
+  if (run === undefined)
+    throw new ServiceError('svc_run_not_found', 'There is no run with this id. Runs are kept for 180 days.', {
+      field: 'run_id',
+      advice: 'list-runs-v1 has the ids.',
+    });
+  const { items, total } = await ctx.store.updateRuns.items(id, states, page, perPage);
+  return { ...entryOf(run), items: items.map((item) => itemOf(item, ctx.clock.now())), total, page, per_page: perPage };
+}
+
+export interface RunsAsked {
+  /** ISO 8601. */
+  since?: string | undefined;
+  site_id_or_domain?: SiteRef | undefined;
+  /** Name of the user or key. */
+  actor?: string | undefined;
+  state?: (typeof RUN_STATES)[number] | undefined;
+}
+
+/** Newest first, one page. */
+export async function listRuns(ctx: Ctx, asked: RunsAsked, page: number, perPage: number) {
+  const { since, site_id_or_domain: ref, actor, state } = asked;
+  const found = await ctx.store.updateRuns.page(
+    {
+      since: since === undefined ? undefined : pastTime('since', since, ctx.clock.now(), 'all of them'),
+      site_id: ref === undefined ? undefined : (await getSite(ctx, ref)).id,
+      actor,
+      ...(state === 'running' || state === 'ended' ? { running: state === 'running' } : { item_state: state }),
+    },
+    page,
+    perPage,
+  );
+  return { runs: found.items.map(entryOf), total: found.total, page, per_page: perPage };
+}
+
+function entryOf(run: CountedRun): Entry {
+  const { via, operation } = JSON.parse(run.origin) as Origin;
+  const counts = JSON.parse(run.counts) as Entry['counts'];
+  const { queued = 0, updating = 0, checking = 0 } = counts;
+  const running = run.ended_at === null || queued + updating + checking > 0;
+  return {
+    run_id: run.id,
+    state: running ? 'running' : 'ended',
+    started_at: isoTime(run.started_at) ?? '',
+    ended_at: running ? null : isoTime(run.ended_at),
+    by: run.actor,
+    via,
+    operation,
+    job_id: run.job_id,
+    ...(JSON.parse(run.asked) as Asked),
+    sites: run.sites,
+    ...(run.waiting_sites > 0 && { waiting_sites: run.waiting_sites }),
+    counts,
+  };
+}
+
+function itemOf(row: ToldRunItem, now: number): Item {
+  const { seen = [], suspect = [], by = null } = JSON.parse(row.evidence ?? '{}') as Partial<Evidence>;
+  const evidence = [...seen, ...suspect].slice(0, FINDINGS).map(short);
+  const code = row.code || codeOf(row);
+  return {
+    site_id: row.site_id,
+    site_url: row.site_url,
+    type: UPDATE_TYPES[row.type] ?? 'site',
+    slug: row.slug,
+    state: row.state,
+    old_version: row.old_version,
+    new_version: row.new_version,
+    protection: row.protection,
+    change_id: row.change_id,
+    ...rollBackMember(row, now),
+    ...(code === '' ? {} : { code }),
+    ...(row.message === '' ? {} : { message: short(row.message) }),
+    ...(evidence.length === 0 ? {} : { evidence }),
+    ...(row.state === 'rolled_back' && by !== null ? { rolled_back_by: by } : {}),
+    finished_at: isoTime(row.finished_at === null ? row.settled_at : Math.max(row.finished_at, row.settled_at ?? 0)),
+  };
+}
+
+/** Of an item that was finished after its call had ended: by its steps, or while it was watched. */
+function codeOf({ outcome }: ToldRunItem): string {
+  return outcome === null ? '' : CODES[outcome];
+}
+
+const CODES = {
+  kept: '',
+  rolled_back: 'svc_update_rolled_back',
+  not_updated: 'svc_update_failed',
+  broken: BROKE,
+} as const satisfies Record<ChangeOutcome, ErrorCode | ''>;
+
+function short(text: string): string {
+  return text.length > LONGEST ? `${text.slice(0, LONGEST - 1)}…` : text;
+}
