@@ -91,6 +91,7 @@ describe('what the product sends', () => {
           .filter(([name]) => names.includes(name))
           .slice(0, 1),
       );
+      if (operation.id === 'svc/compare-sites-v1') args.site_ids_or_domains = [1, 2];
       const result = (await mcp.core.registry.callTool(operation.id, args, caller)) as never;
       const text = textOf(result);
       expect([operation.id, text.startsWith('{')]).toEqual([operation.id, true]);
