@@ -169,6 +169,16 @@ describe('search-changes', () => {
     for (let page = 1; page <= Math.ceil(all.total / 4); page++)
       shown.push(...lines(await search({ page, per_page: 4 })));
     expect(shown).toEqual(lines(all));
+    // Also of changes within one millisecond, whose ids are in another order than their times.
+    await support.app.db.run(
+      `INSERT INTO site_change (site_id, source, child_id, context, action, item, user_login, user_id, created)
+       SELECT 1, 'logs', 'fast' || value, 'plugin', 'updated', 'Fast ' || value, 'swift', 1, ? - value * 0.0001 FROM json_each('[1,2,3,4]')`,
+      [start / 1000],
+    );
+    const fast: string[] = [];
+    for (let page = 1; page <= 4; page++) fast.push(...lines(await search({ by: 'swift', page, per_page: 1 })));
+    expect(fast).toEqual([1, 2, 3, 4].map((number) => `Updated plugin: Fast ${number}`));
+    await support.app.db.run("DELETE FROM site_change WHERE user_login = 'swift'");
     expect(await search({ page: 99 })).toMatchObject({ changes: [], total: all.total });
   });
 

@@ -95,7 +95,7 @@ function sourcesOf({ new_role }: ChangeSearchInput): ChangeSource[] {
 
 function changeView(row: FleetChangeRow) {
   return {
-    at: timestampOf(row.at),
+    at: timestampOf(Math.round(row.at)),
     site_id: row.site_id,
     url: row.url === null ? null : cleanLine(row.url, NAME),
     kind: cleanLine(row.kind, NAME),

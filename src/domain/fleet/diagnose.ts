@@ -73,7 +73,7 @@ function changesBefore(ctx: Ctx, siteId: number, until: number): Promise<FleetCh
 function changeView(row: FleetChangeRow) {
   const text = (value: string) => cleanLine(value, 100);
   return {
-    at: timestampOf(row.at),
+    at: timestampOf(Math.round(row.at)),
     what: cleanLine(changeSentence(row), SENTENCE),
     by: text(row.actor),
     via: row.via,

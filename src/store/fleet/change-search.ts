@@ -26,10 +26,11 @@ export interface ChangeQuery {
   role?: string | undefined;
 }
 
-/** A change of the fleet; `at` in milliseconds. */
+/** A change of the fleet. */
 export interface FleetChangeRow extends Row {
   source: ChangeSource;
   id: number;
+  /** Milliseconds; of a site's own log with a fraction, by which it is sorted. */
   at: number;
   site_id: number | null;
   url: string | null;
@@ -77,7 +78,7 @@ const TABLES: Record<ChangeSource, Table> = {
     name: 'site_change c',
     when: 'c.created',
     unit: 1000,
-    columns: `'wpadmin' AS source, CAST(round(c.created * 1000) AS INTEGER) AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
+    columns: `'wpadmin' AS source, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
       'site' AS via, '' AS code, c.old_value, c.new_value`,
     actor: 'c.user_login',
     item: 'c.item',
@@ -166,30 +167,32 @@ export function createChangeSearch(db: Db) {
       perPage: number,
       mostKinds: number,
     ): Promise<{ items: FleetChangeRow[]; total: number; kinds: KindCount[] }> {
-      const fits = (condition: (table: Table) => Fragment, columns: (table: Table) => string) =>
-        from(query, (table) => {
-          const where = condition(table);
-          return sql(`SELECT ${columns(table)} FROM ${table.name} WHERE ${where.text}`, ...where.args);
-        });
-      const all = fits(
-        (table) => join([conditionOf(table, query), chosen(query)]),
-        () => '1',
-      );
-      const each = fits(
-        (table) => conditionOf(table, query),
-        ({ code }) => `${KIND} AS kind, c.action, ${code} AS code`,
-      );
-      const [items = [], [count] = [], kinds = []] = await db.read([
+      // Few rows remain of each table, so that the words of kinds are compared a few times only.
+      const counted = from(query, (table) => {
+        const where = conditionOf(table, query);
+        return sql(
+          `SELECT c.context, c.action, count(*) AS n, count(*) FILTER (WHERE ${table.code} <> '') AS failed
+           FROM ${table.name} WHERE ${where.text} GROUP BY 1, 2`,
+          ...where.args,
+        );
+      });
+      const asked = join([among('kind', query.kinds), among('action', query.actions)]);
+      const [items = [], counts = []] = await db.read([
         pageStatement(query, page, perPage),
-        sql(`SELECT count(*) AS n FROM (${all.sql})`, ...all.args),
         sql(
-          `SELECT kind, action, count(*) AS n, count(*) FILTER (WHERE code <> '') AS failed FROM (${each.sql})
-           GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT ?`,
-          ...each.args,
+          `SELECT kind, action, n, failed, total(n) FILTER (WHERE 1${asked.text}) OVER () AS asked FROM (
+             SELECT ${KIND} AS kind, c.action, sum(c.n) AS n, sum(c.failed) AS failed FROM (${counted.sql}) c GROUP BY 1, 2)
+           ORDER BY n DESC, kind, action LIMIT ?`,
+          ...asked.args,
+          ...counted.args,
           mostKinds,
         ),
       ]);
-      return { items: items as FleetChangeRow[], total: Number(count?.n ?? 0), kinds: kinds as KindCount[] };
+      return {
+        items: items as FleetChangeRow[],
+        total: Number(counts[0]?.asked ?? 0),
+        kinds: counts as KindCount[],
+      };
     },
   };
 }
