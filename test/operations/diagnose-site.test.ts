@@ -146,6 +146,20 @@ describe('diagnose-site', () => {
     expect(await diagnose(4)).toMatchObject({ red: false });
   });
 
+  it.each([
+    ['offline', 'svc_site_offline', 'svc-check-site-v1 {"site_id_or_domain":4}'],
+    ['outdated', 'svc_child_version_outdated', 'svc-sync-sites-v1 {"site_ids_or_domains":[4]}'],
+  ] as const)('names another call where a new connection does not help: %s', async (fault, code, next) => {
+    const { app } = support;
+    app.fleet.site(3).faults[fault] = true;
+    await app.call('sync-sites', { site_ids_or_domains: [4] });
+    const answer = await diagnose(4);
+    app.fleet.site(3).faults[fault] = false;
+    await app.call('sync-sites', { site_ids_or_domains: [4] });
+    expect(answer).toMatchObject({ red: true, next });
+    expect(answer.others).toContainEqual({ share: `the last sync failed with ${code}`, sites: 0, red: 0, first: [] });
+  });
+
   it('offers an update that was seen to do harm for roll-back, with what was seen', async () => {
     const { app } = support;
     const at = app.clock.now();

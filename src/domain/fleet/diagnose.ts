@@ -218,7 +218,10 @@ function nextCall(site: TaggedSite, troubles: readonly SiteFinding[], rollBack: 
   if (site.disconnected > 0) return call('reconnect-site', here);
   if (rollBack.call !== null) return rollBack.call;
   const has = (matter: SiteFinding['matter']) => troubles.some((finding) => finding.matter === matter);
-  if (site.sync_error !== '') return call('reconnect-site', here);
+  // A new connection helps neither a site that is away nor an old child plugin.
+  if (site.sync_error !== '' && site.sync_error_code === 'svc_child_version_outdated')
+    return call('sync-sites', { site_ids_or_domains: [site.id] });
+  if (site.sync_error !== '' && site.sync_error_code !== 'svc_site_offline') return call('reconnect-site', here);
   if (has('certificate')) return call('check-monitor', { ...here, what: 'certificate' });
   if (has('domain')) return call('check-monitor', { ...here, what: 'domain' });
   return call('check-site', here);
