@@ -105,9 +105,9 @@ function newRun(ctx: Ctx, sites: number, params: UpdateParams): NewRun {
   };
 }
 
-function askedOf({ types, specific_items }: UpdateParams): Asked {
+function askedOf({ types, specific_items, limits }: UpdateParams): Asked {
   return {
     types: types.flatMap((number) => TYPE_GROUPS[number] ?? []),
-    specific_items: specific_items.slice(0, MOST_ITEMS),
+    specific_items: [...specific_items, ...(limits?.slugs ?? [])].slice(0, MOST_ITEMS),
   };
 }
