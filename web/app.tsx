@@ -17,6 +17,8 @@ import { Now } from './views/now.js';
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
 const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));
 const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Updates));
+const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
+const Run = lazy(() => import('./views/run.js').then(({ Run }) => Run));
 const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
 const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
 const Reports = lazy(() => import('./views/reports.js').then(({ Reports }) => Reports));
@@ -66,6 +68,8 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/sites" component={Sites} />
           <Route path="/sites/:id" component={Site} />
           <Route path="/updates" component={Updates} />
+          <Route path="/runs" component={Runs} />
+          <Route path="/runs/:id" component={Run} />
           <Route path="/monitors" component={Monitors} />
           <Route path="/clients" component={Clients} />
           <Route path="/reports" component={Reports} />

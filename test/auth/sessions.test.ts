@@ -598,6 +598,8 @@ describe('the page', () => {
     '/sites',
     '/sites/12',
     '/updates',
+    '/runs',
+    '/runs/run_0',
     '/monitors',
     '/clients',
     '/reports',

@@ -212,4 +212,64 @@ describe('an owner on the page', needs('chromium'), () => {
     expect(await seriousFindings(page)).toEqual([]);
     await page.context().close();
   });
+
+  it('sees a run of updates while it goes and for good: what was kept, what broke a site and was rolled back, and why', async () => {
+    const slug = 'harbour-forms/harbour-forms.php';
+    const [one, two, three] = [0, 2, 3].map((index) => {
+      const plugin = app.offer(app.fleet.site(index), 1, '9.9');
+      Object.assign(plugin, { slug, name: 'Harbour Forms', version: '9.8' });
+      return plugin;
+    });
+    app.fleet.site(2).faults.breaks = { [`${slug}@9.9`]: 'fatal' };
+    await app.call('sync-sites', { site_ids_or_domains: [1, 3, 4] });
+    const page = await served.open();
+    await page.goto(`${served.url}/updates?search=harbour-forms`);
+    await page.locator('.item > button').click();
+    await page.getByRole('button', { name: 'Update 3 sites' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply 3 updates' }).click();
+    await served.running(page.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor());
+    expect([one?.version, two?.version, three?.version].sort()).toEqual(['9.8', '9.9', '9.9']);
+    const address = page.url();
+    expect(address).toMatch(/\/runs\/run_/);
+    const tally = (state: string, count: number) =>
+      page.getByRole('button', { name: new RegExp(`^${count}\\s*${state}$`) }).waitFor();
+    await tally('Updated', 2);
+    await tally('Rolled back', 1);
+    // At a glance, a cell for each site.
+    const cells = page.locator('.matrix .cell');
+    expect((await cells.allInnerTexts()).map((text) => text.replace(/:.*/s, '').trim()).sort()).toEqual([
+      'Rolled back',
+      'Updated',
+      'Updated',
+    ]);
+    // What needs a person comes first, with the evidence.
+    const first = page.locator('.log.run > li').first();
+    expect(await first.innerText()).toMatch(/Rolled back[\s\S]*HTTP 500/);
+    expect(await first.getByRole('button').count()).toBe(0);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('button', { name: /Rolled back$/ }).click();
+    await expect.poll(() => page.locator('.log.run > li').count()).toBe(1);
+    expect(page.url()).toContain('state=rolled_back');
+
+    // The same again from the list, by anyone who may read.
+    const reader = await served.open(['read']);
+    await reader.goto(`${served.url}/updates`);
+    await reader.getByRole('link', { name: 'Update runs' }).click();
+    const row = reader.getByRole('row', { name: /Update of harbour-forms/ });
+    await row.getByText('Done, with roll-backs').waitFor();
+    await row.getByText('2 updated, 1 rolled back').waitFor();
+    expect(await seriousFindings(reader)).toEqual([]);
+    await row.getByRole('link').click();
+    await reader.waitForURL(address);
+    // The address is one to send to others.
+    await reader.reload();
+    await reader.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor();
+    await reader.goto(`${served.url}/runs/run_0`);
+    await reader.getByRole('heading', { name: 'Run not found', level: 1 }).waitFor();
+    await reader.context().close();
+    await page.context().close();
+  });
 });

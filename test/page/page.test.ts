@@ -28,6 +28,7 @@ const VIEWS: [string, string][] = [
   ['/sites/1?tab=security', 'Security'],
   ['/sites/1?tab=activity', 'Activity'],
   ['/updates', 'Updates'],
+  ['/runs', 'Update runs'],
   ['/monitors', 'Alerts'],
   ['/jobs', 'Jobs'],
   ['/clients', 'Clients'],
@@ -219,7 +220,9 @@ describe('the page', needs('chromium'), () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 update on 1 site, as of their last sync.').waitFor();
     await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
-    await served.running(dialog.getByText('1 update was applied.').waitFor());
+    // What became of it has a page of its own, which stays.
+    await served.running(page.getByRole('heading', { name: /^Update of /, level: 1 }).waitFor());
+    await page.getByRole('button', { name: /^1\s*Updated$/ }).waitFor();
     expect(elsewhere.version).toBe(before);
     expect(plugin.version).toBe('9.9');
     await page.context().close();

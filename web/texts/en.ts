@@ -203,6 +203,60 @@ export const en = {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },
+  runs: {
+    all: 'Update runs',
+    run: 'Run',
+    title: (what: string) => `Update of ${what}`,
+    everything: 'everything',
+    count: (count: string) => `${plural(count, 'run', 'runs')} in the last 180 days`,
+    none: 'No updates yet',
+    noneText: 'Every update, by anyone and on any way, is recorded here for 180 days.',
+    missing: 'Run not found',
+    missingText: 'Runs are kept for 180 days.',
+    running: 'In progress',
+    started: 'Started',
+    outcome: 'Outcome',
+    any: 'All runs',
+    filter: {
+      running: 'In progress',
+      failed: 'With failures',
+      rolled_back: 'With roll-backs',
+      unknown: 'With unknown ends',
+    },
+    /** Of an item. */
+    state: {
+      queued: 'Waiting',
+      updating: 'Updating',
+      checking: 'Checking',
+      kept: 'Updated',
+      rolled_back: 'Rolled back',
+      failed: 'Not updated',
+      skipped: 'Skipped',
+      unknown: 'Unknown',
+    },
+    /** Of a run, by the worst of its items. */
+    ended: {
+      kept: 'Done',
+      rolled_back: 'Done, with roll-backs',
+      failed: 'Done, with failures',
+      unknown: 'Interrupted',
+    } as Record<string, string>,
+    nothing: 'Nothing was updated',
+    waiting: 'Sites waiting',
+    by: (who: string, via: string) => {
+      const ways: Record<string, string> = {
+        mcp: ' over MCP',
+        run: ' over the Abilities API',
+        cli: ' in the shell',
+        jobs: ' on schedule',
+      };
+      return `by ${who}${ways[via] ?? ''}`;
+    },
+    job: 'Job',
+    glance: 'At a glance',
+    items: 'Site by site',
+    open: 'Open run',
+  },
   keys: {
     title: 'Keys',
     find: 'Go to a site or view',

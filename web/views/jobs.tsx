@@ -18,6 +18,7 @@ import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { addressOf, useJobEvents, withEvent } from './job-lines.js';
+import { runAddress } from './run-address.js';
 import { isTool, ToolJob } from './tool-job.js';
 
 const PER_PAGE = 20;
@@ -129,6 +130,7 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
             completed_at,
             in_progress,
             job_error_message,
+            run_id,
           } = withEvent({ ...found, job_id: id }, event);
           const open = status === 'queued' || status === 'processing';
           return (
@@ -138,6 +140,7 @@ function JobDetail({ id, close }: { id: string; close: () => void }) {
                 <span class="muted">
                   <Time iso={completed_at ?? started_at} otherwise={t.jobs.notBegun} />
                 </span>
+                {run_id !== undefined && <a href={runAddress(run_id)}>{t.runs.open}</a>}
               </p>
               <Progress done={processed} failed={failed} total={total} label={t.jobs.type[found.type]} />
               {open && in_progress !== undefined && (

@@ -19,6 +19,7 @@ import { t } from '../texts/texts.js';
 import type { Matter } from './matters.js';
 import { type Offer, offersOf } from './offers.js';
 import { RollBack } from './roll-back.js';
+import { runAddress } from './run-address.js';
 import { type SiteRecord, useTroubles } from './site.js';
 import { protectionOf, useStory } from './site-guard.js';
 import { useUpdateSettings } from './update-settings.js';
@@ -63,7 +64,7 @@ export function SiteUpdates({ site }: { site: SiteRecord }) {
           },
         }),
       );
-      setOutcomes({ updated: data.updated, errors: errors ?? [], notices: data.notices });
+      setOutcomes({ updated: data.updated, errors: errors ?? [], notices: data.notices, run: data.run_id });
     } catch (error) {
       showFailure(error);
     }
@@ -188,6 +189,7 @@ interface Outcomes {
   updated: readonly { slug: string; name: string; old_version: string; new_version: string }[];
   errors: readonly { slug?: string; code: string; message: string; change_id?: string }[];
   notices: readonly string[];
+  run: string | undefined;
 }
 
 /** The result of the call: counts, notices, and the errors that the stored updates do not contain. */
@@ -207,6 +209,7 @@ function Results({ outcomes, story }: { outcomes: Outcomes; story: readonly Chan
             {notice}
           </p>
         ))}
+        {outcomes.run !== undefined && <a href={runAddress(outcomes.run)}>{t.runs.open}</a>}
       </div>
     </div>
   );

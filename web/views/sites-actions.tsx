@@ -12,6 +12,7 @@ import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { runAddress } from './run-address.js';
 import type { Asked } from './sites.js';
 import { sent } from './sites.js';
 
@@ -22,6 +23,13 @@ interface Props {
   matching: number;
   chooseAll: () => void;
   clear: () => void;
+}
+
+interface Done {
+  message: string;
+  job_id?: string | undefined;
+  /** Of updates, which have a page of their own. */
+  run_id?: string | undefined;
 }
 
 /** Ids of all matching sites. */
@@ -42,14 +50,14 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
   if (count === 0) return null;
   const ids = () => (all === null ? Promise.resolve([...chosen]) : idsOf(all.asked));
 
-  const run = (work: (include: number[]) => Promise<{ message: string; job_id?: string | undefined }>) =>
+  const run = (work: (include: number[]) => Promise<Done>) =>
     trying(async () => {
-      const { message, job_id } = await work(await ids());
+      const { message, job_id, run_id } = await work(await ids());
       clear();
       refresh('sites:', 'running', 'now:');
-      if (job_id === undefined) return message;
+      if (job_id === undefined && run_id === undefined) return message;
       showToast(message);
-      route(`/jobs?id=${encodeURIComponent(job_id)}`);
+      route(run_id === undefined ? `/jobs?id=${encodeURIComponent(job_id ?? '')}` : runAddress(run_id));
       return null;
     });
   const act = (path: '/sites/sync' | '/sites/check' | '/sites/unsuspend' | '/sites/suspend') =>

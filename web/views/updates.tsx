@@ -1,6 +1,6 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
-import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from 'lucide';
+import { ChevronDown, ChevronRight, CircleCheckBig, History, PackageCheck, ShieldAlert } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -8,7 +8,7 @@ import { useLiveRefresh } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge, Level, Protection } from '../parts/badge.js';
-import { Button } from '../parts/button.js';
+import { Button, LinkButton } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
@@ -20,6 +20,7 @@ import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Quarantine } from './quarantine.js';
+import { runAddress } from './run-address.js';
 import { useUpdateSettings } from './update-settings.js';
 
 const PER_PAGE = 50;
@@ -47,7 +48,15 @@ export function Updates() {
   useLiveRefresh(['updates', 'site'], 'updates:', 3000);
   const filtered = type !== undefined || level !== undefined || query.search !== undefined;
   return (
-    <Page title={t.nav.updates} about={found.data && t.updates.items(number(found.data.total))}>
+    <Page
+      title={t.nav.updates}
+      about={found.data && t.updates.items(number(found.data.total))}
+      actions={
+        <LinkButton href="/runs" icon={History}>
+          {t.runs.all}
+        </LinkButton>
+      }
+    >
       <search class="filters">
         <SearchField label={t.updates.search} value={typed} onInput={setTyped} />
         <SelectField
@@ -232,22 +241,19 @@ function Preview({
   close: () => void;
 }) {
   const { route } = useLocation();
-  const [result, setResult] = useState<{ updated: number; errors: readonly { message: string }[] } | null>(null);
   const body = { type: [REST_TYPE[type]], slug: [slug], ...(left.length === 0 ? {} : { exclude: [...left] }) };
-  const plan = useLoad(result === null ? `plan:${JSON.stringify(body)}` : null, (signal) =>
+  const plan = useLoad(`plan:${JSON.stringify(body)}`, (signal) =>
     answer(api.POST('/updates/update', { body: { ...body, dry_run: true }, signal })),
   );
   const total = plan.data?.would_affect?.total ?? 0;
   const go = () =>
     trying(async () => {
-      const { message, summary, errors, job_id } = await answer(api.POST('/updates/update', { body }));
+      const { message, run_id } = await answer(api.POST('/updates/update', { body }));
       refresh('updates:', 'now:', 'running', 'site:');
-      if (job_id !== undefined) {
-        route(`/jobs?id=${encodeURIComponent(job_id)}`);
-        return message;
-      }
-      setResult({ updated: summary?.total_updated ?? 0, errors: errors ?? [] });
-      return null;
+      // What became of it has a page of its own.
+      if (run_id !== undefined) route(runAddress(run_id));
+      else close();
+      return message;
     });
   useEffect(() => {
     if (!asks) void go();
@@ -258,7 +264,7 @@ function Preview({
       title={t.updates.previewTitle(name)}
       onClose={close}
       actions={
-        result === null && asks ? (
+        asks ? (
           <>
             <Button onClick={close}>{t.cancel}</Button>
             <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={go}>
@@ -272,38 +278,27 @@ function Preview({
         )
       }
     >
-      {result !== null ? (
-        <div role="status">
-          <p>{t.updates.resultText(result.updated, result.errors.length)}</p>
-          {result.errors.map(({ message }, index) => (
-            <p key={index} class="problem">
-              {message}
-            </p>
-          ))}
-        </div>
-      ) : (
-        <Loaded of={plan}>
-          {({ would_affect, would_update = [], errors }) => (
-            <>
-              <p>{t.sites.preview(number(total), number(would_affect?.sites ?? 0))}</p>
-              <ul class="lines">
-                {would_update.slice(0, LISTED).map(({ site_id, site_name, current_version, new_version }) => (
-                  <li key={site_id}>
-                    {site_name} <span class="versions">{t.updates.versions(current_version, new_version)}</span>
-                  </li>
-                ))}
-              </ul>
-              {total > LISTED && <p class="muted">{t.now.more(number(total - LISTED))}</p>}
-              {(errors ?? []).map(({ message }, index) => (
-                <p key={index} class="problem">
-                  {message}
-                </p>
+      <Loaded of={plan}>
+        {({ would_affect, would_update = [], errors }) => (
+          <>
+            <p>{t.sites.preview(number(total), number(would_affect?.sites ?? 0))}</p>
+            <ul class="lines">
+              {would_update.slice(0, LISTED).map(({ site_id, site_name, current_version, new_version }) => (
+                <li key={site_id}>
+                  {site_name} <span class="versions">{t.updates.versions(current_version, new_version)}</span>
+                </li>
               ))}
-              <p class="note">{t.sites.guardNote}</p>
-            </>
-          )}
-        </Loaded>
-      )}
+            </ul>
+            {total > LISTED && <p class="muted">{t.now.more(number(total - LISTED))}</p>}
+            {(errors ?? []).map(({ message }, index) => (
+              <p key={index} class="problem">
+                {message}
+              </p>
+            ))}
+            <p class="note">{t.sites.guardNote}</p>
+          </>
+        )}
+      </Loaded>
     </Dialog>
   );
 }

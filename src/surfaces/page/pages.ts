@@ -14,6 +14,8 @@ const VIEWS = [
   '/sites',
   '/sites/:id',
   '/updates',
+  '/runs',
+  '/runs/:id',
   '/monitors',
   '/clients',
   '/reports',

@@ -1,0 +1,294 @@
+/** One run of updates, live and for 180 days: what each site and item did, worst first, with the evidence and the way back. */
+
+import type { IconNode } from 'lucide';
+import { CheckCircle2, CircleDashed, CircleHelp, CircleMinus, LoaderCircle, OctagonX, SearchX, Undo2 } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { useRoute } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import type { paths } from '../api/schema.js';
+import { useMayWrite } from '../api/session.js';
+import { Badge, Protection, type Tone } from '../parts/badge.js';
+import { LinkButton } from '../parts/button.js';
+import { Icon } from '../parts/icon.js';
+import { Card, Page } from '../parts/page.js';
+import { Pager } from '../parts/pager.js';
+import { Progress } from '../parts/progress.js';
+import { pageIn, pageOf, useQuery } from '../parts/query.js';
+import { Empty, Loaded } from '../parts/states.js';
+import { number, Time } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+import { RollBack } from './roll-back.js';
+
+type Answer = paths['/runs/{run_id}']['get']['responses'][200]['content']['application/json'];
+export type RunEntry = Answer['run'];
+type Item = Answer['data'][number];
+type State = Item['state'];
+
+/** Polling interval while a run is in progress: its steps are stored before they are taken. */
+const WATCH_MS = 1000;
+const PER_PAGE = 200;
+/** Columns of the matrix; with more items it would be no picture. */
+const MOST_COLUMNS = 12;
+
+/** What needs a person comes first. */
+export const STATES: Readonly<Record<State, { tone: Tone; icon: IconNode }>> = {
+  failed: { tone: 'bad', icon: OctagonX },
+  unknown: { tone: 'bad', icon: CircleHelp },
+  rolled_back: { tone: 'warn', icon: Undo2 },
+  skipped: { tone: 'idle', icon: CircleMinus },
+  updating: { tone: 'busy', icon: LoaderCircle },
+  checking: { tone: 'busy', icon: LoaderCircle },
+  queued: { tone: 'idle', icon: CircleDashed },
+  kept: { tone: 'good', icon: CheckCircle2 },
+};
+const ORDER = Object.keys(STATES) as State[];
+
+/** The matching state of the address. */
+const stateOf = (text: string | undefined) => ORDER.find((state) => state === text);
+
+export function Run() {
+  const { params } = useRoute();
+  const [query, change] = useQuery();
+  const id = params.id ?? '';
+  const page = pageOf(query);
+  const state = stateOf(query.state);
+  const run = useLoad(
+    `run:${id}:${state ?? ''}:${page}`,
+    (signal) =>
+      answer(
+        api.GET('/runs/{run_id}', {
+          params: {
+            path: { run_id: id },
+            query: { ...(state === undefined ? {} : { state: [state] }), page, per_page: PER_PAGE },
+          },
+          signal,
+        }),
+      ),
+    { keepShown: true },
+  );
+  const running = run.data?.run.state === 'running';
+  useEffect(() => {
+    if (!running) return;
+    const timer = setInterval(() => refresh(`run:${id}:`), WATCH_MS);
+    return () => clearInterval(timer);
+  }, [running, id]);
+  if (run.error?.status === 404)
+    return (
+      <Page title={t.runs.missing}>
+        <Empty icon={SearchX} title={t.runs.missing}>
+          <p>{t.runs.missingText}</p>
+          <LinkButton href="/runs">{t.runs.all}</LinkButton>
+        </Empty>
+      </Page>
+    );
+  return (
+    <Page title={run.data ? titleOf(run.data.run) : t.loading} about={run.data && <About run={run.data.run} />}>
+      <Loaded of={run} rows={8}>
+        {({ run: entry, data, total }) => (
+          <>
+            <Counts run={entry} chosen={state} choose={(next) => change({ state: next, page: undefined })} />
+            {running && <Progress done={doneOf(entry)} failed={0} total={totalOf(entry)} label={titleOf(entry)} />}
+            <Matrix items={data} />
+            <Items items={data} />
+            <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
+          </>
+        )}
+      </Loaded>
+    </Page>
+  );
+}
+
+/** What was asked for. On how many sites there was something to do, the numbers tell. */
+export function titleOf({ types, specific_items }: RunEntry): string {
+  const what =
+    specific_items.length > 0
+      ? specific_items.slice(0, 3).map(bareSlug).join(', ') + (specific_items.length > 3 ? ' …' : '')
+      : types.length > 0
+        ? types.join(', ')
+        : t.runs.everything;
+  return t.runs.title(what);
+}
+
+/** `shop/shop.php` → `shop`. */
+const bareSlug = (slug: string) => slug.split('/')[0]?.replace(/\.php$/, '') ?? slug;
+
+const countOf = ({ counts }: RunEntry, state: State) => counts[state] ?? 0;
+const totalOf = (run: RunEntry) => ORDER.reduce((sum, state) => sum + countOf(run, state), run.waiting_sites ?? 0);
+const doneOf = (run: RunEntry) =>
+  (['kept', 'rolled_back', 'failed', 'skipped', 'unknown'] as const).reduce(
+    (sum, state) => sum + countOf(run, state),
+    0,
+  );
+
+export function RunState({ run }: { run: RunEntry }) {
+  if (run.state === 'running')
+    return (
+      <Badge tone="busy" icon={LoaderCircle}>
+        {t.runs.running}
+      </Badge>
+    );
+  const worst = ORDER.find((state) => state !== 'skipped' && countOf(run, state) > 0);
+  const shown = worst ?? 'skipped';
+  return (
+    <Badge {...STATES[shown]}>
+      {worst === undefined ? t.runs.nothing : (t.runs.ended[shown] ?? t.runs.state[shown])}
+    </Badge>
+  );
+}
+
+function About({ run }: { run: RunEntry }) {
+  return (
+    <span class="under">
+      <RunState run={run} />
+      <span>
+        {t.runs.by(run.by, run.via)}, <Time iso={run.started_at} />
+      </span>
+      {run.job_id !== null && <a href={`/jobs?id=${encodeURIComponent(run.job_id)}`}>{t.runs.job}</a>}
+    </span>
+  );
+}
+
+/** The number of items in each state; each narrows the page to it. */
+function Counts({
+  run,
+  chosen,
+  choose,
+}: {
+  run: RunEntry;
+  chosen: State | undefined;
+  choose: (state: State | undefined) => void;
+}) {
+  const waiting = run.waiting_sites ?? 0;
+  return (
+    <ul class="tallies">
+      {ORDER.filter((state) => countOf(run, state) > 0).map((state) => (
+        <li key={state}>
+          <button
+            type="button"
+            class={`tally ${STATES[state].tone}`}
+            aria-pressed={state === chosen}
+            onClick={() => choose(state === chosen ? undefined : state)}
+          >
+            <strong>{number(countOf(run, state))}</strong>
+            <span>{t.runs.state[state]}</span>
+          </button>
+        </li>
+      ))}
+      {waiting > 0 && (
+        <li>
+          <span class="tally idle">
+            <strong>{number(waiting)}</strong>
+            <span>{t.runs.waiting}</span>
+          </span>
+        </li>
+      )}
+    </ul>
+  );
+}
+
+/** Sites by items, each cell one sign: what happened at a glance. */
+function Matrix({ items }: { items: readonly Item[] }) {
+  const columns = [...new Set(items.map(({ slug }) => slug))];
+  const sites = [...new Set(items.map(({ site_id }) => site_id))];
+  if (columns.length > MOST_COLUMNS || sites.length < 2) return null;
+  const of = new Map(items.map((item) => [`${item.site_id} ${item.slug}`, item]));
+  return (
+    <Card title={t.runs.glance}>
+      <div class="scroll">
+        <table class="matrix">
+          <thead>
+            <tr>
+              <th scope="col">{t.sites.column.name}</th>
+              {columns.map((slug) => (
+                <th key={slug} scope="col">
+                  {bareSlug(slug)}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {sites.map((site) => (
+              <tr key={site}>
+                <th scope="row">
+                  <a href={`/sites/${site}`}>{siteOf(items, site)}</a>
+                </th>
+                {columns.map((slug) => {
+                  const item = of.get(`${site} ${slug}`);
+                  return (
+                    <td key={slug}>
+                      {item === undefined ? (
+                        <span class="muted">–</span>
+                      ) : (
+                        <span class={`cell ${STATES[item.state].tone}`} title={said(item)}>
+                          <Icon
+                            of={STATES[item.state].icon}
+                            class={STATES[item.state].tone === 'busy' ? 'turning' : ''}
+                          />
+                          <span class="unseen">{said(item)}</span>
+                        </span>
+                      )}
+                    </td>
+                  );
+                })}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </Card>
+  );
+}
+
+const said = ({ state, old_version, new_version }: Item) =>
+  `${t.runs.state[state]}: ${t.updates.versions(old_version, new_version)}`;
+
+function siteOf(items: readonly Item[], site: number): string {
+  const url = items.find(({ site_id }) => site_id === site)?.site_url;
+  return url == null ? t.site.number(site) : t.address(url);
+}
+
+/** Item by item, worst first. */
+function Items({ items }: { items: readonly Item[] }) {
+  const write = useMayWrite();
+  const sorted = [...items].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
+  if (sorted.length === 0) return <Card>{<p class="muted">{t.runs.nothing}</p>}</Card>;
+  return (
+    <Card title={t.runs.items}>
+      <ul class="log run">
+        {sorted.map((item) => (
+          <li key={`${item.site_id} ${item.type} ${item.slug}`}>
+            <div class="what">
+              <span class="top">
+                <a href={`/sites/${item.site_id}?tab=updates`}>{siteOf(items, item.site_id)}</a>
+                <strong>{bareSlug(item.slug)}</strong>
+                <span class="versions">{t.updates.versions(item.old_version, item.new_version)}</span>
+                <Badge {...STATES[item.state]}>{t.runs.state[item.state]}</Badge>
+                {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
+              </span>
+              {item.message !== undefined && (
+                <span class={STATES[item.state].tone === 'bad' ? 'problem' : ''}>{item.message}</span>
+              )}
+              {(item.evidence ?? [])
+                .filter((sentence) => item.message?.includes(sentence) !== true)
+                .map((sentence) => (
+                  <q key={sentence} class="seen">
+                    {sentence}
+                  </q>
+                ))}
+            </div>
+            {write && item.can_roll_back && (item.type === 'plugin' || item.type === 'theme') && (
+              <RollBack
+                siteId={item.site_id}
+                of={{ change_id: item.change_id }}
+                name={bareSlug(item.slug)}
+                version={item.old_version}
+                from={item.new_version}
+              />
+            )}
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
