@@ -172,9 +172,9 @@ class Sitefleet_Guard {
 	private string $reserve = '';
 	/** Mails that armed items have sent in this request. */
 	private int $mails = 0;
-	/** The nonce of a look in the sandbox, '' in all other requests; and how many writes and requests it was refused. */
+	/** The nonce of a look in the sandbox, '' in all other requests; and digests of what it was refused to write and to ask. */
 	private string $sandbox = '';
-	private int $refused    = 0;
+	private array $refused  = array();
 	/** Items that this request updates: key => locked file. PHP frees the lock when the request ends, however it ends. */
 	private array $updates = array();
 
@@ -626,7 +626,7 @@ class Sitefleet_Guard {
 		$this->sandbox = $nonce;
 		wp_using_ext_object_cache( false );
 		foreach ( array( 'DONOTCACHEPAGE', 'DONOTCACHEOBJECT', 'DONOTCACHEDB' ) as $word ) defined( $word ) || define( $word, true );
-		header( "X-Sitefleet-Session: $nonce 0" );
+		header( "X-Sitefleet-Session: $nonce" );
 		header_register_callback(
 			function () {
 				header_remove( 'Set-Cookie' );
@@ -638,8 +638,9 @@ class Sitefleet_Guard {
 		unset( $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] );
 		if ( 'editor' === $name ) $_GET['post'] = $_REQUEST['post'] = (string) $post;
 		// The transaction refuses what goes past this filter; the filter, what a plugin does after it has ended the transaction.
-		add_filter( 'query', fn( $query ) => self::only_reads( (string) $query ) ? $query : $this->refuse( false === strpos( $query, '_transient_' ), '' ), PHP_INT_MAX );
-		add_filter( 'pre_http_request', fn() => $this->refuse( true, new WP_Error( 'sitefleet', 'A look of Sitefleet makes no requests.' ) ), PHP_INT_MAX );
+		add_filter( 'query', fn( $query ) => self::only_reads( (string) $query ) ? $query : $this->refuse( self::kind_of( (string) $query ), '' ), PHP_INT_MAX );
+		$error = fn( $reply, $with = null, $url = '' ) => $this->refuse( 'ask ' . parse_url( $url, PHP_URL_HOST ), new WP_Error( 'sitefleet', 'A look of Sitefleet makes no requests.' ) );
+		add_filter( 'pre_http_request', $error, PHP_INT_MAX, 3 );
 		add_filter( 'pre_wp_mail', '__return_true', PHP_INT_MAX );
 		add_filter( 'pre_get_ready_cron_jobs', '__return_empty_array', PHP_INT_MAX );
 		// The guard itself may still roll back.
@@ -681,11 +682,19 @@ class Sitefleet_Guard {
 		return preg_match( '#^(?:[\s(]|/\*.*?\*/)*(?:SELECT|SHOW|DESC|DESCRIBE|EXPLAIN|WITH)\b#is', $query ) && ! preg_match( '/\bINTO\s+(?:OUTFILE|DUMPFILE)\b/i', $query );
 	}
 
-	/** What a page does that was refused something may be for that reason: the answer says how often. */
-	private function refuse( bool $counts, $instead ) {
+	/** What a query would write, without the values: the verb, the table, and words like the names of options. */
+	private static function kind_of( string $query ): string {
+		preg_match( '/\w+\s+(?:(?:INTO|FROM|TABLE|IGNORE)\s+)*[\w`.]+/i', $query, $start );
+		preg_match_all( "/'([a-z_-]{3,60})'/i", $query, $words );
+		return false === strpos( $query, '_transient_' ) ? implode( ' ', array_merge( $start, array_unique( $words[1] ) ) ) : '';
+	}
+
+	/** A page that was refused what it was not before may fail for that reason: the answer says it, in digests. */
+	private function refuse( string $what, $instead ) {
 		// WordPress notes and mails a fatal error once it is there.
-		$this->refused += (int) ( $counts && ! ( ( error_get_last()['type'] ?? 0 ) & self::FATAL ) );
-		if ( ! headers_sent() ) header( "X-Sitefleet-Session: $this->sandbox $this->refused" );
+		$counts = '' !== $what && count( $this->refused ) < 40 && ! ( ( error_get_last()['type'] ?? 0 ) & self::FATAL );
+		if ( $counts ) $this->refused[ substr( md5( $what ), 0, 8 ) ] = true;
+		if ( ! headers_sent() ) header( "X-Sitefleet-Session: $this->sandbox " . implode( ',', array_keys( $this->refused ) ) );
 		return $instead;
 	}
 

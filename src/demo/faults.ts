@@ -105,8 +105,8 @@ export interface Faults {
   breaks?: Readonly<Record<string, Breakage | PageChange>> | undefined;
   /** What every version makes of the pages. */
   pages?: PageChange | undefined;
-  /** How often a look in the guard's sandbox is refused to store something; default 2. */
-  refusedInside?: number | undefined;
+  /** Digests of what a look in the guard's sandbox is refused to store. */
+  refusedInside?: readonly string[] | undefined;
   /** False: the guard does not act on its own. */
   watchdog?: boolean | undefined;
   /** Actions that the guard refuses, with the code it returns. */

@@ -57,7 +57,10 @@ function answerOf(site: DemoSite, request: SiteRequest): Answer {
   const made = pageOf(site, request, inside.name);
   return {
     ...made,
-    headers: { ...made.headers, 'x-sitefleet-session': `${inside.nonce} ${faults.refusedInside ?? 2}` },
+    headers: {
+      ...made.headers,
+      'x-sitefleet-session': `${inside.nonce} ${(faults.refusedInside ?? ['0badcafe']).join()}`,
+    },
   };
 }
 

@@ -61,6 +61,8 @@ orchards, and about autumn mornings when the fruit is picked, sorted, washed, pr
 `;
 
 const FATAL = 'removed_function();';
+/** Pages of wp-admin that logged-in users see. */
+const IN_ADMIN = 'if ( ! wp_doing_ajax() && is_user_logged_in() ) {';
 
 /** HTML needs no end tags of the page itself. Only for Sitefleet: whether a site is well is told by its end tag. */
 const OPEN_ENDED =
@@ -201,6 +203,32 @@ export const BAD: readonly Kind[] = [
       'template_redirect',
       "$n = (int) get_option( 'nth' ) + 1; update_option( 'nth', $n ); if ( $n % 3 === 0 ) wp_die( 'No', 500 );",
     ),
+  },
+  // Seen only by logged-in users.
+  { name: 'fatal on the dashboard', code: on('wp_dashboard_setup', FATAL) },
+  { name: 'blank dashboard', code: on('load-index.php', 'exit;') },
+  { name: 'wp-admin ends in the middle', code: on('in_admin_header', 'exit;') },
+  {
+    name: 'wp-admin asks for a login for ever',
+    code: on('admin_init', `${IN_ADMIN} wp_redirect( wp_login_url() ); exit; }`),
+  },
+  { name: 'fatal in the editor', code: on('enqueue_block_editor_assets', FATAL) },
+  { name: 'editor without its script', code: on('admin_footer', "wp_deregister_script( 'wp-edit-post' );") },
+  {
+    name: 'fatal for logged-in visitors',
+    code: on('template_redirect', `if ( is_user_logged_in() ) { ${FATAL} }`),
+  },
+  {
+    name: 'admin-ajax.php is dead for logged-in users',
+    code: on('admin_init', 'if ( wp_doing_ajax() && is_user_logged_in() ) exit;'),
+  },
+  {
+    name: 'REST interface fails for logged-in users',
+    code: `add_filter( 'rest_prepare_user', function () { ${FATAL} } );`,
+  },
+  {
+    name: 'refuses right passwords',
+    code: "add_filter( 'authenticate', fn() => new WP_Error( 'no', 'No' ), 99 );",
   },
   { name: 'needs a newer PHP', code: '$size = "abc" |>| strlen( ... );' },
   {
@@ -354,6 +382,49 @@ export const GOOD: readonly Kind[] = [
   { name: 'changes the login page', code: "add_filter( 'login_message', fn() => '<p>Good morning</p>' );" },
   { name: 'more headers and cookies', code: on('send_headers', "header( 'X-Good: 1' ); setcookie( 'good', '1' );") },
   { name: 'names beyond ASCII', files: { 'ä ö/ü – 1.txt': 'x', '日本.txt': 'y' } },
+  {
+    name: 'shows administrators a welcome page once',
+    code: `add_option( 'k2_welcome', 1 ); ${on('admin_init', `${IN_ADMIN} if ( get_option( 'k2_welcome' ) ) { update_option( 'k2_welcome', 0 ); wp_safe_redirect( admin_url( 'admin.php?page=k2' ) ); exit; } }`)}`,
+  },
+  {
+    name: 'shows a notice in wp-admin',
+    code: on(
+      'admin_notices',
+      'echo \'<div class="notice"><p>Now with more: <a href="https://more.example/">read</a></p></div>\';',
+    ),
+  },
+  {
+    name: 'adds a dashboard widget',
+    code: on(
+      'wp_dashboard_setup',
+      "wp_add_dashboard_widget( 'k2', 'Sales', function () { echo '<p>None today</p>'; } );",
+    ),
+  },
+  { name: 'renames a menu', code: on('admin_menu', "global $menu; $menu[5][0] = 'News'; unset( $menu[10] );") },
+  {
+    name: 'asks for a second factor, and hides the login',
+    code: `${on('wp_login', "wp_redirect( home_url( '/?code' ) ); exit;")} ${on('init', "if ( false !== strpos( $_SERVER['REQUEST_URI'], 'wp-login.php' ) && ! isset( $_GET['door'] ) ) { status_header( 404 ); exit; }")}`,
+  },
+  { name: 'turns the heartbeat off', code: on('init', "wp_deregister_script( 'heartbeat' );") },
+  { name: 'hides the toolbar', code: "add_filter( 'show_admin_bar', '__return_false' );" },
+  {
+    name: 'stores something at every visit of wp-admin',
+    code: on('admin_init', "update_option( 'k2_seen', microtime() );"),
+  },
+  {
+    name: 'upgrades its data in wp-admin, and needs it there',
+    code: on(
+      'admin_init',
+      `if ( ! get_option( 'k2_data' ) ) update_option( 'k2_data', 2 ); if ( ! get_option( 'k2_data' ) ) { ${FATAL} }`,
+    ),
+  },
+  {
+    name: 'stops in wp-admin where it can store nothing',
+    code: on(
+      'admin_init',
+      `${IN_ADMIN} if ( ! get_option( 'k2_made' ) && ! add_option( 'k2_made', 1 ) ) { ${FATAL} } }`,
+    ),
+  },
   // Like WordPress' own first plugin: its package has a folder, and it is not active afterwards.
   {
     name: 'plugin of one file moves into a folder',

@@ -537,7 +537,7 @@ describe('what logged-in users meet', () => {
     const site = app.site(0);
     const more: PageChange = (made, visit) => {
       if (visit.inside !== 'dashboard') return made;
-      site.faults.refusedInside = 3;
+      site.faults.refusedInside = ['5eed5eed'];
       return { ...made, status: 500, body: '' };
     };
     expectKept(await updated(more), /The dashboard answers HTTP 500.*It may only be because a look may store nothing/);

@@ -96,7 +96,8 @@ export function compare(before: Baseline, now: SiteCheck, pages: readonly Looked
 
 /** What a page was refused in the sandbox, and was not before, may be why it fails. */
 function excused(finding: Finding, first: PageFacts, second: PageFacts, now: PageFacts): Finding {
-  if ((now.inside ?? 0) <= Math.max(first.inside ?? 0, second.inside ?? 0)) return finding;
+  const known = new Set([...(first.inside ?? []), ...(second.inside ?? [])]);
+  if ((now.inside ?? []).every((refused) => known.has(refused))) return finding;
   return { ...finding, severity: 'suspect', what: `${finding.what} It may only be because a look may store nothing.` };
 }
 

@@ -36,8 +36,8 @@ export interface PageFacts {
   data?: 'json' | 'xml' | '';
   /** It says itself that it is away for a while: HTTP 503 with `Retry-After`. */
   away?: boolean;
-  /** Of a page that was made in the guard's sandbox: how often it was refused to write or to ask other servers. */
-  inside?: number;
+  /** Of a page that was made in the guard's sandbox: digests of what it was refused to write, or to ask other servers. */
+  inside?: string[];
   /** Parts of wp-admin that it has, and what a page of a few bytes says. */
   parts?: string[];
   says?: string;
@@ -66,6 +66,7 @@ const PARTS = [
   ),
 ].map(([name, pattern]) => [name, new RegExp(pattern)] as const);
 const FEW_BYTES = 100;
+const MAX_REFUSED = 40;
 const MAX_ASSETS = 100;
 const MAX_WORDS = 1_000;
 
@@ -107,7 +108,7 @@ function insideFacts({ body, session }: Page, nonce: string): Partial<PageFacts>
   // An answer from a cache has another nonce.
   if (made !== nonce) return {};
   return {
-    inside: Number(refused) || 0,
+    inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
     parts: PARTS.filter(([, pattern]) => pattern.test(body)).map(([name]) => name),
     says: body.length <= FEW_BYTES ? body.trim() : '',
   };

@@ -54,7 +54,7 @@ const patiently: HowToVisit = () => PATIENT;
 const PHONE =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1';
 /** Looked at twice before: what differs by itself is known of them, so smaller differences are judged, too. */
-const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page', 'dashboard'];
+const TWICE: readonly PageKind[] = ['front', 'asked', 'post', 'page'];
 
 /** Two checks, some seconds apart. `pages` are further ones of the site. */
 export async function checkBefore(
@@ -206,6 +206,14 @@ export async function runTasks(ctx: Ctx, target: LoadedSite, guard: SiteGuard): 
     { kind: 'asked', path: 'wp-cron.php' },
     { timeoutMs: PAGE_TIMEOUT_MS, headers: guard.look() },
   );
+}
+
+/**
+ * Loads the administration as any visitor may, unmarked: what a new version does there once is done before it is looked
+ * at where nothing can be stored.
+ */
+export async function loadAdmin(ctx: Ctx, target: LoadedSite): Promise<void> {
+  await visit(ctx, target, { kind: 'ajax', path: 'wp-admin/admin-ajax.php' }, PATIENT);
 }
 
 async function missingAssets(ctx: Ctx, target: LoadedSite, assets: readonly string[]): Promise<Finding[]> {

@@ -31,8 +31,9 @@ import {
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
+import { isInside } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
-import { checkBefore } from './probe.js';
+import { checkBefore, loadAdmin } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
 import { isCovered, openSandbox, unseenIn, workingOf } from './sandbox.js';
 import { disarm, keepOldVersion } from './snapshot.js';
@@ -186,9 +187,11 @@ async function installOne(
   // Before the inventory is read: a broken site would not return it for a minute.
   const early = guarded && sent.call.failure === null ? await verifyQuickly(run, item) : null;
   const patience = guarded ? { waitMs: GUARDED_WAIT_MS, progress: () => progressOf(run, item) } : {};
-  const read = early !== null && isBad(early) ? Promise.resolve(UNREAD) : readBack(ctx, target, sent, patience);
-  const classified = await read
-    .then((seen) => classify(sent, seen))
+  const bad = early !== null && isBad(early);
+  const loaded = early !== null && !bad && run.facts.pages?.some(isInside) ? loadAdmin(ctx, target) : null;
+  const read = bad ? Promise.resolve(UNREAD) : readBack(ctx, target, sent, patience);
+  const classified = await Promise.all([read, loaded])
+    .then(([seen]) => classify(sent, seen))
     .catch((error: unknown) => stopped(ctx, target, type, [offer], error));
   return { result: await finish(ctx, target, type, classified, guarded), early };
 }
