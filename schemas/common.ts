@@ -137,7 +137,7 @@ export const slugError = once(() => z.object({ slug: z.string(), code: z.string(
 
 /** Fields of every output of a queued call (operations §6). All absent if the work was done at once. */
 export const queuedFields = once(() => ({
-  queued: z.boolean().describe('Continues as a job.'),
+  queued: z.boolean(),
   job_id: z.string().optional(),
   status_url: z.string().optional(),
   sites_queued: z.number().int().optional(),

@@ -124,7 +124,7 @@ export const aboutUpdates = once(() => ({
 export const updatedExtensions = once(() =>
   z.object({
     ...siteHead(),
-    updated: z.array(appliedEntry().pick({ slug: true, name: true, old_version: true, new_version: true })),
+    updated: z.array(appliedEntry().omit({ site_id: true, site_url: true, site_name: true, type: true })),
     errors: z.array(applyError()),
     ...aboutUpdates(),
     total_updated: z.number().int(),

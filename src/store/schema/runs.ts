@@ -41,7 +41,7 @@ CREATE TABLE update_run_item (
 CREATE INDEX update_run_item_change ON update_run_item (change_id);
 CREATE INDEX update_run_item_state ON update_run_item (run_id, state, site_id);
 CREATE INDEX update_run_item_open ON update_run_item (run_id) WHERE state IN ('queued', 'updating', 'checking');
-CREATE INDEX update_run_item_unknown ON update_run_item (site_id) WHERE state = 'unknown';
+CREATE INDEX update_run_item_site ON update_run_item (site_id, type, slug);
 
 CREATE TRIGGER update_run_job AFTER INSERT ON job WHEN new.run_id <> '' BEGIN
   UPDATE update_run SET job_id = new.id, ended_at = NULL WHERE id = new.run_id;

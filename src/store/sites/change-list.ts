@@ -18,7 +18,7 @@ export interface ChangeFilter {
 
 export interface ChangeRow extends Row {
   source: ChangeSource;
-  /** Unique within its source. */
+  /** Unique over both sources: odd = through this service. */
   id: number;
   context: string;
   action: string;
@@ -38,12 +38,18 @@ export interface ChangeRow extends Row {
   new_value: string;
 }
 
+/** A change with what it was made to. */
+export interface FoundChange extends ChangeRow {
+  site_id: number;
+  slug: string;
+}
+
 const TABLES: Record<ChangeSource, string> = {
-  wpadmin: `SELECT 'wpadmin' AS source, id, context, action, item, detail, summary, user_login, user_id, created, duration,
-      '' AS via, '' AS operation, '' AS code, old_value, new_value FROM site_change`,
-  dashboard: `SELECT 'dashboard' AS source, id, context, action, name AS item, detail, '' AS summary, actor AS user_login,
+  wpadmin: `SELECT 'wpadmin' AS source, t.id * 2 AS id, site_id, slug, context, action, item, detail, summary, user_login, user_id, created, duration,
+      '' AS via, '' AS operation, '' AS code, old_value, new_value FROM site_change t`,
+  dashboard: `SELECT 'dashboard' AS source, t.id * 2 + 1 AS id, site_id, slug, context, action, name AS item, detail, '' AS summary, actor AS user_login,
       coalesce(actor_id, 0) AS user_id, at / 1000.0 AS created, NULL AS duration, via, operation, code,
-      old_version AS old_value, new_version AS new_value FROM action_log`,
+      old_version AS old_value, new_version AS new_value FROM action_log t`,
 };
 /** The time column, for the index of the table. */
 const WHEN: Record<ChangeSource, string> = { wpadmin: 'created', dashboard: 'at' };
@@ -67,7 +73,7 @@ export function createChangeList(db: Db) {
       // Each source returns no more than this page can need; the results are then merged.
       const parts = sources.map(
         (source) =>
-          `SELECT * FROM (${TABLES[source]} WHERE ${where} ORDER BY ${WHEN[source]} ${way}, id ${way} LIMIT ?)`,
+          `SELECT * FROM (${TABLES[source]} WHERE ${where} ORDER BY ${WHEN[source]} ${way}, t.id ${way} LIMIT ?)`,
       );
       const counts = sources.map((source) => `(SELECT count(*) FROM (${TABLES[source]} WHERE ${where}))`);
       const rows = sql(
@@ -76,6 +82,12 @@ export function createChangeList(db: Db) {
       );
       const count = sql(`SELECT ${counts.join(' + ')} AS n`, ...sources.flatMap(() => args));
       return readPage<ChangeRow>(db, rows, count, page, perPage);
+    },
+
+    /** A change by its id in the list. */
+    find(id: number): Promise<FoundChange | undefined> {
+      const source = id % 2 === 1 ? 'dashboard' : 'wpadmin';
+      return db.one<FoundChange>(`${TABLES[source]} WHERE t.id = ?`, [Math.floor(id / 2)]);
     },
   };
 }

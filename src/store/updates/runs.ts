@@ -260,6 +260,21 @@ export function createUpdateRuns(db: Db) {
       return db.one<RunItemRow>('SELECT * FROM update_run_item WHERE change_id = ?', [changeId]);
     },
 
+    /** The newest item that made this update. */
+    newest(
+      siteId: number,
+      type: number,
+      slug: string,
+      oldVersion: string,
+      newVersion: string,
+    ): Promise<RunItemRow | undefined> {
+      return db.one<RunItemRow>(
+        `SELECT * FROM update_run_item WHERE site_id = ? AND type = ? AND slug = ? AND old_version = ? AND new_version = ?
+         ORDER BY finished_at DESC LIMIT 1`,
+        [siteId, type, slug, oldVersion, newVersion],
+      );
+    },
+
     /** Deletes runs that ended by then. */
     async expire(before: number): Promise<number> {
       return (await db.run('DELETE FROM update_run WHERE ended_at <= ?', [before])).changes;

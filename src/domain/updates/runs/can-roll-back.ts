@@ -3,7 +3,7 @@
 import { siteWord } from '../../../../schemas/site-text.js';
 import type { changeFields } from '../../../../schemas/update.js';
 import type { z } from '../../../../schemas/zod.js';
-import type { ToldRunItem } from '../../../store/updates/runs.js';
+import type { RunItemState, ToldRunItem } from '../../../store/updates/runs.js';
 import { type Applied, BROKE, UPDATE_TYPES } from '../results.js';
 
 /** The members of an entry about its record. */
@@ -28,11 +28,15 @@ export function rollBackMember(item: ToldRunItem, now: number): RollBackMember {
   return why === null ? { can_roll_back: true } : { can_roll_back: false, cannot_roll_back_because: why };
 }
 
+export function isInProgress(state: RunItemState): boolean {
+  return state === 'queued' || state === 'updating' || state === 'checking';
+}
+
 /** Null: it can be. */
 function obstacle(item: ToldRunItem, now: number): string | null {
   const { type, state, code, old_version, protection, copied } = item;
   if (state === 'rolled_back') return 'It was rolled back.';
-  if (state === 'queued' || state === 'updating' || state === 'checking') return 'It is in progress.';
+  if (isInProgress(state)) return 'It is in progress.';
   if (state === 'unknown') return 'It is not known whether it was installed.';
   if (state === 'skipped' || (state === 'failed' && code !== BROKE)) return 'It was not installed.';
   const kind = UPDATE_TYPES[type];

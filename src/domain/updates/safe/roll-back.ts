@@ -8,10 +8,12 @@ import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
+import { changeSentence } from '../../sites/changes.js';
 import { installedExtensions, listOf } from '../../sites/inventory.js';
 import { type LoadedSite, loadNamed, loadSite, requireWritable } from '../../sites/load.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
-import { UPDATE_TYPES } from '../results.js';
+import { BROKE, UPDATE_TYPES, type UpdateType } from '../results.js';
+import { isInProgress } from '../runs/can-roll-back.js';
 import { NO_BASELINE } from './compare-health.js';
 import { askGuard, guardError, openGuard, requireAskable } from './find-guard.js';
 import { emitRolledBack } from './finish-items.js';
@@ -24,7 +26,8 @@ import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { finishOpen } from './unfinished.js';
 
 export interface RollBackInput {
-  change_id?: string | undefined;
+  /** Of an update; a number is an id in the change log of a site. */
+  change_id?: string | number | undefined;
   site_id_or_domain?: SiteRef | undefined;
   type?: 'plugin' | 'theme' | undefined;
   slug?: string | undefined;
@@ -58,10 +61,11 @@ export async function rollBack(ctx: Ctx, input: RollBackInput): Promise<RolledBa
 
 async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   if (input.change_id !== undefined) {
-    const change = await ctx.store.safeChanges.find(input.change_id);
+    const change = await changeOf(ctx, input.change_id);
     if (change === undefined) throw noChange();
     const named = input.site_id_or_domain === undefined ? null : await getSite(ctx, input.site_id_or_domain);
     if (named !== null && named.id !== change.site_id) throw noChange();
+    if ('reason' in change) throw notAnUpdate(change.reason);
     return goalOfChange(await loadSite(ctx, change.site_id), change);
   }
   const { site_id_or_domain: ref, type, slug } = input;
@@ -78,7 +82,58 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   return { target, type, slug, version, snapshot: null, change: '', replaced: null };
 }
 
-function goalOfChange(target: LoadedSite, change: ChangeRow): Goal {
+type KnownChange = Pick<
+  ChangeRow,
+  'id' | 'site_id' | 'type' | 'slug' | 'old_version' | 'new_version' | 'snapshot' | 'settled_at'
+>;
+
+/**
+ * An update by any id that an answer shows: of a safe update, of an item of a run, or of an entry of a site's change
+ * log; or why there is nothing to roll back.
+ */
+async function changeOf(
+  ctx: Ctx,
+  id: string | number,
+): Promise<KnownChange | { site_id: number; reason: string } | undefined> {
+  const text = String(id);
+  // A NUL cannot be bound, and no id contains one.
+  if (text.includes('\0')) return undefined;
+  if (/^\d{1,15}$/.test(text)) return loggedChange(ctx, Number(text));
+  const guarded = await ctx.store.safeChanges.find(text);
+  if (guarded !== undefined) return guarded;
+  const item = await ctx.store.updateRuns.change(text);
+  if (item === undefined) return undefined;
+  const { site_id, state, code } = item;
+  if (isInProgress(state)) return { ...item, id: text, snapshot: null, settled_at: null };
+  if (state === 'skipped' || (state === 'failed' && code !== BROKE))
+    return { site_id, reason: 'This update was not installed, so there is nothing to roll back.' };
+  return { ...item, id: text, snapshot: null, settled_at: item.finished_at ?? 0 };
+}
+
+/** The update of an entry of the change log, which people may have made on the site itself. */
+async function loggedChange(ctx: Ctx, id: number): ReturnType<typeof changeOf> {
+  const entry = await ctx.store.changes.find(id);
+  if (entry === undefined) return undefined;
+  const { site_id, slug, context, action, code, old_value: old_version, new_value: new_version } = entry;
+  const type = UPDATE_TYPES.indexOf(context.replace(/^wordpress$/, 'core').replace(/s$/, '') as UpdateType);
+  if (type < 0 || !/^updated?$/.test(action))
+    return { site_id, reason: `This change is no update: ${siteWord(changeSentence(entry))}.` };
+  if (old_version === '' || new_version === '' || (code !== '' && code !== BROKE))
+    return { site_id, reason: 'This update was not installed, so there is nothing to roll back.' };
+  const known = await ctx.store.updateRuns.newest(site_id, type, slug, old_version, new_version);
+  const change = known === undefined ? undefined : await ctx.store.safeChanges.find(known.change_id);
+  if (change !== undefined) return change;
+  return { id: known?.change_id ?? '', site_id, type, slug, old_version, new_version, snapshot: null, settled_at: 0 };
+}
+
+function notAnUpdate(reason: string): ServiceError {
+  return new ServiceError('svc_update_unprotected', reason, {
+    field: 'change_id',
+    advice: 'Find change_id with list-site-snapshots-v1, or send to_version.',
+  });
+}
+
+function goalOfChange(target: LoadedSite, change: KnownChange): Goal {
   const type = UPDATE_TYPES[change.type];
   if (type !== 'plugin' && type !== 'theme')
     throw new ServiceError('svc_update_unprotected', 'WordPress itself and translations cannot be rolled back.', {

@@ -15,6 +15,7 @@ import {
 } from '../../../../schemas/safety.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import { z } from '../../../../schemas/zod.js';
+import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { adminLogin as loginTo } from '../../../domain/updates/safe/admin-login.js';
 import { liftQuarantine, quarantinedVersions, setQuarantineScope } from '../../../domain/updates/safe/quarantine.js';
 import { rollBack, siteSnapshots as snapshotsOf } from '../../../domain/updates/safe/roll-back.js';
@@ -140,7 +141,9 @@ export const safetyExtra: readonly Route[] = [
     summary: 'Roll a plugin or theme back to an earlier version',
     description: 'Name an update by change_id, or the item by type and slug.',
     params: () => ({
-      change_id: text(100).optional().describe('Of an update or snapshot.'),
+      change_id: integerOrText()
+        .optional()
+        .describe('Of an update or snapshot, or an id in the change log of the site.'),
       type: itemType().optional(),
       slug: text(512).optional().describe('Exact slug.'),
       to_version: text(100).optional().describe('Default: the version before the last update.'),
