@@ -1,12 +1,15 @@
 /** Runs of updates: what each call did on each site and item, by whichever way in, for 180 days. */
 
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { deleteExpired } from '../../src/domain/retention.js';
 import { getRun } from '../../src/domain/updates/runs/runs.js';
 import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
+import { processId, processLocation } from '../../src/runtime/cluster/process-id.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { ADMIN, type Answer } from '../support/harness.js';
-import { appWithUpdates, offeredPlugins } from './checked-app.js';
+import { appWithUpdates, type CheckedApp, offeredPlugins } from './checked-app.js';
 
 const DAY_MS = 24 * 3_600_000;
 const bySlug = (items: { slug: string }[]) => new Map(items.map((item) => [item.slug, item as Answer]));
@@ -221,20 +224,35 @@ describe('a job', () => {
   });
 });
 
+/** As a process leaves it that was killed after it had begun a call. */
+async function begun(app: CheckedApp, owner: string): Promise<string> {
+  await app.service.store.updateRuns.begin({
+    id: 'dead',
+    started_at: app.clock.now(),
+    owner,
+    actor: 'Ada',
+    origin: JSON.stringify({ ...ADMIN, operation: 'svc/run-updates-v1', request_id: 'x' }),
+    asked: '{"types":[],"specific_items":[]}',
+    sites: 1,
+  });
+  return 'dead';
+}
+
 describe('work that was interrupted', () => {
+  it('of a process that is gone ends without waiting', async () => {
+    const app = await appWithUpdates();
+    const gone = spawn(process.execPath, ['-e', '']);
+    await once(gone, 'exit');
+    const run_id = await begun(app, processId({ ...processLocation(), pid: Number(gone.pid) }));
+    expect(await run(app, run_id)).toMatchObject({ state: 'running' });
+    await finishInterruptedRuns(app.ctx());
+    expect(await run(app, run_id)).toMatchObject({ state: 'ended', counts: {} });
+  });
+
   it('is told as skipped or unknown, and corrected by the sync that shows it', async () => {
     const app = await appWithUpdates();
     const [a = '', b = ''] = offeredPlugins(app.site(0));
-    // As a process leaves it that was killed while the plugins were being updated.
-    await app.service.store.updateRuns.begin({
-      id: 'run_dead',
-      started_at: app.clock.now(),
-      owner: 'nobody',
-      actor: 'Ada',
-      origin: JSON.stringify({ ...ADMIN, operation: 'svc/run-updates-v1', request_id: 'x' }),
-      asked: '{"types":[],"specific_items":[]}',
-      sites: 1,
-    });
+    const run_id = await begun(app, 'nobody');
     const item = {
       name: 'It',
       old_version: '1.0',
@@ -249,23 +267,23 @@ describe('work that was interrupted', () => {
       { ...item, type: 2, slug: 'theme', state: 'queued', change_id: 'change_c' },
       { ...item, type: 0, slug: 'platform', state: 'queued', change_id: 'change_d' },
     ] as const;
-    await app.service.store.updateRuns.plan('run_dead', 1, planned, app.clock.now());
-    await app.service.store.updateRuns.sending('run_dead', 1, 1);
-    await app.service.store.updateRuns.sending('run_dead', 1, 0);
-    await app.service.store.updates.applied(1, 0, [{ slug: 'platform', version: '2.0' }], 'run_dead');
+    await app.service.store.updateRuns.plan(run_id, 1, planned, app.clock.now());
+    await app.service.store.updateRuns.sending(run_id, 1, 1);
+    await app.service.store.updateRuns.sending(run_id, 1, 0);
+    await app.service.store.updates.applied(1, 0, [{ slug: 'platform', version: '2.0' }], run_id);
     await finishInterruptedRuns(app.ctx());
-    expect(await run(app, 'run_dead')).toMatchObject({
+    expect(await run(app, run_id)).toMatchObject({
       state: 'running',
       counts: { updating: 2, queued: 1, checking: 1 },
     });
     app.clock.move(app.service.config.direct_call_ms + 61_000);
     await finishInterruptedRuns(app.ctx());
-    expect(await run(app, 'run_dead')).toMatchObject({ state: 'ended', counts: { unknown: 2, skipped: 1, kept: 1 } });
+    expect(await run(app, run_id)).toMatchObject({ state: 'ended', counts: { unknown: 2, skipped: 1, kept: 1 } });
     const plugin = app.site(0).state.plugins.find(({ slug }) => slug === a);
     Object.assign(plugin as object, { version: '2.0', update: null });
     app.clock.move(11 * 60_000);
     await app.call('sync-sites', { site_ids_or_domains: [1] });
-    const items = bySlug((await run(app, 'run_dead')).items);
+    const items = bySlug((await run(app, run_id)).items);
     expect(items.get(a)).toMatchObject({ state: 'kept' });
     expect(items.get(b)).toMatchObject({ state: 'failed', code: 'svc_update_failed' });
     expect(items.get('theme')).toMatchObject({ state: 'skipped' });

@@ -942,7 +942,8 @@ it.each(['the job', 'the schedule'])(
     site.faults.watchdog = false;
     await slow.call('sync-sites', { site_ids_or_domains: [1] });
     const call = slow.call('run-updates', { site_ids_or_domains: [1], types: ['plugins'] });
-    const { job_id } = await cutOff(slow, site, call);
+    const { job_id, run_id } = await cutOff(slow, site, call);
+    expect(await slow.call('get-run', { run_id })).toMatchObject({ state: 'running', job_id });
     if (who === 'the schedule') await slow.running(finishInterruptedRuns(slow.ctx()));
     await slow.running(slow.drain());
     expect([bad.version, good.version]).toEqual([before, '99.0']);
@@ -958,6 +959,14 @@ it.each(['the job', 'the schedule'])(
       message: expect.stringContaining('Sitefleet rolled back to'),
     });
     expect(told.get(good.slug)).toMatchObject({ new_version: '99.0' });
+    // The run of the call is the run of the job, and tells the same.
+    expect(status.run_id).toBe(run_id);
+    const run = await slow.call('get-run', { run_id });
+    expect(run).toMatchObject({ state: 'ended', job_id, sites: 1, counts: { kept: 1, rolled_back: 1 }, total: 2 });
+    const items = new Map(run.items.map((item: { slug: string }) => [item.slug, item]));
+    expect(items.get(bad.slug)).toMatchObject({ state: 'rolled_back', code: 'svc_update_rolled_back' });
+    expect(items.get(good.slug)).toMatchObject({ state: 'kept', new_version: '99.0', can_roll_back: true });
+    expect((await slow.call('list-runs', {})).total).toBe(1);
   },
 );
 

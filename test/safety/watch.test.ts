@@ -87,6 +87,9 @@ describe('a fatal error after a minute', () => {
     await later(MINUTE);
     expect([plugin.version, await outcome()]).toEqual([before, 'rolled_back']);
     expect(await visit()).toBe(200);
+    const { runs } = await app.call('list-runs', { state: 'rolled_back' });
+    const { items } = await app.call('get-run', { run_id: runs[0].run_id });
+    expect(items).toMatchObject([{ state: 'rolled_back', code: 'svc_update_rolled_back', can_roll_back: false }]);
     const [entry] = await held();
     expect(entry).toMatchObject({ slug: plugin.slug, version: '99.0', scope: 'fleet', sites: 1 });
     expect(entry.evidence.join(' ')).toContain('HTTP 500');
