@@ -106,7 +106,7 @@ function hostsOf(checks: readonly SiteCheck[]): ReadonlySet<string> {
   return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup?.hosts ?? [])));
 }
 
-/** @param hosts those that the site named; null = it was looked at once, and what differs by itself is not known */
+/** @param hosts those that the site named; null = it was looked at once, and what differs on its own is not known */
 function comparePage(
   page: LookedPage,
   first: PageFacts,
