@@ -20,7 +20,9 @@ describe('the main job', () => {
     expect(pluck(updates, 'slug')).toEqual(pluck(plugins as never, 'slug'));
     const [offer] = updates;
     const done = await app.call('update-site-plugins', { site_id_or_domain: id, slugs: [offer.slug] });
-    expect(done.updated).toEqual([{ slug: offer.slug, name: offer.name, old_version: '1.0', new_version: '2.0' }]);
+    expect(done.updated).toMatchObject([
+      { slug: offer.slug, name: offer.name, old_version: '1.0', new_version: '2.0' },
+    ]);
     const after = await app.call('get-site-plugins', { site_id_or_domain: id });
     expect(after.plugins).toContainEqual(
       expect.objectContaining({ slug: offer.slug, version: '2.0', update_version: null }),

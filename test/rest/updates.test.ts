@@ -466,7 +466,12 @@ describe('updating', () => {
     const first = await queued.rest('POST /updates/update');
     expect(first.body).toMatchObject({ queued: true, queued_count: 2 });
     const again = await queued.rest('POST /updates/update');
-    expect(again.body).toMatchObject({ success: 1, already_running: true, job_id: first.body.job_id });
+    expect(again.body).toMatchObject({
+      success: 1,
+      already_running: true,
+      job_id: first.body.job_id,
+      run_id: first.body.run_id,
+    });
     expect((await queued.rest('POST /updates/1/update')).body).toMatchObject({ already_running: true });
   });
 });

@@ -163,14 +163,14 @@ export function createSiteUpdates(db: Db) {
     },
 
     /** An unfinished job of a type: the newest, or the one that has this site left to do. */
-    runningJob(type: string, siteId?: number): Promise<{ id: string; created_at: number } | undefined> {
+    runningJob(type: string, siteId?: number): Promise<{ id: string; run_id: string; created_at: number } | undefined> {
       return siteId === undefined
         ? db.one(
-            'SELECT id, created_at FROM job WHERE completed_at IS NULL AND type = ? ORDER BY created_at DESC LIMIT 1',
+            'SELECT id, run_id, created_at FROM job WHERE completed_at IS NULL AND type = ? ORDER BY created_at DESC LIMIT 1',
             [type],
           )
         : db.one(
-            `SELECT j.id, j.created_at FROM job_site s JOIN job j ON j.id = s.job_id
+            `SELECT j.id, j.run_id, j.created_at FROM job_site s JOIN job j ON j.id = s.job_id
              WHERE s.site_id = ? AND s.state IN (0, 1) AND j.completed_at IS NULL AND j.type = ? LIMIT 1`,
             [siteId, type],
           );

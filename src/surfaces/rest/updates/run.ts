@@ -77,10 +77,11 @@ export async function runOnOneSite(ctx: Ctx, site: SiteRow, narrowing?: Narrowin
 }
 
 /** The answer when a job is already running the updates: it names that job. */
-export function alreadyRunning(ctx: Ctx, job: { id: string; created_at: number }): RouteAnswer {
+export function alreadyRunning(ctx: Ctx, job: { id: string; run_id: string; created_at: number }): RouteAnswer {
   return {
     message: 'Updates are already running.',
     already_running: true,
+    run_id: job.run_id,
     job_id: job.id,
     status_url: `${ctx.base_url}/v2/jobs/${job.id}`,
     last_time_start_batch_updates: isoTime(job.created_at),
