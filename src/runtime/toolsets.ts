@@ -56,7 +56,7 @@ const FACTS = {
   monitoring: {
     label: 'Monitoring',
     description: 'Incidents, uptime, certificates, domains, alerts and runs of updates.',
-    max_tokens: 2000,
+    max_tokens: 2150,
     optional: true,
   },
   reports: {

@@ -248,6 +248,10 @@ export const CASES: readonly OperationCase[] = [
     const { runs } = await app.call('list-runs', {});
     return { run_id: (runs as { run_id: string }[])[0]?.run_id };
   }),
+  operation('retry-run', ['svc_run_not_found', 'svc_rest_conflict'], async ({ app }) => {
+    const { runs } = await app.call('list-runs', { state: 'ended' });
+    return { run_id: (runs as { run_id: string }[])[0]?.run_id, dry_run: true };
+  }),
   operation('list-quarantined-versions', [], {}),
   operation('lift-quarantine', ['svc_quarantine_not_found'], async ({ app }) => {
     const version = { type: 'plugin', slug: 'held/held.php', version: '2.0' };

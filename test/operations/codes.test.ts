@@ -459,8 +459,13 @@ describe('clients, tags and jobs', () => {
     await refused('update-tag', 'svc_already_exists', { tag_id: id, name: 'Blue' });
   });
 
-  it('get-run and list-runs', async () => {
-    for (const run_id of ['run_0', '', 'x']) await refused('get-run', 'svc_run_not_found', { run_id });
+  it('get-run, retry-run and list-runs', async () => {
+    for (const run_id of ['run_0', '', 'x'])
+      for (const name of ['get-run', 'retry-run']) await refused(name, 'svc_run_not_found', { run_id });
+    const { updateRuns } = app.service.store;
+    await updateRuns.begin({ id: 'open', started_at: 0, owner: '', actor: '', origin: '{}', asked: '{}', sites: 1 });
+    await refused('retry-run', 'svc_rest_conflict', { run_id: 'open' });
+    await updateRuns.drop('open');
     await refused('list-runs', 'svc_invalid_input', { since: 'yesterday' });
   });
 

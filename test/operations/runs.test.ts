@@ -224,6 +224,42 @@ describe('a job', () => {
   });
 });
 
+describe('a retry', () => {
+  it('applies what failed, and on which sites nothing was tried, as a run of its own', async () => {
+    const { app, slugs } = await mixed();
+    const { run_id } = await app.safely('run-updates', { site_ids_or_domains: [1, 2], types: ['plugins'] });
+    const again = app.offer(app.site(0), 3);
+    Object.assign(again, { version: '1.0' });
+    await app.call('lift-quarantine', { type: 'plugin', slug: slugs.bad, version: '99.0' });
+    await app.call('unsuspend-site', { site_id_or_domain: 2 });
+    app.site(0).faults.failUpdates = [];
+    await app.call('sync-sites');
+    const other = app.site(1).state.plugins.find(({ update }) => update !== null)?.slug;
+    const preview = await app.call('retry-run', { run_id, dry_run: true });
+    expect(preview).toMatchObject({ dry_run: true, total: 2, errors: [] });
+    const named = (items: Answer[]) => items.map(({ site_id, slug }) => `${site_id} ${slug}`).sort();
+    const wanted = [`1 ${slugs.failing}`, `2 ${other}`].sort();
+    expect(named(preview.would_update)).toEqual(wanted);
+    const done = await app.safely('retry-run', { run_id });
+    expect(named(done.updated)).toEqual(wanted);
+    expect(done.errors).toEqual([]);
+    expect(done.run_id).not.toBe(run_id);
+    expect(await run(app, done.run_id)).toMatchObject({ operation: 'svc/retry-run-v1', counts: { kept: 2 }, total: 2 });
+    expect((await run(app, run_id)).counts).toEqual({ kept: 1, rolled_back: 1, failed: 1, skipped: 1 });
+    // Nothing is left of the retry; of what it retried, nothing is on offer any more.
+    for (const id of [done.run_id, run_id])
+      expect(await app.call('retry-run', { run_id: id, dry_run: true })).toMatchObject({ total: 0 });
+    expect(again.version).toBe('1.0');
+  });
+
+  it('waits until the run has ended', async () => {
+    const app = await appWithUpdates();
+    const run_id = await begun(app, 'nobody');
+    expect(await app.fail('retry-run', { run_id })).toMatchObject({ code: 'svc_rest_conflict', field: 'run_id' });
+    expect(await app.fail('retry-run', { run_id: 'run_0' })).toMatchObject({ code: 'svc_run_not_found' });
+  });
+});
+
 /** As a process leaves it that was killed after it had begun a call. */
 async function begun(app: CheckedApp, owner: string): Promise<string> {
   await app.service.store.updateRuns.begin({

@@ -436,7 +436,7 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await app.service.store.quarantine.add({ ...entry, ...held, type: 1, created_at: 0 }, seen);
   await get('/quarantine');
   await each('PUT', '/quarantine', {}, { ...held, scope: 'site', reason: 'Only there.' });
-  await fleet({ get }, app);
+  await fleet({ get, send }, app);
   await each('DELETE', '/quarantine', {}, held);
   await send('DELETE', '/quarantine', {}, held);
   await get('/quarantine', {}, '?include_lifted=1');
@@ -476,7 +476,7 @@ export async function vulnerabilities(
 }
 
 /** Every matter that may need attention once, and the lists of the page. */
-async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
+async function fleet({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestApp) {
   const now = app.clock.now();
   const { db } = app;
   await db.run('UPDATE monitor SET status = 0, active = 1 WHERE site_id IN (1, 2)');
@@ -529,7 +529,7 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   const origin = JSON.stringify({ type: 'user', id: 1, name: 'Ada', via: 'rest', operation: '', request_id: '' });
   const run = { id: 'run', started_at: now, owner: '', actor: 'Ada', origin, sites: 1 };
   const { updateRuns } = app.service.store;
-  await updateRuns.begin({ ...run, asked: '{"types":["plugins"],"specific_items":["a"]}' });
+  await updateRuns.begin({ ...run, asked: '{"types":[1],"specific_items":["a"]}' });
   const item = { ...change, code: '', message: '', state: 'queued' as const };
   const refused = { ...item, type: 4, slug: '', state: 'skipped' as const, code: 'svc_site_suspended', message: 'No.' };
   const items = ends.map(([change_id]) => ({ ...item, slug: change_id, change_id }));
@@ -542,9 +542,14 @@ async function fleet({ get }: Pick<Recorder, 'get'>, app: RestApp) {
   await get('/runs/{run_id}', { run_id: 'run' });
   await get('/runs/{run_id}', { run_id: 'run' }, '?state=skipped,kept');
   await get('/runs/{run_id}', { run_id: 'x' });
+  await updateRuns.begin({ ...run, id: 'open', asked: '{"types":[],"specific_items":[]}' });
+  for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
   await db.run("DELETE FROM safe_change WHERE run_id = 'run'");
+  await updateRuns.settle(now, { skipped: 'Interrupted.', kept: 'Installed.', unknown: 'Unknown.' });
+  await send('POST', '/runs/{run_id}/retry', { run_id: 'run' }, { dry_run: true });
+  await send('POST', '/runs/{run_id}/retry', { run_id: 'run' });
   await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 2 });
   await get('/fleet/sites', {}, '?status=any&columns=id,name,status,updates&orderby=updates&order=desc');
   await get('/fleet/sites', {}, '?search=nothing-is-called-so');

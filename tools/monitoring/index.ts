@@ -8,6 +8,7 @@ import listDomains from './list-domains-v1.js';
 import listIncidents from './list-incidents-v1.js';
 import listMonitors from './list-monitors-v1.js';
 import listRuns from './list-runs-v1.js';
+import retryRun from './retry-run-v1.js';
 
 export const monitoring: readonly Operation[] = [
   listIncidents,
@@ -19,4 +20,5 @@ export const monitoring: readonly Operation[] = [
   listAlerts,
   listRuns,
   getRun,
+  retryRun,
 ];

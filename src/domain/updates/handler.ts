@@ -16,6 +16,7 @@ import { finishInterrupted } from './interrupted.js';
 import { outcomeOfUpdates } from './outcome.js';
 import type { BegunUpdates, UpdateParams } from './params.js';
 import { type ApplyError, type ApplyResult, failed, UPDATE_TYPES } from './results.js';
+import { onlyFailed } from './runs/failed-items.js';
 import { recorded } from './runs/record.js';
 import { finishedRun } from './safe/finished-run.js';
 import { updateSafely } from './safe/safe-update.js';
@@ -25,11 +26,12 @@ import { isCancelled } from './send.js';
 /** Matching updates as currently stored: a job may have waited since it was queued, or have run before. */
 async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): Promise<FleetOffer[]> {
   const offers = await ctx.store.updates.ofSite(site.id, params.types, params.even_ignored === true);
-  return offers.filter(
+  const wanted = offers.filter(
     (offer) =>
       (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
       (params.limits === undefined || withinLimits(offer, params.limits)),
   );
+  return onlyFailed(ctx, site.id, params, wanted);
 }
 
 /**

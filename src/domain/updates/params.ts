@@ -24,6 +24,8 @@ export interface UpdateParams {
   limits?: OfferLimits;
   /** Includes updates on an ignore list, because the caller named them. */
   even_ignored?: boolean;
+  /** Runs: only what failed in each of them. */
+  retries?: string[];
   /** Settings of a call of `safe-update-site` that this job continues. */
   safe?: SafeUpdateSettings;
 }

@@ -11,7 +11,7 @@ import { type ContinuedJob, chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters } from '../extensions/offer-filters.js';
 import { type LoadedSite, loadWritable } from '../sites/load.js';
-import { getSite, type ResolveError, resolveSites, type SiteRef } from '../sites/resolve.js';
+import { getSite, type ResolveError, resolveSites, type Selection, type SiteRef } from '../sites/resolve.js';
 import { allSites } from '../sites/sites.js';
 import { fixesOf } from '../vulnerabilities/fixes.js';
 import { type About, aboutOf } from './checked.js';
@@ -122,6 +122,8 @@ export interface RunAnswer extends Partial<ContinuedJob>, About, RunMember {
   summary: z.output<ReturnType<typeof runSummary>>;
 }
 
+type QueuedRun = Omit<QueuedAnswer, 'errors'> & RunMember & { errors: ApplyError[] };
+
 /** Applies matching updates on many sites, now or as a job. Suspended sites are silently left out of "all sites". */
 export async function runUpdates(
   ctx: Ctx,
@@ -130,7 +132,7 @@ export async function runUpdates(
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
   filters: UpdateFilters = {},
-): Promise<RunAnswer | (Omit<QueuedAnswer, 'errors'> & RunMember & { errors: ApplyError[] })> {
+): Promise<RunAnswer | QueuedRun> {
   const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const types = typeNumbers(groups);
@@ -139,7 +141,19 @@ export async function runUpdates(
     selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
     params.limits = limitsOf(narrowing);
   }
-  const nowhere = await notOffered(ctx, selection.sites, types, params.specific_items);
+  return applyOn(ctx, selection, params, await notOffered(ctx, selection.sites, types, params.specific_items));
+}
+
+/**
+ * Applies updates on the selected sites, now or as a job.
+ * @param nowhere errors of named items that are on offer on none of them
+ */
+export async function applyOn(
+  ctx: Ctx,
+  selection: Selection,
+  params: UpdateParams,
+  nowhere: readonly ApplyError[],
+): Promise<RunAnswer | QueuedRun> {
   const answer = await runUpdatesOn(ctx, updateHandler, selection, params);
   if (answer.queued) return { ...answer, errors: [...answer.errors.map(unresolved), ...nowhere] };
   const updated = answer.done.flatMap(({ result }) => result.updated);

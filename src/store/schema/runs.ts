@@ -15,8 +15,8 @@ CREATE TABLE update_run (
   -- JSON: the types and items that were asked for; and how many sites.
   asked TEXT NOT NULL,
   sites INTEGER NOT NULL
-) WITHOUT ROWID;
-CREATE INDEX update_run_newest ON update_run (started_at DESC, id);
+);
+CREATE INDEX update_run_newest ON update_run (started_at);
 CREATE INDEX update_run_open ON update_run (id) WHERE ended_at IS NULL;
 
 CREATE TABLE update_run_item (

@@ -242,16 +242,30 @@ export function createUpdateRuns(db: Db) {
         having('i.state = ?', item_state),
         { text: running === undefined ? '' : ` AND ${running ? '' : 'NOT '}${AT_WORK}`, args: [] },
       ]);
-      const newest = `SELECT r.* FROM update_run r WHERE 1${text} ORDER BY r.started_at DESC, r.id LIMIT ? OFFSET ?`;
+      const newest = `SELECT r.*, r.rowid AS number FROM update_run r WHERE 1${text} ORDER BY r.started_at DESC, r.rowid DESC LIMIT ? OFFSET ?`;
       return rowsAndTotal<CountedRun>(
         db,
         sql(
-          `SELECT ${COUNTED} FROM (${newest}) r ORDER BY r.started_at DESC, r.id`,
+          `SELECT ${COUNTED} FROM (${newest}) r ORDER BY r.started_at DESC, r.number DESC`,
           ...args,
           perPage,
           offset(page, perPage),
         ),
         sql(`SELECT count(*) AS n FROM update_run r WHERE 1${text}`, ...args),
+      );
+    },
+
+    /** Items that failed or were skipped for any other reason than these, of one site or of all. */
+    async failed(
+      runId: string,
+      reasons: readonly string[],
+      siteId?: number,
+    ): Promise<{ site_id: number; type: number; slug: string }[]> {
+      const { text, args } = equal('site_id', siteId);
+      return db.all(
+        `SELECT site_id, type, slug FROM update_run_item WHERE run_id = ?${text} AND state IN ('failed', 'skipped')
+         AND code NOT IN (SELECT value FROM json_each(?)) ORDER BY site_id, type, slug`,
+        [runId, ...args, JSON.stringify(reasons)],
       );
     },
 

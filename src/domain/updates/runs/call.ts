@@ -12,18 +12,16 @@ import { type Ctx, originOf } from '../../context.js';
 import { batchThreshold } from '../../settings/effects.js';
 import type { Selection } from '../../sites/resolve.js';
 import type { UpdateParams } from '../params.js';
-import { type ApplyResult, TYPE_GROUPS, type TypeGroup } from '../results.js';
+import type { ApplyResult } from '../results.js';
 
-/** What was asked for, as a run keeps it. */
-export interface Asked {
-  /** Empty = all. */
-  types: TypeGroup[];
-  /** The first of them; empty = all. */
-  specific_items: string[];
+/** What was asked for, as a run keeps it: with the first items of a call that named some. */
+export interface Asked extends UpdateParams {
+  /** How many more it named. */
+  items_left_out?: number;
 }
 
 /** Items that are kept of a call that named some. */
-const MOST_ITEMS = 20;
+export const MOST_ITEMS = 20;
 
 /** As `runOrQueue` of `actions/`; `run_id` is absent if there was no site to update. */
 export async function runUpdatesOn<P extends UpdateParams, R extends ApplyResult>(
@@ -105,9 +103,8 @@ function newRun(ctx: Ctx, sites: number, params: UpdateParams): NewRun {
   };
 }
 
-function askedOf({ types, specific_items, limits }: UpdateParams): Asked {
-  return {
-    types: types.flatMap((number) => TYPE_GROUPS[number] ?? []),
-    specific_items: [...specific_items, ...(limits?.slugs ?? [])].slice(0, MOST_ITEMS),
-  };
+function askedOf(params: UpdateParams): Asked {
+  const { specific_items: named } = params;
+  const more = named.length - MOST_ITEMS;
+  return { ...params, specific_items: named.slice(0, MOST_ITEMS), ...(more > 0 && { items_left_out: more }) };
 }

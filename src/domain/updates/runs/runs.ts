@@ -10,9 +10,9 @@ import type { CountedRun, RunItemState, ToldRunItem } from '../../../store/updat
 import { pastTime } from '../../common/past-time.js';
 import type { Ctx } from '../../context.js';
 import { getSite, type SiteRef } from '../../sites/resolve.js';
-import { BROKE, UPDATE_TYPES } from '../results.js';
+import { BROKE, TYPE_GROUPS, UPDATE_TYPES } from '../results.js';
 import type { Evidence } from '../safe/safe-run.js';
-import type { Asked } from './call.js';
+import { type Asked, MOST_ITEMS } from './call.js';
 import { rollBackMember } from './can-roll-back.js';
 
 type Entry = z.output<ReturnType<typeof runEntry>>;
@@ -30,15 +30,25 @@ export async function getRun(
   page: number,
   perPage: number,
 ): Promise<Entry & { items: Item[]; total: number; page: number; per_page: number }> {
-  // A NUL cannot be bound, and no id contains one.
-  const run = id.includes('\0') ? undefined : await ctx.store.updateRuns.find(id);
-  if (run === undefined)
-    throw new ServiceError('svc_run_not_found', 'There is no run with this id. Runs are kept for 180 days.', {
-      field: 'run_id',
-      advice: 'list-runs-v1 has the ids.',
-    });
+  const run = await knownRun(ctx, id);
   const { items, total } = await ctx.store.updateRuns.items(id, states, page, perPage);
   return { ...entryOf(run), items: items.map((item) => itemOf(item, ctx.clock.now())), total, page, per_page: perPage };
+}
+
+/** Throws `svc_run_not_found`. */
+export async function knownRun(ctx: Ctx, id: string): Promise<CountedRun> {
+  // A NUL cannot be bound, and no id contains one.
+  const run = id.includes('\0') ? undefined : await ctx.store.updateRuns.find(id);
+  if (run !== undefined) return run;
+  throw new ServiceError('svc_run_not_found', 'There is no run with this id. Runs are kept for 180 days.', {
+    field: 'run_id',
+    advice: 'list-runs-v1 has the ids.',
+  });
+}
+
+export function isRunning(run: CountedRun): boolean {
+  const { queued = 0, updating = 0, checking = 0 } = JSON.parse(run.counts) as Entry['counts'];
+  return run.ended_at === null || queued + updating + checking > 0;
 }
 
 export interface RunsAsked {
@@ -69,8 +79,7 @@ export async function listRuns(ctx: Ctx, asked: RunsAsked, page: number, perPage
 function entryOf(run: CountedRun): Entry {
   const { via, operation } = JSON.parse(run.origin) as Origin;
   const counts = JSON.parse(run.counts) as Entry['counts'];
-  const { queued = 0, updating = 0, checking = 0 } = counts;
-  const running = run.ended_at === null || queued + updating + checking > 0;
+  const running = isRunning(run);
   return {
     run_id: run.id,
     state: running ? 'running' : 'ended',
@@ -80,11 +89,17 @@ function entryOf(run: CountedRun): Entry {
     via,
     operation,
     job_id: run.job_id,
-    ...(JSON.parse(run.asked) as Asked),
+    ...askedFields(JSON.parse(run.asked) as Asked),
     sites: run.sites,
     ...(run.waiting_sites > 0 && { waiting_sites: run.waiting_sites }),
     counts,
   };
+}
+
+function askedFields({ types, specific_items, limits }: Asked) {
+  // A filter names items, too.
+  const named = [...specific_items, ...(limits?.slugs ?? [])].slice(0, MOST_ITEMS);
+  return { types: types.flatMap((number) => TYPE_GROUPS[number] ?? []), specific_items: named };
 }
 
 function itemOf(row: ToldRunItem, now: number): Item {

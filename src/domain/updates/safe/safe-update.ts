@@ -16,6 +16,7 @@ import type { BegunUpdates, SafeUpdateSettings, UpdateParams } from '../params.j
 import { type Plan, planUpdates, refusal } from '../plan.js';
 import { type Applied, type ApplyError, failed, type Look, TYPE_GROUPS, type TypeGroup } from '../results.js';
 import { runMember, updateOn } from '../runs/call.js';
+import { onlyFailed } from '../runs/failed-items.js';
 import { recorded, recordPlan } from '../runs/record.js';
 import { isBelow } from './looked-pages.js';
 import { runSafely } from './run.js';
@@ -161,9 +162,10 @@ async function update(
 /** Plans the update. Asks the guard and the archive, changes nothing. */
 async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): Promise<Plan> {
   const { types, specific_items: named } = params;
-  const offers = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
+  const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );
+  const offers = await onlyFailed(ctx, target.site.id, params, wanted);
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
   const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';

@@ -3,10 +3,12 @@
 import { RUN_ITEM_STATES, RUN_STATES, runEntry, runItem } from '../../../../schemas/run.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
+import { retryRun } from '../../../domain/updates/runs/retry.js';
 import { getRun, listRuns } from '../../../domain/updates/runs/runs.js';
-import { csv, paging, text } from '../params.js';
+import { csv, flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf } from '../schemas/records.js';
+import { updateRunShape } from '../schemas/updates.js';
 
 /** Not in the routes document. */
 export const runs: readonly Route[] = [
@@ -46,6 +48,35 @@ export const runs: readonly Route[] = [
       const { items: data, total, ...rest } = await getRun(ctx, run_id, state, page, per_page);
       const { page: _page, per_page: _size, ...run } = rest;
       return { total, page, per_page, data, run };
+    },
+  }),
+  route({
+    on: 'POST /runs/{run_id}/retry',
+    live: true,
+    fails: [404, 409],
+    summary: 'Apply the updates that failed in a run again',
+    description: 'As a new run. What broke its site, was rolled back or is quarantined is left alone.',
+    params: () =>
+      z.object({
+        run_id: text(100).describe('Of a run that has ended.'),
+        dry_run: flag().default(false).describe('true: lists what would be updated, and changes nothing.'),
+      }),
+    returns: updateRunShape,
+    async answer({ run_id, dry_run }, ctx) {
+      const answer = await retryRun(ctx, run_id, dry_run);
+      const errors = answer.errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
+      if ('dry_run' in answer)
+        return { message: `${answer.total} updates would be applied. Nothing was changed.`, ...answer, errors };
+      if (answer.queued)
+        return { message: `${answer.sites_queued} sites are updated in the background.`, ...answer, errors };
+      const { updated, queued: _, ...done } = answer;
+      const { total_updated } = done.summary;
+      return {
+        message: `${total_updated} updates were applied, ${errors.length} failed.`,
+        ...done,
+        data: updated,
+        errors,
+      };
     },
   }),
 ];

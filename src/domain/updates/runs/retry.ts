@@ -1,0 +1,50 @@
+/** Tries again what failed in a run: as a run of its own. */
+
+import { ServiceError } from '../../../runtime/errors.js';
+import type { Ctx } from '../../context.js';
+import { withinLimits } from '../../extensions/offer-filters.js';
+import { resolveSites } from '../../sites/resolve.js';
+import type { UpdateParams } from '../params.js';
+import { applyOn, offerEntry, unresolved } from '../updates.js';
+import type { Asked } from './call.js';
+import { failedItems, isWhole, onlyFailed } from './failed-items.js';
+import { isRunning, knownRun } from './runs.js';
+
+/** Items listed of a preview. */
+const LISTED = 200;
+
+/**
+ * Updates that failed in a run, or were not tried because of their site, if they are still on offer. What broke its
+ * site, was rolled back or is quarantined is left alone.
+ */
+export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
+  const run = await knownRun(ctx, runId);
+  if (isRunning(run))
+    throw new ServiceError('svc_rest_conflict', 'This run has not ended.', {
+      field: 'run_id',
+      advice: 'Read it with get-run-v1, and retry it once it has ended.',
+    });
+  const { items_left_out, retries = [], ...asked } = JSON.parse(run.asked) as Asked;
+  const params: UpdateParams = { ...asked, retries: [...retries, runId] };
+  // If the run names more items than are kept, nobody knows which were meant on a site that failed as a whole.
+  const failed = (await failedItems(ctx, runId)).filter((item) => items_left_out === undefined || !isWhole(item));
+  const ids = new Set(failed.map(({ site_id }) => site_id));
+  const selection = await resolveSites(ctx, [...ids]);
+  if (!dryRun) return applyOn(ctx, selection, params, []);
+  const offers = [];
+  for (const { id } of selection.sites)
+    offers.push(...(await onlyFailed(ctx, id, params, await ctx.store.updates.ofSites([id], params.types))));
+  const wanted = offers.filter(
+    (offer) =>
+      offer.quarantined !== 1 &&
+      (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
+      withinLimits(offer, params.limits ?? {}),
+  );
+  return {
+    queued: false,
+    dry_run: true as const,
+    would_update: wanted.slice(0, LISTED).map(offerEntry),
+    total: wanted.length,
+    errors: selection.errors.map(unresolved),
+  };
+}

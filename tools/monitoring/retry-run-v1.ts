@@ -1,0 +1,33 @@
+import { dryRun, queuedFields, token } from '../../schemas/common.js';
+import { aboutUpdates, appliedEntry, applyError, runSummary, updatePreview } from '../../schemas/update.js';
+import { z } from '../../schemas/zod.js';
+import { retryRun } from '../../src/domain/updates/runs/retry.js';
+import { defineOperation } from '../../src/operation/operation.js';
+
+export default defineOperation({
+  id: 'svc/retry-run-v1',
+  title: 'Retry a run of updates',
+  about: 'Applies the updates that failed in a run again, as a new run; not what broke a site or was rolled back.',
+  instructions: 'Show the user a dry_run first. Over 200 sites: a job.',
+  effect: 'write',
+  idempotent: false,
+  replaces: true,
+  multi: true,
+
+  input: () => z.object({ run_id: token(100).describe('Of a run that has ended.'), dry_run: dryRun() }),
+
+  output: () =>
+    z.object({
+      ...queuedFields(),
+      updated: z.array(appliedEntry()).optional(),
+      errors: z.array(applyError()),
+      ...aboutUpdates(),
+      summary: runSummary().optional(),
+      total_errors: z.number().int().optional(),
+      dry_run: updatePreview().dry_run,
+      would_update: updatePreview().would_update.describe('The first 200.'),
+      total: z.number().int().optional().describe('Of a preview.'),
+    }),
+
+  handle: ({ run_id, dry_run }, ctx) => retryRun(ctx, run_id, dry_run),
+});
