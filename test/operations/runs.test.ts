@@ -3,11 +3,13 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
+import { reapJobs } from '../../src/domain/actions/chunk.js';
 import { deleteExpired } from '../../src/domain/retention.js';
 import { getRun } from '../../src/domain/updates/runs/runs.js';
 import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { processId, processLocation } from '../../src/runtime/cluster/process-id.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { runNextChunk } from '../support/chunks.js';
 import { ADMIN, type Answer } from '../support/harness.js';
 import { appWithUpdates, type CheckedApp, offeredPlugins } from './checked-app.js';
 
@@ -220,7 +222,25 @@ describe('a job', () => {
     app.service.config.batch_threshold = 1;
     const { run_id, job_id } = await app.call('run-updates', {});
     await app.service.store.jobs.cancel(job_id, 'cancelled', app.clock.now());
-    expect(await run(app, run_id)).toMatchObject({ state: 'ended', counts: {} });
+    const told = await run(app, run_id);
+    expect(told).toMatchObject({ state: 'ended', counts: { skipped: 3 } });
+    expect(told).not.toHaveProperty('waiting_sites');
+    for (const item of told.items) expect(item).toMatchObject({ type: 'site', code: 'svc_cancelled' });
+  });
+
+  it('that ran out of time says which sites it did not reach', async () => {
+    const app = await appWithUpdates();
+    app.service.config.batch_threshold = 1;
+    app.service.config.job_chunk = 1;
+    const { run_id } = await app.call('run-updates', { types: ['core'] });
+    await runNextChunk(app.ctx(), 'test');
+    app.clock.move(app.service.config.job_timeout_ms + 1);
+    await reapJobs(app.ctx());
+    const told = await run(app, run_id);
+    expect(told).toMatchObject({ state: 'ended', counts: { kept: 1, skipped: 2 } });
+    const codes = new Map(told.items.map(({ site_id, code }: Answer) => [site_id, code]));
+    expect(codes.get(1)).toBeUndefined();
+    expect([codes.get(2), codes.get(3)]).toEqual(['svc_job_timeout', 'svc_job_timeout']);
   });
 });
 
@@ -273,6 +293,17 @@ async function begun(app: CheckedApp, owner: string): Promise<string> {
   });
   return 'dead';
 }
+
+describe('a call that fails', () => {
+  it('names its run', async () => {
+    const app = await appWithUpdates();
+    app.site(0).faults.failUpdates = true;
+    for (const name of ['update-site-core', 'update-site-translations']) {
+      const { data } = await app.fail(name, { site_id_or_domain: 1 });
+      expect(await run(app, String(data.run_id))).toMatchObject({ counts: { failed: 1 }, operation: `svc/${name}-v1` });
+    }
+  });
+});
 
 describe('work that was interrupted', () => {
   it('of a process that is gone ends without waiting', async () => {

@@ -7,6 +7,7 @@ import type { Ctx } from '../context.js';
 import { requireWritable } from '../sites/load.js';
 import type { About } from './checked.js';
 import { type Applied, type ApplyError, BROKE, UNSEEN } from './results.js';
+import { runMember } from './runs/call.js';
 import { type ChangeMembers, changeMembers } from './runs/can-roll-back.js';
 import { type UpdateAnswer, updateOne } from './updates.js';
 
@@ -60,7 +61,7 @@ export async function updateOfType(
   const job = job_id === undefined || status_url === undefined ? undefined : { job_id, status_url };
   for (const slug of slugs) if (job === undefined) results[slug] ??= NO_UPDATE;
   const failed = errors.length > 0 || (slugs.length > 0 && job === undefined);
-  if (updated.length === 0 && failed) throw allFailed(type, site, errors, { results, ...job });
+  if (updated.length === 0 && failed) throw allFailed(type, site, errors, { ...runMember(about), results, ...job });
   return {
     results,
     errors: errors.filter((error) => !items.includes(error)),

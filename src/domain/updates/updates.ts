@@ -299,7 +299,7 @@ export async function updateCore(ctx: Ctx, ref: SiteRef) {
   // Updated elsewhere since the last sync: nothing was left to do here.
   if (errors.every(({ code }) => code === 'svc_no_updates'))
     return unchanged((await ctx.store.sites.record(site_id))?.wp_version ?? installed);
-  throw updateFailed(errors, site_id);
+  throw updateFailed(errors, site_id, job);
 }
 
 export async function updateTranslations(ctx: Ctx, ref: SiteRef) {
@@ -312,7 +312,7 @@ export async function updateTranslations(ctx: Ctx, ref: SiteRef) {
     (error: unknown) => stillOpen(target, error),
   );
   const count = updated.length;
-  if (count === 0 && errors.length > 0 && job.job_id === undefined) throw updateFailed(errors, site_id);
+  if (count === 0 && errors.length > 0 && job.job_id === undefined) throw updateFailed(errors, site_id, job);
   return { site_id, site_url, updated: count > 0, translations_updated: count, ...errorsMember(errors), ...job };
 }
 
@@ -329,11 +329,11 @@ const OWN_CODES = [
   BROKE,
 ] as const;
 
-function updateFailed(errors: readonly ApplyError[], siteId: number): ServiceError {
+function updateFailed(errors: readonly ApplyError[], siteId: number, run: RunMember): ServiceError {
   const [first] = errors;
   const code = OWN_CODES.find((known) => known === first?.code) ?? 'svc_update_failed';
   return new ServiceError(code, first?.message ?? 'The update failed.', {
     ...(code === BROKE ? {} : { advice: 'Sync the site to see its current state, then try again.' }),
-    data: { site_id: siteId, errors },
+    data: { site_id: siteId, ...runMember(run), errors },
   });
 }

@@ -48,6 +48,13 @@ CREATE TRIGGER update_run_job AFTER INSERT ON job WHEN new.run_id <> '' BEGIN
 END;
 CREATE TRIGGER update_run_job_end AFTER UPDATE OF completed_at ON job WHEN new.run_id <> '' AND new.completed_at IS NOT NULL BEGIN
   UPDATE update_run SET ended_at = new.completed_at WHERE id = new.run_id;
+  -- Sites that it refused, did not reach, or could not work on at all.
+  INSERT OR IGNORE INTO update_run_item (run_id, site_id, type, slug, name, old_version, new_version, protection, state, code, message,
+    change_id, finished_at)
+  SELECT new.run_id, s.site_id, 4, '', '', '', '', 'none', 'skipped', coalesce(nullif(s.code, ''), 'svc_job_timeout'),
+    coalesce(nullif(s.message, ''), 'The job ended before its turn.'), 'change_' || lower(hex(randomblob(16))), new.completed_at
+  FROM job_site s WHERE s.job_id = new.id AND s.site_id > 0 AND s.state IN (0, 1, 3, 4)
+    AND NOT EXISTS (SELECT 1 FROM update_run_item i WHERE i.run_id = new.run_id AND i.site_id = s.site_id);
 END;
 CREATE TRIGGER update_run_item_begin AFTER INSERT ON safe_change BEGIN
   UPDATE update_run_item SET state = 'updating', change_id = new.id

@@ -81,12 +81,19 @@ async function asRun<A extends object>(
     // The job of another run is at work on all of the sites.
     return { ...answer, run_id: other !== id && (await updateRuns.drop(id)) ? other : id };
   } catch (error) {
-    if (error instanceof ServiceError && error.data.run_id !== undefined && error.data.run_id !== id)
-      await updateRuns.drop(id);
-    throw error;
+    if (!(error instanceof ServiceError)) throw error;
+    const other = error.data.run_id ?? id;
+    throw withRun(error, other === id || !(await updateRuns.drop(id)) ? id : other);
   } finally {
     await updateRuns.end(id, ctx.clock.now());
   }
+}
+
+/** The same error, which says in what run more is known. */
+function withRun(error: ServiceError, run_id: unknown): ServiceError {
+  const { code, message, status, field, advice, data, cause } = error;
+  const said = { ...(field !== undefined && { field }), ...(advice !== undefined && { advice }) };
+  return new ServiceError(code, message, { status, ...said, data: { ...data, run_id }, cause });
 }
 
 const OWNER = processId();

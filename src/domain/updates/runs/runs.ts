@@ -91,7 +91,7 @@ function entryOf(run: CountedRun): Entry {
     job_id: run.job_id,
     ...askedFields(JSON.parse(run.asked) as Asked),
     sites: run.sites,
-    ...(run.waiting_sites > 0 && { waiting_sites: run.waiting_sites }),
+    ...(running && run.waiting_sites > 0 && { waiting_sites: run.waiting_sites }),
     counts,
   };
 }

@@ -72,7 +72,7 @@ export async function runOnOneSite(ctx: Ctx, site: SiteRow, narrowing?: Narrowin
   if (first?.code !== 'svc_site_offline' || (data as unknown[]).length > 0) return answer;
   throw new ServiceError(first.code, first.message, {
     advice: 'data.errors has the reason for each update.',
-    data: { site_id: site.id, errors },
+    data: { site_id: site.id, ...runMember({ run_id: answer.run_id as string | undefined }), errors },
   });
 }
 
