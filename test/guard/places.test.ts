@@ -76,8 +76,9 @@ describe('the guard in places', needs(...WORDPRESS), () => {
       }
     });
 
-    it('makes no ledger, and says so', async () => {
+    it('makes no ledger and opens no sandbox, and says so', async () => {
       expect(await codeOf(guard.ledger())).toBe('multisite');
+      expect(await codeOf(guard.sandbox(60))).toBe('multisite');
     });
 
     it('logs no administrator of the network in through the key of another of its sites', async () => {
