@@ -119,6 +119,8 @@ const SAMPLES: Readonly<Record<string, unknown>> = {
 };
 
 function sampleOf(name: string, schema: JsonSchema): unknown {
+  // Two where one is not enough, as in comparisons.
+  if (name === 'site_ids_or_domains' && Number(schema.minItems ?? 0) > 1) return ['example.com', 'example.org'];
   if (Object.hasOwn(SAMPLES, name)) return SAMPLES[name];
   if (Array.isArray(schema.enum)) return schema.enum[0];
   if (Array.isArray(schema.anyOf)) return sampleOf(name, (schema.anyOf as JsonSchema[])[0] ?? {});

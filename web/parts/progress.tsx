@@ -1,6 +1,6 @@
-/** A progress bar. */
+/** A progress bar. Also in views inside assistants, which have texts of their own. */
 
-import { number } from './time.js';
+const number = (value: number) => value.toLocaleString(document.documentElement.lang);
 
 interface Props {
   done: number;
