@@ -272,4 +272,24 @@ describe('an owner on the page', needs('chromium'), () => {
     await reader.context().close();
     await page.context().close();
   });
+
+  it('retries what failed in a run, after a preview, as a run of its own', async () => {
+    const plugin = app.offer(app.fleet.site(1), 2, '7.7');
+    app.fleet.site(1).faults.failUpdates = [plugin.slug];
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    const { run_id } = await app.safely('run-updates', { site_ids_or_domains: [2] });
+    app.fleet.site(1).faults.failUpdates = [];
+    const page = await served.open();
+    await page.goto(`${served.url}/runs/${run_id}`);
+    await page.getByRole('button', { name: /^1\s*Not updated$/ }).waitFor();
+    await page.getByRole('button', { name: 'Retry what failed' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText(plugin.name).waitFor();
+    await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
+    await served.running(page.getByRole('button', { name: /^1\s*Updated$/ }).waitFor());
+    expect(page.url()).not.toContain(run_id);
+    expect(plugin.version).toBe('7.7');
+    expect(await page.getByRole('button', { name: 'Retry what failed' }).count()).toBe(0);
+    await page.context().close();
+  });
 });

@@ -256,6 +256,9 @@ export const en = {
     glance: 'At a glance',
     items: 'Site by site',
     open: 'Open run',
+    retry: 'Retry what failed',
+    retryText: 'What broke its site, was rolled back or is quarantined is left alone. The result is a run of its own.',
+    nothingToRetry: 'Nothing that failed is still available.',
   },
   keys: {
     title: 'Keys',

@@ -1,15 +1,26 @@
 /** One run of updates, live and for 180 days: what each site and item did, worst first, with the evidence and the way back. */
 
 import type { IconNode } from 'lucide';
-import { CheckCircle2, CircleDashed, CircleHelp, CircleMinus, LoaderCircle, OctagonX, SearchX, Undo2 } from 'lucide';
-import { useEffect } from 'preact/hooks';
-import { useRoute } from 'preact-iso/router';
+import {
+  CheckCircle2,
+  CircleDashed,
+  CircleHelp,
+  CircleMinus,
+  LoaderCircle,
+  OctagonX,
+  RotateCw,
+  SearchX,
+  Undo2,
+} from 'lucide';
+import { useEffect, useState } from 'preact/hooks';
+import { useLocation, useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge, Protection, type Tone } from '../parts/badge.js';
-import { LinkButton } from '../parts/button.js';
+import { Button, LinkButton } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
 import { Icon } from '../parts/icon.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
@@ -17,8 +28,10 @@ import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number, Time } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
+import { runAddress } from './run-address.js';
 
 type Answer = paths['/runs/{run_id}']['get']['responses'][200]['content']['application/json'];
 export type RunEntry = Answer['run'];
@@ -83,7 +96,11 @@ export function Run() {
       </Page>
     );
   return (
-    <Page title={run.data ? titleOf(run.data.run) : t.loading} about={run.data && <About run={run.data.run} />}>
+    <Page
+      title={run.data ? titleOf(run.data.run) : t.loading}
+      about={run.data && <About run={run.data.run} />}
+      actions={run.data && !running && countOf(run.data.run, 'failed') > 0 && <Retry id={id} />}
+    >
       <Loaded of={run} rows={8}>
         {({ run: entry, data, total }) => (
           <>
@@ -146,6 +163,62 @@ function About({ run }: { run: RunEntry }) {
       </span>
       {run.job_id !== null && <a href={`/jobs?id=${encodeURIComponent(run.job_id)}`}>{t.runs.job}</a>}
     </span>
+  );
+}
+
+/** Applies what failed once more, after a preview: what broke its site or was rolled back is left alone. */
+function Retry({ id }: { id: string }) {
+  const [open, setOpen] = useState(false);
+  const write = useMayWrite();
+  const { route } = useLocation();
+  const at = { params: { path: { run_id: id } } };
+  const plan = useLoad(open ? `plan:retry:${id}` : null, (signal) =>
+    answer(api.POST('/runs/{run_id}/retry', { ...at, body: { dry_run: true }, signal })),
+  );
+  const planned = plan.data?.would_update ?? [];
+  const retry = async () => {
+    await trying(async () => {
+      const { message, run_id } = await answer(api.POST('/runs/{run_id}/retry', { ...at, body: {} }));
+      refresh('run', 'updates:', 'now:', 'site:');
+      if (run_id !== undefined) route(runAddress(run_id));
+      return message;
+    });
+    setOpen(false);
+  };
+  if (!write) return null;
+  return (
+    <>
+      <Button icon={RotateCw} onClick={() => setOpen(true)}>
+        {t.runs.retry}
+      </Button>
+      {open && (
+        <Dialog
+          wide
+          title={t.runs.retry}
+          onClose={() => setOpen(false)}
+          confirm={
+            <Button kind="main" icon={RotateCw} disabled={planned.length === 0} onClick={retry}>
+              {t.sites.updateCount(number(planned.length))}
+            </Button>
+          }
+        >
+          <Loaded of={plan}>
+            {() => (
+              <>
+                <p>{planned.length === 0 ? t.runs.nothingToRetry : t.runs.retryText}</p>
+                <ul class="lines">
+                  {planned.map(({ site_id, site_name, name, slug, current_version, new_version }) => (
+                    <li key={`${site_id} ${slug}`}>
+                      <strong>{site_name}</strong>: {t.now.change(name, current_version, new_version)}
+                    </li>
+                  ))}
+                </ul>
+              </>
+            )}
+          </Loaded>
+        </Dialog>
+      )}
+    </>
   );
 }
 
