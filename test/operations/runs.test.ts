@@ -118,8 +118,8 @@ describe('a call', () => {
     });
   });
 
-  it('shows how far it is while it runs', async () => {
-    const app = await safetyApp({ sites: 1 });
+  it.each([true, false])('shows how far it is while it runs, with a guard: %s', async (guards) => {
+    const app = await safetyApp({ sites: 1, guards });
     const plugin = app.offer(app.site(0));
     app.offer(app.site(0), 1);
     await app.call('sync-sites');
@@ -146,7 +146,8 @@ describe('a call', () => {
     });
     await app.safely('update-site-plugins', { site_id_or_domain: 1 });
     Object.assign(app.db, { batch, run: write });
-    for (const state of ['queued', 'updating', 'checking', 'kept'])
+    // Without a guard all plugins are sent at once.
+    for (const state of [...(guards ? ['queued'] : []), 'updating', 'checking', 'kept'])
       expect(seen).toContain(`running ${plugin.slug} ${state}`);
     expect(seen.at(-1)).toMatch(/^ended .* kept$/);
   });
@@ -329,15 +330,13 @@ describe('work that was interrupted', () => {
       message: '',
     } as const;
     const planned = [
-      { ...item, type: 1, slug: a, state: 'queued', change_id: 'change_a' },
-      { ...item, type: 1, slug: b, state: 'queued', change_id: 'change_b' },
+      { ...item, type: 1, slug: a, state: 'updating', change_id: 'change_a' },
+      { ...item, type: 1, slug: b, state: 'updating', change_id: 'change_b' },
       { ...item, type: 2, slug: 'theme', state: 'queued', change_id: 'change_c' },
-      { ...item, type: 0, slug: 'platform', state: 'queued', change_id: 'change_d' },
+      { ...item, type: 0, slug: 'platform', state: 'updating', change_id: 'change_d' },
     ] as const;
     await app.service.store.updateRuns.plan(run_id, 1, planned, app.clock.now());
-    await app.service.store.updateRuns.sending(run_id, 1, 1);
-    await app.service.store.updateRuns.sending(run_id, 1, 0);
-    await app.service.store.updates.applied(1, 0, [{ slug: 'platform', version: '2.0' }], run_id);
+    await app.service.store.updates.applied(1, 0, [{ slug: 'platform', version: '2.0' }], { id: run_id });
     await finishInterruptedRuns(app.ctx());
     expect(await run(app, run_id)).toMatchObject({
       state: 'running',

@@ -9,7 +9,7 @@ import { emitDeactivated, emitUpdated } from './finish.js';
 import { install } from './install.js';
 import type { BegunUpdates } from './params.js';
 import { planUpdates } from './plan.js';
-import type { ApplyResult } from './results.js';
+import { type ApplyResult, UPDATE_TYPES } from './results.js';
 import { recordPlan } from './runs/record.js';
 import { runSafely } from './safe/run.js';
 
@@ -43,7 +43,9 @@ async function applyPlanned(ctx: Ctx, target: LoadedSite, { offers }: BegunUpdat
   const plan = await planUpdates(ctx, target, offers);
   const { open, steps, refused } = plan;
   if (steps.length === 0) return { updated: [], errors: refused };
-  await recordPlan(ctx, target, plan);
+  const sent = new Set(steps.map(({ type }) => type));
+  const first = open === null ? UPDATE_TYPES.find((type) => sent.has(type)) : undefined;
+  await recordPlan(ctx, target, plan, first);
   const result =
     open === null
       ? await install(

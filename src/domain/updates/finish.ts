@@ -28,6 +28,7 @@ export interface TypeResult extends ApplyResult {
  * Stores what was installed and what is still unknown, and emits an event for each failure. What was installed counts
  * once the site was inspected.
  * @param guarded the caller finishes what is unknown, with the site's guard
+ * @param next the type that is sent next
  */
 export async function finish(
   ctx: Ctx,
@@ -35,13 +36,14 @@ export async function finish(
   type: UpdateType,
   classified: Classified,
   guarded = false,
+  next?: UpdateType,
 ): Promise<TypeResult> {
   const result = resultOf(target, type, classified, guarded);
   await ctx.store.updates.applied(
     target.site.id,
     UPDATE_TYPES.indexOf(type),
     result.updated.map((item) => ({ slug: item.slug, version: item.new_version })),
-    ctx.run_id,
+    { id: ctx.run_id, next: next === undefined ? undefined : UPDATE_TYPES.indexOf(next) },
   );
   emitFailures(ctx, type, result.errors);
   const offers = classified.outcomes.map(({ offer }) => offer);

@@ -12,7 +12,6 @@ import { type Classified, classify } from './classify.js';
 import { finish, type TypeResult } from './finish.js';
 import { readBack } from './read-back.js';
 import { type ApplyError, type ApplyResult, codeOfSilence, failed, UPDATE_TYPES, type UpdateType } from './results.js';
-import { recordSending } from './runs/record.js';
 import { isCancelled, send, updateError } from './send.js';
 
 /**
@@ -34,7 +33,9 @@ export async function install(ctx: Ctx, target: LoadedSite, offers: readonly Fle
       result.errors.push(...ofType.map((offer) => notTried(target, type, offer, why)));
       continue;
     }
-    const part = await installType(ctx, target, type, ofType).catch((error: unknown) => {
+    const later = offers.filter((offer) => offer.type > UPDATE_TYPES.indexOf(type)).map((offer) => offer.type);
+    const next = UPDATE_TYPES[Math.min(...later)];
+    const part = await installType(ctx, target, type, ofType, next).catch((error: unknown) => {
       if (isCancelled(error) && result.updated.length + result.errors.length > 0) return CUT_OFF;
       throw error;
     });
@@ -58,14 +59,17 @@ export function notTried(
   return failed(target, type, offer.slug, codeOfSilence(silence), message);
 }
 
-/** One call for all; then, one by one, the plugins or themes that it refused without a reason specific to them. */
+/**
+ * One call for all; then, one by one, the plugins or themes that it refused without a reason specific to them.
+ * @param next the type that is sent after it
+ */
 async function installType(
   ctx: Ctx,
   target: LoadedSite,
   type: UpdateType,
   offers: readonly FleetOffer[],
+  next: UpdateType | undefined,
 ): Promise<TypeResult> {
-  await recordSending(ctx, target, type);
   emitStarted(ctx, target, type, offers);
   const all = await sendAndRead(ctx, target, type, offers).catch((error: unknown) =>
     stopped(ctx, target, type, offers, error),
@@ -80,7 +84,7 @@ async function installType(
       entry.outcome = alone.outcomes[0]?.outcome ?? { open: true };
       all.silence = alone.silence;
     }
-  return finish(ctx, target, type, all);
+  return finish(ctx, target, type, all, false, all.silence === null ? next : undefined);
 }
 
 async function sendAndRead(

@@ -113,18 +113,10 @@ export function createUpdateRuns(db: Db) {
     /** Adds the items that are about to be updated on a site, and those that are left out. */
     async plan(runId: string, siteId: number, items: readonly RunItem[], now: number): Promise<void> {
       // What became of an item earlier in the run stays, unless it is tried again.
-      const again = `state = 'queued', code = '', message = '', finished_at = NULL, old_version = excluded.old_version,
+      const again = `state = excluded.state, code = '', message = '', finished_at = NULL, old_version = excluded.old_version,
         new_version = excluded.new_version, protection = excluded.protection, change_id = excluded.change_id
-        WHERE excluded.state = 'queued'`;
+        WHERE excluded.state <> 'skipped'`;
       await db.batch([upsert(runId, siteId, items, now, again)]);
-    },
-
-    /** The items of a type are sent to a site. */
-    async sending(runId: string, siteId: number, type: number): Promise<void> {
-      await db.run(
-        "UPDATE update_run_item SET state = 'updating' WHERE run_id = ? AND site_id = ? AND type = ? AND state = 'queued'",
-        [runId, siteId, type],
-      );
     },
 
     /** Stores how items of a site ended, and returns all that the run has there. */
@@ -302,7 +294,7 @@ function upsert(runId: string, siteId: number, items: readonly RunItem[], now: n
        change_id, finished_at)
      SELECT ?1, ?2, value ->> 'type', value ->> 'slug', value ->> 'name', value ->> 'old_version', value ->> 'new_version',
        value ->> 'protection', value ->> 'state', value ->> 'code', value ->> 'message', value ->> 'change_id',
-       CASE WHEN value ->> 'state' = 'queued' THEN NULL ELSE ?4 END
+       CASE WHEN value ->> 'state' IN ${OPEN} THEN NULL ELSE ?4 END
      FROM json_each(?3) WHERE true
      ON CONFLICT (run_id, site_id, type, slug) DO UPDATE SET ${conflict}`,
     runId,

@@ -111,13 +111,13 @@ export function createUpdates(db: Db) {
      * Stores applied updates at once: their rows are deleted, and the inventory gets the new versions, even if the site
      * can no longer be read. The digest is cleared: the next snapshot must be compared with what is stored now,
      * otherwise an update that is offered again would be treated as known.
-     * @param runId the run, in which these items are checked now
+     * @param run the run, in which these items are checked now, and the type that is sent next
      */
     async applied(
       siteId: number,
       type: number,
       items: readonly { slug: string; version: string }[],
-      runId: string,
+      run: { id: string; next?: number | undefined },
     ): Promise<void> {
       const list = JSON.stringify(items.map(({ slug, version }) => [slug, version]));
       await db.batch([
@@ -130,12 +130,13 @@ export function createUpdates(db: Db) {
         ...installed(siteId, type, list),
         sql("UPDATE site_detail SET content_hash = '' WHERE site_id = ?", siteId),
         sql(
-          `UPDATE update_run_item SET state = 'checking' WHERE run_id = ? AND site_id = ? AND type = ? AND state = 'updating'
-           AND slug IN (SELECT value ->> 0 FROM json_each(?))`,
-          runId,
+          `UPDATE update_run_item SET state = CASE type WHEN ?3 THEN 'checking' ELSE 'updating' END WHERE run_id = ?1 AND site_id = ?2
+           AND (type = ?3 AND state = 'updating' AND slug IN (SELECT value ->> 0 FROM json_each(?4)) OR type = ?5 AND state = 'queued')`,
+          run.id,
           siteId,
           type,
           list,
+          run.next ?? null,
         ),
       ]);
     },

@@ -105,24 +105,27 @@ function stateOf({ code, unknown }: ApplyError): RunItemState {
   return LEFT.includes(code) ? 'skipped' : 'failed';
 }
 
-/** Records what is about to be updated on a site, and what is left as it is. */
-export async function recordPlan(ctx: Ctx, { site }: LoadedSite, { steps, refused }: Plan): Promise<void> {
+/**
+ * Records what is about to be updated on a site, and what is left as it is.
+ * @param first the type that is sent now
+ */
+export async function recordPlan(
+  ctx: Ctx,
+  { site }: LoadedSite,
+  { steps, refused }: Plan,
+  first?: UpdateType,
+): Promise<void> {
   const { store, run_id } = ctx;
   if (run_id === '') return;
   const planned = steps.map(({ offer, type, protection }) => {
     const { slug, name, current_version: old_version, new_version } = offer;
     const item = { type, slug, name, old_version, new_version, protection };
-    return entryOf(run_id, site.id, item, 'queued', { code: '', message: '' });
+    return entryOf(run_id, site.id, item, type === first ? 'updating' : 'queued', { code: '', message: '' });
   });
   const left = refused.map((error) =>
     entryOf(run_id, site.id, { type: error.type, slug: error.slug }, 'skipped', error),
   );
   await store.updateRuns.plan(run_id, site.id, [...planned, ...left], ctx.clock.now());
-}
-
-/** Records that the planned items of a type are sent. */
-export async function recordSending({ store, run_id }: Ctx, { site }: LoadedSite, type: UpdateType): Promise<void> {
-  if (run_id !== '') await store.updateRuns.sending(run_id, site.id, numberOf(type));
 }
 
 type Named = Pick<RunItem, 'slug'> & { type: UpdateType | 'site' } & Partial<
