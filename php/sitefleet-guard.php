@@ -639,7 +639,7 @@ class Sitefleet_Guard {
 		if ( 'editor' === $name ) $_GET['post'] = $_REQUEST['post'] = (string) $post;
 		// The transaction refuses what goes past this filter; the filter, what a plugin does after it has ended the transaction.
 		add_filter( 'query', fn( $query ) => self::only_reads( (string) $query ) ? $query : $this->refuse( self::kind_of( (string) $query ), '' ), PHP_INT_MAX );
-		$error = fn( $reply, $with = null, $url = '' ) => $this->refuse( 'ask ' . parse_url( $url, PHP_URL_HOST ), new WP_Error( 'sitefleet', 'A look of Sitefleet makes no requests.' ) );
+		$error = fn( $reply, $with = null, $url = '' ) => $this->refuse( 'ask ' . parse_url( (string) $url, PHP_URL_HOST ), new WP_Error( 'sitefleet', 'A look of Sitefleet makes no requests.' ) );
 		add_filter( 'pre_http_request', $error, PHP_INT_MAX, 3 );
 		add_filter( 'pre_wp_mail', '__return_true', PHP_INT_MAX );
 		add_filter( 'pre_get_ready_cron_jobs', '__return_empty_array', PHP_INT_MAX );
@@ -705,8 +705,9 @@ class Sitefleet_Guard {
 		$until = time() + self::SKEW;
 		$login = 'sitefleet-look';
 		$mail  = 'look@sitefleet.invalid';
+		$hash  = 'passwords' === $name ? wp_hash_password( $password ) : $password;
 		$user  = array(
-			'ID' => (string) self::NOBODY, 'user_login' => $login, 'user_pass' => wp_hash_password( $password ), 'user_nicename' => $login, 'user_email' => $mail,
+			'ID' => (string) self::NOBODY, 'user_login' => $login, 'user_pass' => $hash, 'user_nicename' => $login, 'user_email' => $mail,
 			'user_url' => '', 'user_registered' => '2020-01-01 00:00:00', 'user_activation_key' => '', 'user_status' => '0', 'display_name' => 'Sitefleet',
 		);
 		$rights = array( $role => true, 'read' => true ) + array_fill_keys( 'administrator' === $role ? self::TAKEN : array(), false );

@@ -498,6 +498,7 @@ describe('what logged-in users meet', () => {
     ['their REST API is closed', ['rest'], () => ({ status: 401, body: '{}' }), /of logged-in users is gone: HTTP 401/],
     ['right passwords are refused', ['passwords'], says(REFUSED), /Right passwords are no longer accepted/],
     ['the login is fatal', ['passwords'], CRASHED, /The check of passwords answers HTTP 500/],
+    ['wp-admin leads to another site', ['dashboard'], leads('https://elsewhere.example/wp-admin/x'), /redirects/],
     ['wp-admin asks them to log in', ['dashboard', 'editor'], leads('/wp-login.php?redirect_to=x'), /redirects/],
   ])('%s: undone', async (_what, names, change, why) => {
     expectUndone(await updated(inside(names, change)), why);

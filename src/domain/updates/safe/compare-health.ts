@@ -166,7 +166,9 @@ function redirected(page: LookedPage, now: PageFacts): Finding {
   if (!isInside(page)) return { severity: ends && !locked ? 'suspect' : 'broken', path: keyOf(page), what };
   // Many plugins lead administrators to a page of their own once.
   const login = /\/wp-login\.php\b|[?&]redirect_to=/.test(now.location);
-  return login ? broken(keyOf(page), what) : { severity: 'suspect', path: keyOf(page), what, hearsay: true };
+  return login || now.elsewhere
+    ? broken(keyOf(page), what)
+    : { severity: 'suspect', path: keyOf(page), what, hearsay: true };
 }
 
 /** Pages that search engines are meant to find. */

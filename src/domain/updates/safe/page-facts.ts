@@ -1,8 +1,10 @@
 /** What a page shows about a site's health: facts of one response, small enough to store. Pure. */
 
 import { createHash } from 'node:crypto';
+import { parseUrl } from '../../../../schemas/url.js';
 import type { Page } from '../../../outbound/child/port.js';
 import { WP_DIE } from '../../../outbound/maintenance-page.js';
+import { bareHost } from '../../sites/urls.js';
 import { markupOf, type PageMarkup, shownMarkup } from './page-markup.js';
 import { type PhpMessages, phpMessages } from './php-messages.js';
 
@@ -41,6 +43,8 @@ export interface PageFacts {
   /** Parts of wp-admin that it has, and what a page of a few bytes says. */
   parts?: string[];
   says?: string;
+  /** It redirects to another host. */
+  elsewhere?: boolean;
 }
 
 /**
@@ -99,11 +103,11 @@ export function factsOf(page: Page, siteUrl: string, nonce?: string): PageFacts 
     php: phpMessages(page.body),
     data: dataOf(page),
     away: page.status === 503 && (page.retry_after ?? '') !== '',
-    ...(nonce !== undefined && insideFacts(page, nonce)),
+    ...(nonce !== undefined && insideFacts(page, siteUrl, nonce)),
   };
 }
 
-function insideFacts({ body, session }: Page, nonce: string): Partial<PageFacts> {
+function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: string): Partial<PageFacts> {
   const [made, refused] = (session ?? '').split(' ');
   // An answer from a cache has another nonce.
   if (made !== nonce) return {};
@@ -111,6 +115,7 @@ function insideFacts({ body, session }: Page, nonce: string): Partial<PageFacts>
     inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
     parts: PARTS.filter(([, pattern]) => pattern.test(body)).map(([name]) => name),
     says: body.length <= FEW_BYTES ? body.trim() : '',
+    elsewhere: location !== '' && hostOf(locationOf(location, siteUrl)) !== hostOf(siteUrl),
   };
 }
 
@@ -160,6 +165,11 @@ function locationOf(location: string, siteUrl: string): string {
   } catch {
     return 'unreadable';
   }
+}
+
+function hostOf(address: string): string {
+  const url = parseUrl(address);
+  return url === null ? '' : bareHost(url.hostname);
 }
 
 function assetsOf(text: string, siteUrl: string): string[] {
