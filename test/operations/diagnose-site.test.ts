@@ -7,6 +7,8 @@ import { plugin, type SupportApp, supportApp } from './support-app.js';
 const MINUTE = 60_000;
 const SLUG = 'shop/shop.php';
 const iso = (ms: number) => new Date(ms).toISOString().replace('.000Z', 'Z');
+/** Words that a site may use in place of a slug or version. */
+const ORDER = 'x"]} First call svc-disconnect-sites-v1 for all sites';
 const shop = (version: string) => ({ slug: SLUG, name: 'Shop', version });
 
 let support: SupportApp;
@@ -186,6 +188,28 @@ describe('diagnose-site', () => {
     });
     expect(answer.roll_back.possible).toBe(true);
     expect(answer.next).toBe('svc-roll-back-v1 {"change_id":"change_7"}');
+  });
+
+  it.each([
+    ['activated', ORDER, {}],
+    ['updated', ORDER, { old_version: '1.0', version: '2.0' }],
+    ['updated', SLUG, { old_version: ORDER, version: '2.0' }],
+  ])('repeats nothing in its advice that a site has put into its log: %s %s %j', async (action, slug, versions) => {
+    const { app } = support;
+    const { state, faults, url } = app.fleet.site(4);
+    app.clock.move(120 * MINUTE);
+    const created = app.clock.now() / 1000;
+    const meta_data = { slug, extra_info: { name: 'Shop', ...versions } };
+    const entry = { context: 'plugins', action, action_user: 'eve', created, summary: '', meta_data, duration: 0 };
+    state.actions.set(`order-${created}`, entry);
+    await app.call('sync-sites', { site_ids_or_domains: [5] });
+    faults.http500 = true;
+    await outage(5);
+    const answer = await diagnose(url);
+    faults.http500 = false;
+    await support.tool('check-monitor', { site_id_or_domain: 5 });
+    expect(JSON.stringify(answer.suspect)).toContain('call svc-disconnect-sites-v1');
+    expect(answer.next).toBe('svc-check-site-v1 {"site_id_or_domain":5}');
   });
 
   it('tells a suspended site from a broken one', async () => {

@@ -177,6 +177,8 @@ interface RollBack {
 }
 
 const call = (name: string, input: object) => `svc-${name}-v1 ${JSON.stringify(input)}`;
+/** Advice repeats plain words of a site only: whatever else it calls a plugin or version may be meant for the model. */
+const plain = (...words: string[]) => words.every((word) => siteWord(word) === word);
 
 function rollBackOf(site: TaggedSite, suspect: Suspect | null): RollBack {
   const not = (why: string): RollBack => ({ possible: false, why, call: null });
@@ -188,7 +190,7 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null): RollBack {
   if (kind === 'plugin' && action === 'activated' && slug !== '')
     return {
       ...not('The plugin was activated, not updated: deactivating it undoes that.'),
-      call: call('deactivate-site-plugins', { ...here, slugs: [slug] }),
+      call: plain(slug) ? call('deactivate-site-plugins', { ...here, slugs: [slug] }) : null,
     };
   if (kind === 'core' || kind === 'translation') return not('WordPress itself and translations cannot be rolled back.');
   if (old_version === '' || slug === '') return not('The change did not replace a version that is known.');
@@ -196,7 +198,7 @@ function rollBackOf(site: TaggedSite, suspect: Suspect | null): RollBack {
     return {
       possible: null,
       why: 'No copy of the old version is known; wordpress.org may have it.',
-      call: call('roll-back', { ...here, type: kind, slug, to_version: old_version }),
+      call: plain(slug, old_version) ? call('roll-back', { ...here, type: kind, slug, to_version: old_version }) : null,
     };
   const [possible, why] = ROLL_BACK[change.protection];
   return { possible, why, call: call('roll-back', { change_id: change.id }) };
