@@ -130,6 +130,9 @@ describe('inputs that contradict each other or name nothing', () => {
     ['search-fleet', 'theme'],
     ['list-updates', 'slug'],
     ['list-vulnerabilities', 'slug'],
+    ['search-changes', 'by'],
+    ['search-changes', 'item'],
+    ['search-changes', 'new_role'],
   ])('%s, %s with a control character', async (name, field) => {
     const input = { [field]: 'a\u0000b' };
     expect(await refused(name, 'ability_invalid_input', input)).toMatchObject({ field });

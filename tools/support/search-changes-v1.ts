@@ -1,11 +1,10 @@
-import { paged, paging, siteRef, timestamp } from '../../schemas/common.js';
+import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
 import { listOrOne } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
 import { integerOrText } from '../../schemas/zod-internals.js';
 import { searchChanges } from '../../src/domain/fleet/changes.js';
 import { defineOperation } from '../../src/operation/operation.js';
 
-const text = () => z.string().trim().min(1).max(255).optional();
 const time = () => z.string().trim().max(40).optional();
 const words = () => listOrOne(z.string().trim().min(1).max(50)).default([]);
 const VIAS = ['site', 'mcp', 'run', 'rest', 'cli', 'jobs'] as const;
@@ -25,11 +24,11 @@ export default defineOperation({
       site_id_or_domain: siteRef().optional(),
       client_id_or_email: integerOrText().optional().describe('Sites of this client.'),
       tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
-      by: text().describe('Part of the name of who did it.'),
+      by: called().optional().describe('Part of the name of who did it.'),
       kinds: words().describe('plugin, theme, core, user, post, site, setting, client, tag, …'),
       actions: words().describe('updated, activated, installed, deleted, role-changed, …'),
-      item: text().describe('Part of a name or slug.'),
-      new_role: text().describe('Users who got this role, such as administrator.'),
+      item: called().optional().describe('Part of a name or slug.'),
+      new_role: called().optional().describe('Users who got this role, such as administrator.'),
       result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
       via: listOrOne(z.enum(VIAS)).default([]).describe('site = on the site itself.'),
       ...paging(20, 50),
