@@ -1490,9 +1490,10 @@ class Sitefleet_Guard {
 
 	/** Records a fatal error; restores the armed item that caused it. Never throws. */
 	public function watch( array $error ): void {
-		// It may have failed for what it was refused: Sitefleet sees the page, and compares.
-		if ( $this->watched || $this->refused ) return;
+		if ( $this->watched ) return;
 		$this->watched = true;
+		// It may have failed for what it was refused: Sitefleet sees the page, and compares.
+		if ( $this->refused ) return;
 		@ini_set( 'memory_limit', '-1' );
 		function_exists( 'set_time_limit' ) && @set_time_limit( 0 );
 		$this->quietly(

@@ -435,11 +435,11 @@ describe('the sandbox of the guard', needs(...WORDPRESS), () => {
     site.activate('armed/armed.php');
     const kept = await guard.snapshot('plugin', 'armed/armed.php');
     const versions: [code: string, restored: boolean][] = [
-      [on('init', "update_option( 'k2_failing', 1 ); removed_function();"), false],
-      [on('init', 'removed_function();'), true],
+      [on('wp_loaded', "update_option( 'k2_failing', 1 ); removed_function();"), false],
+      [on('wp_loaded', 'removed_function();'), true],
     ];
     for (const [code, restored] of versions) {
-      await guard.arm(kept.id, 60);
+      await guard.arm(kept.id, 60, 3);
       const later = clientOf(site, key.private_key, () => Date.now() + 4_000);
       await later.sandbox(60);
       site.write('plugins/armed/armed.php', plugin('2.0', code));
@@ -447,8 +447,11 @@ describe('the sandbox of the guard', needs(...WORDPRESS), () => {
       const address = addressOf('ajax');
       const { headers } = later.session(address);
       expect((await visit(address.href, { ...headers, ...guard.look() })).status).toBe(500);
-      const text = readFileSync(join(site.content, 'plugins/armed/armed.php'), 'utf8');
-      expect({ code, restored: text.includes('1.0') }).toEqual({ code, restored });
+      const isOld = () => readFileSync(join(site.content, 'plugins/armed/armed.php'), 'utf8').includes('1.0');
+      expect({ code, restored: isOld() }).toEqual({ code, restored });
+      // A look that failed is no sign of life: the front page, which fails for everybody, is not left so.
+      await visit(site.url);
+      expect(isOld()).toBe(true);
     }
   });
 });
