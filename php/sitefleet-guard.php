@@ -627,6 +627,8 @@ class Sitefleet_Guard {
 		wp_using_ext_object_cache( false );
 		foreach ( array( 'DONOTCACHEPAGE', 'DONOTCACHEOBJECT', 'DONOTCACHEDB' ) as $word ) defined( $word ) || define( $word, true );
 		header( "X-Sitefleet-Session: $nonce" );
+		// A plugin may put a callback of its own in place of this one.
+		self::stay_uncached();
 		header_register_callback(
 			function () {
 				header_remove( 'Set-Cookie' );
@@ -703,8 +705,9 @@ class Sitefleet_Guard {
 		global $wpdb;
 		list( $password, $token ) = array( bin2hex( random_bytes( 16 ) ), bin2hex( random_bytes( 32 ) ) );
 		$until = time() + self::SKEW;
-		$login = 'sitefleet-look';
-		$mail  = 'look@sitefleet.invalid';
+		// A name that was known before could be registered, or locked by wrong passwords.
+		$login = 'sitefleet-' . bin2hex( random_bytes( 8 ) );
+		$mail  = "$login@sitefleet.invalid";
 		$hash  = 'passwords' === $name ? wp_hash_password( $password ) : $password;
 		$user  = array(
 			'ID' => (string) self::NOBODY, 'user_login' => $login, 'user_pass' => $hash, 'user_nicename' => $login, 'user_email' => $mail,
