@@ -534,6 +534,16 @@ describe('what logged-in users meet', () => {
     expect(outcome.answer.checked).toEqual([expect.not.stringContaining('the dashboard')]);
   });
 
+  it.each([
+    ['ajax', ({ path }: PageVisit) => path === 'wp-admin/admin-ajax.php', /^admin-ajax\.php answers HTTP 500/],
+    ['rest', ({ query }: PageVisit) => query('rest_route') === '/', /^The REST API answers HTTP 500/],
+  ])('is looked at as visitors do where it did not work before: %s', async (name, where, why) => {
+    const always = inside([name], CRASHED);
+    const broken: PageChange = (made, visit) =>
+      visit.inside === '' && where(visit) ? { ...made, ...CRASHED() } : made;
+    expectUndone(await updated(broken, always), why);
+  });
+
   it('is doubtful where a look was refused more than before: it may store nothing', async () => {
     const site = app.site(0);
     const more: PageChange = (made, visit) => {

@@ -80,6 +80,18 @@ export async function checkBefore(
   return { first, second: await checkSite(ctx, target, twice, how, first.child !== true), between };
 }
 
+/** The same with those of these pages that were not looked at; each is, once. */
+export async function checkMore(
+  ctx: Ctx,
+  target: LoadedSite,
+  { first, ...others }: Baseline,
+  wanted: readonly LookedPage[],
+): Promise<Baseline> {
+  const left = wanted.filter((page) => first.pages[keyOf(page)] === undefined);
+  const { pages } = await checkSite(ctx, target, left, patiently, false);
+  return { ...others, first: { ...first, pages: { ...first.pages, ...pages } } };
+}
+
 /** Requests of pages between two checks. */
 export interface Samples {
   times: number;

@@ -33,9 +33,9 @@ import {
 } from './finish-items.js';
 import { isInside } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
-import { checkBefore, loadAdmin } from './probe.js';
+import { checkBefore, checkMore, loadAdmin } from './probe.js';
 import { furtherPages, note, type SafeItem, type SafeRun, UNTRIED } from './safe-run.js';
-import { isCovered, openSandbox, unseenIn, workingOf } from './sandbox.js';
+import { isCovered, openSandbox, type Sandbox, unseenIn, workingOf } from './sandbox.js';
 import { disarm, keepOldVersion } from './snapshot.js';
 import { isUnfinished, progressOf } from './unanswered-update.js';
 import { finishOpen } from './unfinished.js';
@@ -70,17 +70,20 @@ export async function runSafely(
 ): Promise<SafeResult> {
   const wanted = (await finishOpen(ctx, target, guard)) > 0 ? await stillOffered(ctx, target, steps) : steps;
   const sandbox = await openSandbox({ ctx, guard });
-  const outside = (await pagesOfSite(ctx, target)).filter((page) => !isCovered(page, sandbox));
-  const pages = furtherPages({ paths, pages: [...outside, ...sandbox.pages] });
-  const before = await checkBefore(ctx, target, pages, guard);
-  await forgetGone(ctx, target, before);
-  const ill = [before.first, before.second].map((check) => problemsOf(check, pages));
+  const found = await pagesOfSite(ctx, target);
+  const outsideOf = (looks: Pick<Sandbox, 'pages'>) => found.filter((page) => !isCovered(page, looks));
+  const pages = furtherPages({ paths, pages: [...outsideOf(sandbox), ...sandbox.pages] });
+  const checked = await checkBefore(ctx, target, pages, guard);
+  await forgetGone(ctx, target, checked);
+  const ill = [checked.first, checked.second].map((check) => problemsOf(check, pages));
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
   const active = (await installedExtensions(ctx, target.site.id, 'plugin')).flatMap((one) =>
     one.active === 1 ? [one.slug] : [],
   );
   const ledger = await takeLedger({ ctx, guard });
-  const inside = workingOf(sandbox, before);
+  const inside = workingOf(sandbox, checked);
+  const outside = outsideOf(inside);
+  const before = await checkMore(ctx, target, checked, outside);
   const run: SafeRun = {
     id: ctx.run_id,
     ctx,

@@ -58,7 +58,7 @@ function reasonOf(ctx: Ctx, error: unknown): string {
 const COVERED: Readonly<Partial<Record<PageKind, PageKind>>> = { ajax: 'member_ajax', rest: 'member_rest' };
 
 /** Whether a page for visitors need not be looked at, because another look shows what it would. */
-export function isCovered({ kind }: LookedPage, { pages }: Sandbox): boolean {
+export function isCovered({ kind }: LookedPage, { pages }: Pick<Sandbox, 'pages'>): boolean {
   return pages.some((page) => page.kind === COVERED[kind]);
 }
 
