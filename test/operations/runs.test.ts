@@ -273,6 +273,18 @@ describe('a retry', () => {
     expect(again.version).toBe('1.0');
   });
 
+  it('applies all that failed of a run that named more items than are kept', async () => {
+    const app = await safetyApp({ sites: 1, fleet: { plugins: 30 } });
+    const site = app.site(0);
+    const slugs = Array.from({ length: 22 }, (_, index) => app.offer(site, index).slug);
+    app.offer(site, 22);
+    site.faults.failUpdates = true;
+    await app.call('sync-sites');
+    const { run_id } = await app.safely('run-updates', { types: ['plugins'], specific_items: slugs });
+    const { would_update } = await app.call('retry-run', { run_id, dry_run: true });
+    expect(would_update.map(({ slug }: Answer) => slug).sort()).toEqual(slugs.sort());
+  });
+
   it('waits until the run has ended', async () => {
     const app = await appWithUpdates();
     const run_id = await begun(app, 'nobody');

@@ -26,6 +26,8 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
     });
   const { items_left_out, retries = [], ...asked } = JSON.parse(run.asked) as Asked;
   const params: UpdateParams = { ...asked, retries: [...retries, runId] };
+  // What failed says which items were meant.
+  if (items_left_out !== undefined) params.specific_items = [];
   // If the run names more items than are kept, nobody knows which were meant on a site that failed as a whole.
   const failed = (await failedItems(ctx, runId)).filter((item) => items_left_out === undefined || !isWhole(item));
   const ids = new Set(failed.map(({ site_id }) => site_id));
