@@ -56,8 +56,10 @@ export const runItem = once(() =>
   z.object({
     site_id: z.number().int(),
     site_url: z.string().nullable().describe('null = removed since.'),
+    site_name: z.string().nullable(),
     type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']),
     slug: z.string(),
+    name: z.string(),
     state: z.enum(RUN_ITEM_STATES),
     old_version: z.string(),
     new_version: z.string(),

@@ -285,6 +285,21 @@ describe('a retry', () => {
     expect(would_update.map(({ slug }: Answer) => slug).sort()).toEqual(slugs.sort());
   });
 
+  it('of a call that named more items than are kept is of those that failed', async () => {
+    const { app, slugs } = await mixed();
+    const specific_items = [...Array.from({ length: 30 }, (_, i) => `0-${i}/0.php`), slugs.failing];
+    const { run_id } = await app.safely('run-updates', { site_ids_or_domains: [1, 2], specific_items });
+    expect(await run(app, run_id)).toMatchObject({ counts: { failed: 1, skipped: 1 } });
+    app.site(0).faults.failUpdates = [];
+    await app.call('unsuspend-site', { site_id_or_domain: 2 });
+    // What was meant on the site that was suspended is not known any more.
+    expect(await app.call('retry-run', { run_id, dry_run: true })).toMatchObject({
+      total: 1,
+      would_update: [{ site_id: 1, slug: slugs.failing }],
+    });
+    expect((await app.safely('retry-run', { run_id })).updated).toMatchObject([{ slug: slugs.failing }]);
+  });
+
   it('waits until the run has ended', async () => {
     const app = await appWithUpdates();
     const run_id = await begun(app, 'nobody');

@@ -31,7 +31,7 @@ async function offersOf(ctx: Ctx, { site }: LoadedSite, params: UpdateParams): P
       (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
       (params.limits === undefined || withinLimits(offer, params.limits)),
   );
-  return onlyFailed(ctx, site.id, params, wanted);
+  return onlyFailed(ctx, params, wanted, site.id);
 }
 
 /**

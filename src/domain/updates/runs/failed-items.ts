@@ -31,18 +31,23 @@ export function isWhole({ type }: FailedItem): boolean {
   return type === UPDATE_TYPES.length;
 }
 
-/** Those of the offers of a site that are tried again; all, if nothing is. */
-export async function onlyFailed(ctx: Ctx, siteId: number, params: UpdateParams, offers: FleetOffer[]) {
-  let left = offers;
+/** Those of the offers, of one site or of any, that are tried again; all, if the parameters are of no retry. */
+export async function onlyFailed(
+  ctx: Ctx,
+  params: Pick<UpdateParams, 'retries'>,
+  offers: readonly FleetOffer[],
+  siteId?: number,
+): Promise<FleetOffer[]> {
+  let left = [...offers];
   for (const runId of params.retries ?? []) {
     const failed = await failedItems(ctx, runId, siteId);
-    left = left.filter((offer) => isAmong(failed, offer));
+    const sites = new Set(failed.filter(isWhole).map(({ site_id }) => site_id));
+    const items = new Set(failed.map(keyOf));
+    left = left.filter((offer) => sites.has(offer.site_id) || items.has(keyOf(offer)));
   }
   return left;
 }
 
-function isAmong(failed: readonly FailedItem[], { site_id, type, slug }: FleetOffer): boolean {
-  return failed.some(
-    (item) => item.site_id === site_id && (isWhole(item) || (item.type === type && item.slug === slug)),
-  );
+function keyOf({ site_id, type, slug }: FailedItem): string {
+  return `${site_id} ${type} ${slug}`;
 }

@@ -25,18 +25,17 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
       advice: 'Read it with get-run-v1, and retry it once it has ended.',
     });
   const { items_left_out, retries = [], ...asked } = JSON.parse(run.asked) as Asked;
-  const params: UpdateParams = { ...asked, retries: [...retries, runId] };
-  // What failed says which items were meant.
-  if (items_left_out !== undefined) params.specific_items = [];
+  const whole = items_left_out === undefined;
+  const specific_items = whole ? asked.specific_items : [];
+  const params: UpdateParams = { ...asked, specific_items, retries: [...retries, runId] };
   // If the run names more items than are kept, nobody knows which were meant on a site that failed as a whole.
-  const failed = (await failedItems(ctx, runId)).filter((item) => items_left_out === undefined || !isWhole(item));
+  const failed = (await failedItems(ctx, runId)).filter((item) => whole || !isWhole(item));
   const ids = new Set(failed.map(({ site_id }) => site_id));
   const selection = await resolveSites(ctx, [...ids]);
   if (!dryRun) return applyOn(ctx, selection, params, []);
-  const offers = [];
-  for (const { id } of selection.sites)
-    offers.push(...(await onlyFailed(ctx, id, params, await ctx.store.updates.ofSites([id], params.types))));
-  const wanted = offers.filter(
+  const siteIds = selection.sites.map(({ id }) => id);
+  const offers = await ctx.store.updates.ofSites(siteIds, params.types);
+  const wanted = (await onlyFailed(ctx, params, offers)).filter(
     (offer) =>
       offer.quarantined !== 1 &&
       (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&

@@ -109,8 +109,10 @@ function itemOf(row: ToldRunItem, now: number): Item {
   return {
     site_id: row.site_id,
     site_url: row.site_url,
+    site_name: row.site_name,
     type: UPDATE_TYPES[row.type] ?? 'site',
     slug: row.slug,
+    name: row.name,
     state: row.state,
     old_version: row.old_version,
     new_version: row.new_version,

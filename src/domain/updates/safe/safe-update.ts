@@ -165,7 +165,7 @@ async function planOf(ctx: Ctx, target: LoadedSite, params: SafeUpdateParams): P
   const wanted = (await ctx.store.updates.ofSites([target.site.id], types)).filter(
     ({ slug }) => named.length === 0 || named.includes(slug),
   );
-  const offers = await onlyFailed(ctx, target.site.id, params, wanted);
+  const offers = await onlyFailed(ctx, params, wanted, target.site.id);
   const missing = named.filter((slug) => !offers.some((offer) => offer.slug === slug));
   const plan = await planUpdates(ctx, target, offers, params.safe.least_protection);
   const nothing = 'No update with this slug is on offer: it is up to date, ignored, or not installed.';
