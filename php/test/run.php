@@ -408,6 +408,45 @@ $tests['at most 50 faults, the newest'] = function () {
 	same( array( 50, 'Boom ' . str_repeat( 'x', 59 ), 'wp-content/plugins/alpha/alpha.php', 'alpha' ), array( count( $faults ), $faults[49]['message'], $faults[49]['file'], $faults[49]['item'] ) );
 	same( array(), ( new Guard() )->call( 'faults', array( 'since' => time() + 10 ) )['faults'] );
 };
+$tests['the cache of a look: as WordPress knows it, and the made-up user cannot be taken out'] = function () {
+	$cache = new Sitefleet_Memory();
+	$cache->pin( 'users', 5, (object) array( 'name' => 'look' ) );
+	same( array( true, false, true ), array( $cache->add( 'a', 1 ), $cache->add( 'a', 2 ), $cache->set( 'none', false, '' ) ) );
+	same( array( 1, false ), array( $cache->get( 'a', '' ), $cache->get( 'a', 'other' ) ) );
+	$cache->get( 'none', 'default', false, $found );
+	same( true, $found );
+	$cache->get( 'gone', 'default', false, $found );
+	same( false, $found );
+	same( array( 4, 3, 0, false ), array( $cache->incr( 'a', 3 ), $cache->decr( 'a' ), $cache->decr( 'a', 9 ), $cache->incr( 'gone' ) ) );
+	same( array( true, false, false ), array( $cache->replace( 'a', 7 ), $cache->replace( 'gone', 7 ), $cache->delete( 'gone' ) ) );
+	same( array( 'b' => true, 'c' => true ), $cache->set_multiple( array( 'b' => 1, 'c' => 2 ), 'many' ) );
+	same( array( 'b' => true ), $cache->delete_multiple( array( 'b' ), 'many' ) );
+	same( array( 'b' => false, 'c' => 2 ), $cache->get_multiple( array( 'b', 'c' ), 'many' ) );
+	$object = (object) array( 'n' => 1 );
+	$cache->set( 'object', $object );
+	$object->n = 2;
+	same( 1, $cache->get( 'object' )->n );
+	foreach ( array( fn() => $cache->delete( 5, 'users' ), fn() => $cache->set( 5, 'x', 'users' ), fn() => $cache->flush() ) as $try ) {
+		$try();
+		same( 'look', $cache->get( '5', 'users' )->name );
+	}
+	same( array( false, false, null ), array( $cache->get( 'object' ), $cache->of_a_drop_in( 1 ), $cache->global_groups ) );
+};
+$tests['what only reads, and what a query would write'] = function () {
+	$call = function ( string $name, string $query ) {
+		$method = new ReflectionMethod( 'Sitefleet_Guard', $name );
+		if ( PHP_VERSION_ID < 80100 ) $method->setAccessible( true );
+		return $method->invoke( null, $query );
+	};
+	foreach ( array( 'SELECT 1', ' ( select 1 ) UNION ( SELECT 2 )', '/* x */ SELECT 1', 'WITH a AS ( SELECT 1 ) SELECT * FROM a', 'SHOW TABLES', 'DESC a' ) as $query ) same( true, $call( 'only_reads', $query ), $query );
+	$writes = array( '', 'UPDATE a SET b = 1', '/* SELECT */ DELETE FROM a', 'SELECT 1 INTO OUTFILE "x"', 'SET autocommit = 1', 'COMMIT', 'SELECTED', 'INSERT INTO a SELECT 1', '-- SELECT\nDROP TABLE a' );
+	foreach ( $writes as $query ) same( false, $call( 'only_reads', $query ), $query );
+	$same = fn( string $a, string $b ) => $call( 'kind_of', $a ) === $call( 'kind_of', $b );
+	same( true, $same( "UPDATE `wp_options` SET `option_value` = '17' WHERE `option_name` = 'cron'", "UPDATE `wp_options` SET `option_value` = '18' WHERE `option_name` = 'cron'" ) );
+	same( false, $same( "UPDATE `wp_options` SET `option_value` = '17' WHERE `option_name` = 'cron'", "UPDATE `wp_options` SET `option_value` = '17' WHERE `option_name` = 'shop'" ) );
+	same( false, $same( 'INSERT INTO a VALUES ( 1 )', 'INSERT INTO b VALUES ( 1 )' ) );
+	same( '', $call( 'kind_of', "DELETE FROM wp_options WHERE option_name = '_transient_x'" ) );
+};
 
 $failed = 0;
 foreach ( $tests as $name => $test ) {
