@@ -10,7 +10,7 @@ export const COMPARED = ['version', 'site', 'setting', 'administrator', 'plugin'
 export type Compared = (typeof COMPARED)[number];
 
 /** How the values of a row differ; `none` = they are the same, as far as they are known. */
-export const DIFFERENCES = ['missing', 'version', 'active', 'value', 'none'] as const;
+const DIFFERENCES = ['missing', 'version', 'active', 'value', 'none'] as const;
 
 const areaCount = once(() => z.object({ area: z.enum(COMPARED), count: z.number().int() }));
 

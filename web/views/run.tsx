@@ -45,7 +45,7 @@ const PER_PAGE = 200;
 const MOST_COLUMNS = 12;
 
 /** What needs a person comes first. */
-export const STATES: Readonly<Record<State, { tone: Tone; icon: IconNode }>> = {
+const STATES: Readonly<Record<State, { tone: Tone; icon: IconNode }>> = {
   failed: { tone: 'bad', icon: OctagonX },
   unknown: { tone: 'bad', icon: CircleHelp },
   rolled_back: { tone: 'warn', icon: Undo2 },

@@ -74,7 +74,7 @@ export function Runs() {
 }
 
 /** The numbers in words: `12 updated, 1 rolled back`. */
-export function outcomeOf({ counts }: RunEntry): string {
+function outcomeOf({ counts }: RunEntry): string {
   const shown = (['kept', 'rolled_back', 'failed', 'skipped', 'unknown'] as const).flatMap((state) => {
     const count = counts[state] ?? 0;
     return count === 0 ? [] : [`${number(count)} ${t.runs.state[state].toLowerCase()}`];

@@ -82,7 +82,7 @@ export function lookHeaders(site: { url: string; private_key: string }, now: num
 }
 
 /** What Sitefleet signs when it looks at a page in the guard's sandbox: the address as it is requested, and a nonce. */
-export function sessionText(site: string, time: number, nonce: string, address: string): string {
+function sessionText(site: string, time: number, nonce: string, address: string): string {
   return `sitefleet-session-v1\n${site}\n${time}\n${nonce}\n${address}\n`;
 }
 
