@@ -250,7 +250,7 @@ export const en = {
         cli: ' in the shell',
         jobs: ' on schedule',
       };
-      return `by ${who}${ways[via] ?? ''}`;
+      return who === 'local' ? 'in the shell' : `by ${who}${ways[via] ?? ''}`;
     },
     job: 'Job',
     glance: 'At a glance',
