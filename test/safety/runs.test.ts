@@ -132,6 +132,10 @@ describe('an id of a change', () => {
         ),
       });
     }
+    // By its name it is the same: the version before its last update.
+    expect(await mcp.app.fail('roll-back', { ...UNGUARDED, type: 'plugin', slug: SLUG })).toMatchObject({
+      message: expect.stringContaining('There is no copy of 1.0'),
+    });
     expect(version(1)).toBe('2.0');
   });
 

@@ -266,18 +266,18 @@ export function createUpdateRuns(db: Db) {
       return db.one<RunItemRow>('SELECT * FROM update_run_item WHERE change_id = ?', [changeId]);
     },
 
-    /** The newest item that made this update. */
+    /** The newest item that made this update; without versions, the newest update of the item that stayed. */
     newest(
       siteId: number,
       type: number,
       slug: string,
-      oldVersion: string,
-      newVersion: string,
+      versions?: Pick<RunItem, 'old_version' | 'new_version'>,
     ): Promise<RunItemRow | undefined> {
+      const which = versions === undefined ? "state = 'kept'" : 'old_version = ? AND new_version = ?';
+      const args = versions === undefined ? [] : [versions.old_version, versions.new_version];
       return db.one<RunItemRow>(
-        `SELECT * FROM update_run_item WHERE site_id = ? AND type = ? AND slug = ? AND old_version = ? AND new_version = ?
-         ORDER BY finished_at DESC LIMIT 1`,
-        [siteId, type, slug, oldVersion, newVersion],
+        `SELECT * FROM update_run_item WHERE site_id = ? AND type = ? AND slug = ? AND ${which} ORDER BY finished_at DESC LIMIT 1`,
+        [siteId, type, slug, ...args],
       );
     },
 

@@ -78,8 +78,10 @@ async function goalOf(ctx: Ctx, input: RollBackInput): Promise<Goal> {
   const version = input.to_version ?? null;
   const change = await ctx.store.safeChanges.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug, version);
   if (change !== undefined) return { ...goalOfChange(target, change), version: version ?? change.old_version };
-  if (version === null) throw noChange();
-  return { target, type, slug, version, snapshot: null, change: '', replaced: null };
+  if (version !== null) return { target, type, slug, version, snapshot: null, change: '', replaced: null };
+  const item = await ctx.store.updateRuns.newest(target.site.id, UPDATE_TYPES.indexOf(type), slug);
+  if (item === undefined) throw noChange();
+  return goalOfChange(target, { ...item, id: item.change_id, snapshot: null, settled_at: item.finished_at ?? 0 });
 }
 
 type KnownChange = Pick<
@@ -120,7 +122,7 @@ async function loggedChange(ctx: Ctx, id: number): ReturnType<typeof changeOf> {
     return { site_id, reason: `This change is no update: ${siteWord(changeSentence(entry))}.` };
   if (old_version === '' || new_version === '' || (code !== '' && code !== BROKE))
     return { site_id, reason: 'This update was not installed, so there is nothing to roll back.' };
-  const known = await ctx.store.updateRuns.newest(site_id, type, slug, old_version, new_version);
+  const known = await ctx.store.updateRuns.newest(site_id, type, slug, { old_version, new_version });
   const change = known === undefined ? undefined : await ctx.store.safeChanges.find(known.change_id);
   if (change !== undefined) return change;
   return { id: known?.change_id ?? '', site_id, type, slug, old_version, new_version, snapshot: null, settled_at: 0 };
