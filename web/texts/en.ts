@@ -45,6 +45,8 @@ export const en = {
     'POST /v2/sites/add': '“Add site”',
     'POST /v2/sites/{}/check': '“Check” on its page',
     'GET /v2/jobs/{}': 'the page “Jobs”',
+    'GET /v2/runs': 'the page “Update runs”',
+    'GET /v2/runs/{}': 'the page “Update runs”',
     'GET /v2/clients/{}': 'its page',
     'GET /v2/sites/{}/plugins': 'the list “Plugins and themes” on its page',
     'GET /v2/sites/{}/themes': 'the list “Plugins and themes” on its page',
