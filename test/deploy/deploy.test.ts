@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { describeConfig } from '../../src/runtime/config/config.js';
-import { tempFolder } from '../support/cleanup.js';
+import { freePort, tempFolder } from '../support/cleanup.js';
 import { needs } from '../support/needs.js';
 
 const files = readdirSync('deploy', { recursive: true, encoding: 'utf8' })
@@ -53,7 +53,7 @@ describe('deploy/', () => {
     }
   });
 
-  test('nginx takes its file', needs('nginx', 'openssl'), () => {
+  test('nginx takes its file', needs('nginx', 'openssl'), async () => {
     const folder = tempFolder('nginx');
     const [key, certificate] = [join(folder, 'privkey.pem'), join(folder, 'fullchain.pem')];
     const made = said('openssl', [
@@ -63,7 +63,12 @@ describe('deploy/', () => {
     expect(made.code, made.text).toBe(0);
     mkdirSync(join(folder, 'logs'));
     const site = join(folder, 'site.conf');
-    writeFileSync(site, textOf('deploy/nginx.conf').replaceAll('/etc/ssl/fleet.example.com', folder));
+    // It takes the port for a moment, and 443 is not everyone's.
+    const port = await freePort();
+    const text = textOf('deploy/nginx.conf')
+      .replaceAll('/etc/ssl/fleet.example.com', folder)
+      .replace('listen 443 ssl', `listen ${port} ssl`);
+    writeFileSync(site, text);
     const main = join(folder, 'nginx.conf');
     writeFileSync(main, `events {}\npid ${folder}/pid;\nhttp { access_log off; include ${site}; }\n`);
     expect(said('nginx', ['-t', '-e', join(folder, 'error.log'), '-c', main]).text).toContain('test is successful');

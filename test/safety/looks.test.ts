@@ -435,6 +435,20 @@ describe('pages that stand for the others', () => {
     expect([...visited].filter((path) => /about|members/.test(path))).toEqual(['about/']);
   });
 
+  it('that does not answer at the first look has a second, and is compared', async () => {
+    let looks = 0;
+    const once: PageChange = (made, visit) =>
+      by('feed')(visit) && ++looks === 1 ? { ...made, status: 504, body: '' } : made;
+    expectUndone(await updated(fails(by('feed')), once), /The feed answers HTTP 500/);
+  });
+
+  it('that did not answer before is not said to have been checked', async () => {
+    const outcome = await updated((made) => made, fails(by('feed')));
+    expectKept(outcome, null);
+    expect(outcome.answer.not_checked).toContain('the feed: it did not work before either');
+    expect(outcome.answer.checked).toEqual([expect.not.stringContaining('the feed')]);
+  });
+
   it('named by the caller may begin with a slash', async () => {
     expectUndone(await updated(fails(at('shop/')), undefined, { paths: ['/shop/'] }), /The page \/shop\/ answers/);
     const spaced = ['/ https://elsewhere.example/', '/ //elsewhere.example/', '%2e%2e/x', 'a/%2E%2e/../x'];

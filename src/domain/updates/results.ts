@@ -32,7 +32,7 @@ export interface Look {
   compared: boolean;
   /** What is beside the updated items, too: tables, settings, users, files. */
   outside?: boolean;
-  /** What logged-in users meet and could not be looked at, with the reasons; absent = all of it. */
+  /** What did not answer before, and what logged-in users meet and could not be looked at, with reasons; absent = nothing. */
   unseen?: readonly string[];
 }
 

@@ -106,6 +106,15 @@ function hostsOf(checks: readonly SiteCheck[]): ReadonlySet<string> {
   return new Set(checks.flatMap(({ pages }) => Object.values(pages).flatMap(({ markup }) => markup?.hosts ?? [])));
 }
 
+/** Whether a page answers nothing that could be compared. */
+const wasBad = ({ status }: PageFacts) => status === 0 || status >= 500;
+
+/** Whether a page could be compared with how it was; one that was looked at once has one answer. */
+export function isComparable(page: LookedPage, { first, second }: Baseline): boolean {
+  const key = keyOf(page);
+  return [first, second].every(({ pages }) => pages[key] === undefined || !wasBad(pages[key]));
+}
+
 /** @param hosts those that the site named; null = it was looked at once, and what differs on its own is not known */
 function comparePage(
   page: LookedPage,
@@ -116,7 +125,6 @@ function comparePage(
 ): Finding[] {
   const key = keyOf(page);
   const name = nameOf(page);
-  const wasBad = (facts: PageFacts) => facts.status === 0 || facts.status >= 500;
   if (wasBad(first) || wasBad(second)) return [];
   if (now.status === 0) return [broken(key, `${name} no longer answers (${now.failure}).`)];
   if (now.status >= 500) return [broken(key, `${name} answers HTTP ${now.status}; before, it was ${second.status}.`)];

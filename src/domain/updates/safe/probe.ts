@@ -65,7 +65,6 @@ export async function checkBefore(
 ): Promise<Baseline> {
   const how: HowToVisit = () => ({ ...PATIENT, guard });
   const all = pagesOf('full', pages);
-  const twice = all.filter(({ kind }) => TWICE.includes(kind));
   const pause = ctx.clock.sleep(PAUSE_MS, ctx.signal);
   const between = { requests: 0, failures: 0 };
   const count = (_page: LookedPage, facts: PageFacts) => {
@@ -77,7 +76,22 @@ export async function checkBefore(
     sample(ctx, target, { times: LOOKS_BEFORE, how, pages: () => [FRONT], count }),
     pause,
   ]);
-  return { first, second: await checkSite(ctx, target, twice, how, first.child !== true), between };
+  // What is looked at once has a second chance to answer: otherwise nothing would be known of it after the update.
+  const again = all.filter((page) => TWICE.includes(page.kind) || gaveNoAnswer(first, page));
+  const second = await checkSite(ctx, target, again, how, first.child !== true);
+  for (const page of again) {
+    if (TWICE.includes(page.kind)) continue;
+    const key = keyOf(page);
+    first.pages[key] = second.pages[key] as PageFacts;
+    delete second.pages[key];
+  }
+  return { first, second, between };
+}
+
+/** Not in time. Errors that come and go are another matter. */
+function gaveNoAnswer({ pages }: SiteCheck, page: LookedPage): boolean {
+  const status = pages[keyOf(page)]?.status;
+  return status === 0 || status === 504;
 }
 
 /** The same with those of these pages that were not looked at; each is, once. */

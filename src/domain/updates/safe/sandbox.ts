@@ -6,9 +6,9 @@
 import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { Ctx } from '../../context.js';
-import { ACCEPTED, type Baseline, LOGGED_IN } from './compare-health.js';
-import { isInside, keyOf, type LookedPage, listedAs, type PageKind, SANDBOX } from './looked-pages.js';
-import type { SafeRun } from './safe-run.js';
+import { ACCEPTED, type Baseline, isComparable, LOGGED_IN } from './compare-health.js';
+import { isInside, keyOf, LOGIN, type LookedPage, listedAs, type PageKind, SANDBOX } from './looked-pages.js';
+import { furtherPages, type SafeRun } from './safe-run.js';
 
 /** In no update: logged-in users may meet what is broken there. */
 export const MEMBERS = 'logged-in users and wp-admin';
@@ -89,9 +89,14 @@ function worked(page: LookedPage, { first, second }: Baseline): boolean {
   });
 }
 
-/** What logged-in users meet and was not looked at after the updates of this run. */
+/** What did not answer before, and what logged-in users meet and was not looked at after the updates of this run. */
 export function unseenIn({ unseen = [], facts, looked }: SafeRun): readonly string[] {
+  const silent = [LOGIN, ...furtherPages(facts)].filter((page) => !isInside(page) && !isComparable(page, facts.before));
   const inside = (facts.pages ?? []).filter(isInside);
   const left = inside.filter((page) => !looked.has(listedAs(page)));
-  return [...unseen, ...(left.length > 0 && left.length === inside.length ? [MEMBERS] : left.map(listedAs))];
+  return [
+    ...silent.map((page) => `${listedAs(page)}: it did not work before either`),
+    ...unseen,
+    ...(left.length > 0 && left.length === inside.length ? [MEMBERS] : left.map(listedAs)),
+  ];
 }

@@ -10,7 +10,7 @@ import { ChildFailure } from '../../../outbound/child/port.js';
 import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
-import type { Finding } from './compare-health.js';
+import { type Finding, isComparable } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
 import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
@@ -164,7 +164,8 @@ async function checkOnce(run: SafeRun, depth: Depth, again?: Doubts): Promise<Co
   // A quick check that found nothing broken is the beginning of the full one that follows it.
   run.quick = depth === 'quick' && !compared.findings.some(isBroken) ? compared.seen : undefined;
   for (const page of pages)
-    if (!isInside(page) || compared.seen[keyOf(page)]?.inside !== undefined) looked.add(listedAs(page));
+    if (isInside(page) ? compared.seen[keyOf(page)]?.inside !== undefined : isComparable(page, facts.before))
+      looked.add(listedAs(page));
   return compared;
 }
 
