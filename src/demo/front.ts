@@ -87,7 +87,7 @@ export function insidePage(site: DemoSite, name: string): Answer {
   const content =
     name === 'dashboard'
       ? '<div id="wpbody-content"><h2>At a Glance</h2><p>Activity, quick draft, events and news about WordPress.</p>'
-      : `<div id="wpbody-content"><div id="editor"></div>${SCRIPTS.map((one) => `<script src="${site.url}${one}.js" id="${one}-js"></script>`).join('')}`;
+      : `${STYLES}<div id="wpbody-content"><div id="editor"></div>${SCRIPTS.map((one) => `<script src="${site.url}${one}.js" id="${one}-js"></script>`).join('')}`;
   return {
     ...made,
     body: String(made.body).replace('<h1>', `${menu}${content}<h1>`).replace('</body>', '</div></body>'),
@@ -95,6 +95,9 @@ export function insidePage(site: DemoSite, name: string): Answer {
 }
 
 const SCRIPTS = ['wp-element', 'wp-data', 'wp-components', 'wp-blocks', 'wp-block-editor', 'wp-editor', 'wp-edit-post'];
+/** WordPress loads styles several at once; some have the name of a script. */
+const STYLES =
+  '<link rel="stylesheet" href="/wp-admin/load-styles.php?c=0&amp;load%5Bchunk_0%5D=wp-components,wp-block-editor,wp-editor,wp-edit-post&amp;ver=6.8" />';
 
 /** WordPress' REST interface, as far as it is used here. */
 function rest(site: DemoSite, route: string): Answer {

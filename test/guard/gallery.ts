@@ -213,7 +213,11 @@ export const BAD: readonly Kind[] = [
     code: on('admin_init', `${IN_ADMIN} wp_redirect( wp_login_url() ); exit; }`),
   },
   { name: 'fatal in the editor', code: on('enqueue_block_editor_assets', FATAL) },
-  { name: 'editor without its script', code: on('admin_footer', "wp_deregister_script( 'wp-edit-post' );") },
+  {
+    name: 'editor without its script',
+    // Other scripts need what it needs.
+    code: on('admin_footer', "wp_deregister_script( 'wp-edit-post' ); wp_enqueue_script( 'wp-core-data' );"),
+  },
   {
     name: 'fatal for logged-in visitors',
     code: on('template_redirect', `if ( is_user_logged_in() ) { ${FATAL} }`),

@@ -486,6 +486,9 @@ describe('what logged-in users meet', () => {
   const CRASHED = () => ({ status: 500, body: '<p>There has been a critical error on this website.</p>' });
   const REFUSED = '<sitefleet-passwords>refused</sitefleet-passwords>';
   const leads = (to: string) => () => ({ status: 302, headers: { location: to }, body: '' });
+  /** WordPress cuts the list of names after 128 letters, also within a name. */
+  const AT_ONCE =
+    '<script src="/wp-admin/load-scripts.php?c=0&#038;load%5Bchunk_0%5D=wp-element,wp-data,wp-components,wp-blocks,wp-block-ed&#038;load%5Bchunk_1%5D=itor,wp-editor,wp-edit-post&#038;ver=6.8"></script>';
 
   it.each([
     ['the dashboard is fatal', ['dashboard'], CRASHED, /The dashboard answers HTTP 500/],
@@ -528,6 +531,12 @@ describe('what logged-in users meet', () => {
     ],
     ['renames a menu', ['dashboard', 'editor'], body((text) => text.replace('Posts', 'News')), null],
     ['adds a widget', ['dashboard'], body((text) => text.replace('<h2>', '<div><h2>Sales</h2></div><h2>')), null],
+    [
+      "loads the editor's scripts at once",
+      ['editor'],
+      body((text) => text.replace(/<script[^>]*wp-element.*<\/script>/, AT_ONCE)),
+      null,
+    ],
     ['hides the login', ['passwords'], () => ({ status: 404, body: 'Not here' }), null],
     ['hides the toolbar', ['front'], body((text) => text.replace(/<div id="wpadminbar">.*?<\/div>/, '')), null],
   ])('an update that %s is kept', async (_what, names, change, why) => {

@@ -62,13 +62,18 @@ const WORDS_OF_AN_ERROR_PAGE = 100;
 /** With these words PHP ends a page. */
 const PHP_FAILURES = ['Fatal error', 'Parse error'] as const;
 const END_OF_PHP = / on line (?:<b>)?\d{1,9}(?:<\/b>)?(?:<br \/>)?$/;
-/** Without one of these, wp-admin or its editor does not work. Scripts may be loaded several at once. */
-const PARTS = [
-  ...['adminmenu', 'wpbody-content', 'editor', 'postdivrich'].map((id) => [id, `\\bid=["']${id}["']`] as const),
+/** Ids of elements. Without one of these, wp-admin or its editor does not work. */
+const PARTS: readonly string[] = [
+  ...['adminmenu', 'wpbody-content', 'editor', 'postdivrich'],
   ...['edit-post', 'editor', 'block-editor', 'blocks', 'components', 'core-data', 'data', 'element'].map(
-    (name) => [`wp-${name}.js`, `\\bid=["']wp-${name}-js["']|[,=]wp-${name}[,&"']`] as const,
+    (name) => `wp-${name}-js`,
   ),
-].map(([name, pattern]) => [name, new RegExp(pattern)] as const);
+];
+const ID = /\bid=["']([\w-]{1,50})["']/g;
+/** WordPress may load scripts several at once; styles, which it loads likewise, have names of scripts. */
+const AT_ONCE = /\/load-scripts\.php\?([^"'<>\s]{0,9000})/g;
+/** It cuts the list of names, also within one. */
+const NEXT_CHUNK = /&(?:amp;|#0?38;)?load%5Bchunk_[1-9]\d{0,3}%5D=/g;
 const FEW_BYTES = 100;
 const MAX_REFUSED = 40;
 const MAX_ASSETS = 100;
@@ -113,10 +118,16 @@ function insideFacts({ body, location, session }: Page, siteUrl: string, nonce: 
   if (made !== nonce) return {};
   return {
     inside: refused === undefined || refused === '' ? [] : refused.split(',', MAX_REFUSED),
-    parts: PARTS.filter(([, pattern]) => pattern.test(body)).map(([name]) => name),
+    parts: partsOf(body),
     says: body.length <= FEW_BYTES ? body.trim() : '',
     elsewhere: location !== '' && hostOf(locationOf(location, siteUrl)) !== hostOf(siteUrl),
   };
+}
+
+function partsOf(body: string): string[] {
+  const atOnce = [...body.matchAll(AT_ONCE)].flatMap(([, names = '']) => names.replace(NEXT_CHUNK, '').split(/[,=&]/));
+  const ids = new Set([...[...body.matchAll(ID)].map(([, id]) => id), ...atOnce.map((name) => `${name}-js`)]);
+  return PARTS.filter((id) => ids.has(id)).map((id) => id.replace(/-js$/, '.js'));
 }
 
 /** A robots.txt that sends every robot away from everything. */
