@@ -639,6 +639,8 @@ class Sitefleet_Guard {
 		$_POST = $_FILES = $_COOKIE = array();
 		unset( $_SERVER['HTTP_X_HTTP_METHOD_OVERRIDE'] );
 		if ( 'editor' === $name ) $_GET['post'] = $_REQUEST['post'] = (string) $post;
+		// Plugins lead the next administrator to a page of theirs, which would hide the one that is looked at: not after several were activated.
+		$_GET['activate-multi'] = 'true';
 		// The transaction refuses what goes past this filter; the filter, what a plugin does after it has ended the transaction.
 		add_filter( 'query', fn( $query ) => self::only_reads( (string) $query ) ? $query : $this->refuse( self::kind_of( (string) $query ), '' ), PHP_INT_MAX );
 		$error = fn( $reply, $with = null, $url = '' ) => $this->refuse( 'ask ' . parse_url( (string) $url, PHP_URL_HOST ), new WP_Error( 'sitefleet', 'A look of Sitefleet makes no requests.' ) );

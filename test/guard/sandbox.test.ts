@@ -173,6 +173,17 @@ describe('the sandbox of the guard', needs(...WORDPRESS), () => {
       });
     });
 
+    it('wp-admin, where plugins would lead administrators to a welcome page of theirs', async () => {
+      const welcome = on(
+        'admin_init',
+        "if ( get_option( 'k2_welcome', 1 ) && ! wp_doing_ajax() && ! isset( $_GET['activate-multi'] ) ) { update_option( 'k2_welcome', 0 ); wp_safe_redirect( admin_url( 'admin.php?page=k2' ) ); exit; }",
+      );
+      await withPlugins({ welcome }, async () => {
+        for (const look of ['dashboard', 'editor'] as const)
+          expect(await see(look)).toMatchObject({ status: 200, inside: true });
+      });
+    });
+
     it('whether a right password is accepted', async () => {
       const refusing = "add_filter( 'authenticate', fn() => new WP_Error( 'no', 'No' ), 99 );";
       await withPlugins({ refusing }, async () =>
