@@ -543,6 +543,15 @@ describe('what logged-in users meet', () => {
     expectKept(await updated(inside(names, change), undefined, { on_suspect: 'roll_back' }), why);
   });
 
+  it.each(['front', 'dashboard', 'editor'])('needs no script of blocks where none are edited: %s', async (name) => {
+    const script = '<script src="/wp-components.js" id="wp-components-js"></script>';
+    const classic = body((text) =>
+      text.replace('id="editor"', 'id="postdivrich"').replace('</body>', `${script}</body>`),
+    );
+    const fewer = body((text) => text.replace(/<script[^>]*wp-comp[^>]*><\/script>/g, ''));
+    expectKept(await updated(inside([name], fewer), inside([name], classic), { on_suspect: 'roll_back' }), null);
+  });
+
   it('is no reason to undo what was so before, and it is said that it was not looked at', async () => {
     const always = inside(['dashboard', 'ajax'], CRASHED);
     const outcome = await updated((made) => made, always);

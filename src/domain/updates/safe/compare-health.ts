@@ -194,11 +194,17 @@ function wrongIn(page: LookedPage, first: PageFacts, second: PageFacts, now: Pag
   if (newlyUnindexed(first, second, now) && PUBLIC.includes(page.kind))
     found.push(broken(key, `${name} now keeps search engines away (noindex).`));
   if (SAYING[page.kind] === first.says && now.says !== first.says) found.push(broken(key, SAID[page.kind] ?? ''));
-  const lost = (first.parts ?? []).filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
+  const lost = partsNeeded(page, first).filter((part) => second.parts?.includes(part) && !now.parts?.includes(part));
   if (lost.length > 0) found.push(broken(key, `${name} has lost parts that it needs: ${lost.slice(0, 3).join(', ')}.`));
   const damage = damageOf(first, second, now, words);
   if (damage !== null) found.push(broken(key, `${name} ${damage}`));
   return found;
+}
+
+/** The scripts are those of the block editor: elsewhere plugins load them, and stop loading them, as they like. */
+function partsNeeded({ kind }: LookedPage, { parts = [] }: PageFacts): string[] {
+  if (kind !== 'dashboard' && kind !== 'editor') return [];
+  return kind === 'editor' && parts.includes('editor') ? parts : parts.filter((part) => !part.endsWith('.js'));
 }
 
 function newMessages(first: PageFacts, second: PageFacts, now: PageFacts, where: 'own' | 'text'): string[] {
