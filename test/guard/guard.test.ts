@@ -559,7 +559,8 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       site.write('plugins/beta/beta.php', plugin('8.0'));
       await guard.restore(id);
       expect(readFileSync(live('beta/beta.php'))).toEqual(before);
-      expect(statSync(join(site.content, log)).size).toBe(30_000_000);
+      // Whether the visit came before or after the log was read, the copy is whole.
+      expect([30_000_000, 30_000_015]).toContain(statSync(join(site.content, log)).size);
       rmSync(join(site.content, log));
     });
 
