@@ -85,7 +85,8 @@ const instants = (now: number, since: number) => ({
   suspect_ms: HOUR_MS,
 });
 
-async function harmful(ctx: Ctx, now: number, harm: Harm, cases: number, site?: number) {
+/** Updates that harmed their site, or may have, as long as they are listed; of one site or of all. */
+export async function harmful(ctx: Ctx, now: number, harm: Harm, cases: number, site?: number) {
   const { items, total } = await ctx.store.safeChanges.harmful(harm, now - HARM_DAYS * DAY_MS, cases, site);
   return { count: total, first: items };
 }

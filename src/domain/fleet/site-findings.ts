@@ -15,10 +15,8 @@ import { UP } from '../monitoring/state.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { lastVisit, reasonOf } from '../sites/status.js';
 import type { Evidence } from '../updates/safe/safe-run.js';
+import { harmful } from './brief.js';
 
-const DAY_MS = 86_400_000;
-/** How long an update that harmed the site is of interest. */
-const HARM_DAYS = 7;
 const DOWN = 0;
 const NEVER = 99;
 
@@ -149,11 +147,10 @@ function frontPageFinding(site: TaggedSite): SiteFinding {
 
 /** Updates that broke the site, may have a problem, or are not finished; those that were rolled back are told, too. */
 async function harmOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding[]; change: ChangeRow | null }> {
-  const since = ctx.clock.now() - HARM_DAYS * DAY_MS;
-  const { safeChanges } = ctx.store;
+  const now = ctx.clock.now();
   const [open, broken, suspect, undone] = await Promise.all([
-    safeChanges.open(siteId),
-    ...(['broken', 'suspect', 'rolled_back'] as const).map((harm) => safeChanges.harmful(harm, since, 1, siteId)),
+    ctx.store.safeChanges.open(siteId),
+    ...(['broken', 'suspect', 'rolled_back'] as const).map((harm) => harmful(ctx, now, harm, 1, siteId)),
   ] as const);
   const of = (change: ChangeRow | undefined, state: SiteFinding['state'], what: string): SiteFinding[] => {
     if (change === undefined) return [];
@@ -166,11 +163,11 @@ async function harmOf(ctx: Ctx, siteId: number): Promise<{ findings: SiteFinding
   return {
     findings: [
       ...of(open[0], 'unknown', 'is being installed, or was interrupted'),
-      ...of(broken?.items[0], 'trouble', 'broke the site'),
-      ...of(suspect?.items[0], 'suspect', 'was kept, but may have a problem'),
-      ...of(undone?.items[0], 'ok', 'was rolled back'),
+      ...of(broken?.first[0], 'trouble', 'broke the site'),
+      ...of(suspect?.first[0], 'suspect', 'was kept, but may have a problem'),
+      ...of(undone?.first[0], 'ok', 'was rolled back'),
     ],
-    change: broken?.items[0] ?? suspect?.items[0] ?? null,
+    change: broken?.first[0] ?? suspect?.first[0] ?? null,
   };
 }
 

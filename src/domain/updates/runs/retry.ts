@@ -28,7 +28,7 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
   const whole = items_left_out === undefined;
   const specific_items = whole ? asked.specific_items : [];
   const params: UpdateParams = { ...asked, specific_items, retries: [...retries, runId] };
-  // If the run names more items than are kept, nobody knows which were meant on a site that failed as a whole.
+  // A run keeps the names of its first items only: on a site where none was tried, the others are not known.
   const failed = (await failedItems(ctx, runId)).filter((item) => whole || !isWhole(item));
   const ids = new Set(failed.map(({ site_id }) => site_id));
   const selection = await resolveSites(ctx, [...ids]);
