@@ -132,6 +132,14 @@ export const updatedExtensions = once(() =>
   }),
 );
 
+/** What a run of updates answers beside what was updated. */
+export const runOutcome = once(() => ({
+  errors: z.array(applyError()),
+  ...aboutUpdates(),
+  summary: runSummary().optional(),
+  total_errors: z.number().int().optional(),
+}));
+
 export const runSummary = once(() =>
   z.object({
     total_updated: z.number().int(),

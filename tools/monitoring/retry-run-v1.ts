@@ -1,5 +1,5 @@
 import { dryRun, queuedFields, token } from '../../schemas/common.js';
-import { aboutUpdates, appliedEntry, applyError, runSummary, updatePreview } from '../../schemas/update.js';
+import { appliedEntry, runOutcome, updatePreview } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { retryRun } from '../../src/domain/updates/runs/retry.js';
 import { defineOperation } from '../../src/operation/operation.js';
@@ -20,10 +20,7 @@ export default defineOperation({
     z.object({
       ...queuedFields(),
       updated: z.array(appliedEntry()).optional(),
-      errors: z.array(applyError()),
-      ...aboutUpdates(),
-      summary: runSummary().optional(),
-      total_errors: z.number().int().optional(),
+      ...runOutcome(),
       dry_run: updatePreview().dry_run,
       would_update: updatePreview().would_update.describe('The first 200.'),
       total: z.number().int().optional().describe('Of a preview.'),

@@ -1,14 +1,7 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { slugs } from '../../schemas/extension.js';
 import { offerFilters } from '../../schemas/search.js';
-import {
-  aboutUpdates,
-  appliedEntry,
-  applyError,
-  runSummary,
-  updatePreview,
-  updateTypes,
-} from '../../schemas/update.js';
+import { appliedEntry, runOutcome, updatePreview, updateTypes } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates } from '../../src/domain/updates/updates.js';
@@ -37,10 +30,7 @@ export default defineOperation({
     z.object({
       ...queuedFields(),
       updated: z.array(appliedEntry()).optional(),
-      errors: z.array(applyError()),
-      ...aboutUpdates(),
-      summary: runSummary().optional(),
-      total_errors: z.number().int().optional(),
+      ...runOutcome(),
       ...updatePreview(),
     }),
 

@@ -1,6 +1,6 @@
 import { dryRun, queuedFields, siteRefs } from '../../schemas/common.js';
 import { offerFilters } from '../../schemas/search.js';
-import { aboutUpdates, applyError, runSummary, updatePreview, updateSummary } from '../../schemas/update.js';
+import { runOutcome, updatePreview, updateSummary } from '../../schemas/update.js';
 import { z } from '../../schemas/zod.js';
 import { previewUpdates } from '../../src/domain/updates/preview.js';
 import { runUpdates, sitesNotSuspended } from '../../src/domain/updates/updates.js';
@@ -28,10 +28,7 @@ export default defineOperation({
     z.object({
       ...queuedFields(),
       updated: updateSummary().omit({ total: true }).optional(),
-      errors: z.array(applyError()),
-      ...aboutUpdates(),
-      summary: runSummary().optional(),
-      total_errors: z.number().int().optional(),
+      ...runOutcome(),
       ...updatePreview(),
     }),
 
