@@ -19,6 +19,21 @@ const atWork = (busy: string) => `{
   query.all();
 }`;
 
+/** The server on a database in the folder, with `mine` loaded first in each of its threads. */
+function serve(program: string, mine: string, folder: string) {
+  return tracked(
+    spawn(process.execPath, ['--require', mine, program, 'serve', '--port', '0', '--json'], {
+      env: {
+        ...process.env,
+        SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
+        SITEFLEET_LOG_LEVEL: 'silent',
+        NODE_OPTIONS: '',
+      },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    }),
+  );
+}
+
 it('comes back after it died, and what is not under way then works', async () => {
   const program = await builtProgram();
   const folder = tempFolder('engine');
@@ -32,17 +47,7 @@ it('comes back after it died, and what is not under way then works', async () =>
        if (existsSync(told)) { writeFileSync(mark, ''); throw new Error('boom'); }
      }, 20);`,
   );
-  const child = tracked(
-    spawn(process.execPath, ['--require', mine, program, 'serve', '--port', '0', '--json'], {
-      env: {
-        ...process.env,
-        SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
-        SITEFLEET_LOG_LEVEL: 'silent',
-        NODE_OPTIONS: '',
-      },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    }),
-  );
+  const child = serve(program, mine, folder);
   try {
     const [line] = (await once(child.stdout, 'data')) as [Buffer];
     const { v2, api_key } = JSON.parse(line.toString('utf8')) as { v2: string; api_key: string };
@@ -90,17 +95,7 @@ describe('a thread that is in native code', () => {
          if (require('node:fs').existsSync(${JSON.stringify(told)})) ${atWork(busy)}
        }, 20);`,
     );
-    const child = tracked(
-      spawn(process.execPath, ['--require', mine, program, 'serve', '--port', '0', '--json'], {
-        env: {
-          ...process.env,
-          SITEFLEET_DB: `file:${join(folder, 'fleet.db')}`,
-          SITEFLEET_LOG_LEVEL: 'silent',
-          NODE_OPTIONS: '',
-        },
-        stdio: ['ignore', 'pipe', 'inherit'],
-      }),
-    );
+    const child = serve(program, mine, folder);
     const ended = once(child, 'exit');
     await once(child.stdout, 'data');
     writeFileSync(told, '');
