@@ -10,7 +10,7 @@ let app: RestApp;
 let ids: number[];
 
 beforeAll(async () => {
-  app = await restApp({ sites: 3 });
+  app = await restApp({ sites: 3, jobs: false });
   ids = [await app.connect(0), await app.connect(1)];
 });
 
