@@ -193,6 +193,7 @@ export const BAD: readonly Kind[] = [
   { name: 'fatal in the search', code: on('template_redirect', `if ( is_search() ) { ${FATAL} }`) },
   { name: 'fatal where nothing is found', code: on('template_redirect', `if ( is_404() ) { ${FATAL} }`) },
   { name: 'fatal in the feed', code: on('rss2_head', FATAL) },
+  { name: 'feed that ends in the middle', code: on('rss2_head', 'exit;') },
   { name: 'fatal in the REST interface', code: on('rest_api_init', FATAL) },
   { name: 'words before all data of REST', code: on('rest_api_init', "echo 'debug';") },
   { name: 'fatal on phones', code: on('template_redirect', `if ( wp_is_mobile() ) { ${FATAL} }`) },

@@ -338,6 +338,26 @@ describe('pages that stand for the others', () => {
   });
 
   it.each([
+    ['behind an end tag', (text: string) => text.slice(0, text.indexOf('</item>') + '</item>\n'.length - 1)],
+    ['with the error of WordPress', (text: string) => `${text.slice(0, text.indexOf('<item>'))}<error></error>\n`],
+  ])('a feed that ends in the middle undoes: %s', async (_name, change) => {
+    const cut: PageChange = (made, visit) => (by('feed')(visit) ? { ...made, body: change(String(made.body)) } : made);
+    expectUndone(await updated(cut), /feed is no longer well-formed XML/);
+  });
+
+  const signed: PageChange = (made, visit) =>
+    by('feed')(visit) ? { ...made, body: `${made.body}\n<!-- Served in 0.2 s by a cache --> \n` } : made;
+  const headless: PageChange = (made, visit) => (by('feed')(visit) ? { ...made, body: '<?xml version="1.0"?>' } : made);
+
+  it('a feed that a page cache has begun to sign is kept', async () => {
+    expectKept(await updated(signed), null);
+  });
+
+  it('a feed that a page cache has signed is compared', async () => {
+    expectUndone(await updated(headless, signed), /feed is no longer well-formed XML/);
+  });
+
+  it.each([
     ['the REST API', by('rest_route', '/'), /The REST API answers HTTP 500/],
     ['admin-ajax.php', at('wp-admin/admin-ajax.php'), /admin-ajax\.php answers HTTP 500/],
   ])('%s, broken, undoes where the guard has no sandbox', async (_name, where, why) => {

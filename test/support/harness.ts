@@ -265,7 +265,8 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     ctx: ({ actor = ADMIN, signal = new AbortController().signal } = {}) =>
       service.ctx({ actor, request_id: 'test', signal }),
     async drain() {
-      if (options.jobs !== false) throw new Error('the jobs of this app run in the background: make it with `jobs: false`');
+      if (options.jobs !== false)
+        throw new Error('the jobs of this app run in the background: make it with `jobs: false`');
       while (await runNextChunk(app.ctx(), 'test')) clock.move(60_000);
     },
     async connect(i) {

@@ -139,8 +139,7 @@ function closedToRobots({ body, content_type }: Page): boolean {
 }
 
 function dataOf({ body, content_type, cut }: Page): 'json' | 'xml' | '' {
-  if (/\bxml\b/.test(content_type))
-    return body.startsWith('<?xml') && (cut || /<\/\w{1,20}>\s{0,20}$/.test(body)) ? 'xml' : '';
+  if (/\bxml\b/.test(content_type)) return isXml(body, cut) ? 'xml' : '';
   if (!content_type.includes('json')) return '';
   if (cut) return /^\s{0,20}[{["]/.test(body) ? 'json' : '';
   try {
@@ -149,6 +148,21 @@ function dataOf({ body, content_type, cut }: Page): 'json' | 'xml' | '' {
   } catch {
     return '';
   }
+}
+
+/** What comes before the first element of XML, and its name. */
+const XML_HEAD =
+  /^<\?xml\b[^<>]{0,500}\?>(?:\s|<[?!][a-z][^<>]{0,500}>|<!--(?:(?!-->)[\s\S]){0,2000}-->){0,500}<([\w:.-]{1,50})/i;
+
+/**
+ * Judged by its first element, which must also be the last to end: one that stops in the middle often does so behind
+ * some other end tag. Page caches sign with a comment.
+ */
+function isXml(body: string, cut: boolean): boolean {
+  const root = XML_HEAD.exec(body)?.[1];
+  if (root === undefined || cut) return root !== undefined;
+  const at = body.lastIndexOf(`</${root}`);
+  return at >= 0 && /^\s{0,9}>(?:\s|<!--(?:(?!-->)[\s\S]){0,2000}-->){0,500}$/.test(body.slice(at + root.length + 2));
 }
 
 /** Signs of a failure that PHP or WordPress itself has written: the last thing on a page, or an error page of its own. */
