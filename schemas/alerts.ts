@@ -35,7 +35,13 @@ const registration = {
 
 /** Every kind of alert: what it means, and the facts that come with it. */
 export const ALERT_KINDS = {
-  'monitor.down': { about: 'A site is down.', facts: z.object(monitor) },
+  'monitor.down': {
+    about: 'A site is down.',
+    facts: z.object({
+      ...monitor,
+      since: z.string().nullable().describe('ISO 8601; null after it kept changing between up and down.'),
+    }),
+  },
   'monitor.up': { about: 'A site is up again.', facts: z.object(monitor) },
   'monitor.flapping': { about: 'A site keeps changing between up and down.', facts: z.object(monitor) },
   'certificate.expiring': { about: 'A certificate expires soon.', facts: z.object(certificate) },
@@ -87,6 +93,9 @@ export const ALERT_KINDS = {
       critical: z.number().int().describe('How many of these are rated critical.'),
       items: z.number().int().describe('Plugins, themes and cores, counted per site.'),
       sites: z.number().int(),
+      worst: z
+        .array(z.object({ site: z.string(), item: z.string(), severity: z.string().nullable() }))
+        .describe('The first of the items, most severe first: the site by its address, and name and version.'),
     }),
   },
   'backup.failed': {

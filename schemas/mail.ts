@@ -17,10 +17,13 @@ export interface MailKind {
   afterUpdates?: true;
 }
 
+/** The subject that says what happened: nothing but the sentence of the mail. */
+const EVENT = '[event]';
+
 export const MAIL_KINDS = {
   daily_digest: {
     label: 'Daily digest',
-    description: 'Once a day: pending updates and disconnected sites.',
+    description: 'Once a day: what needs attention, pending updates, and what was done.',
     heading: 'Daily digest',
     subject: 'Daily digest of your sites',
   },
@@ -28,13 +31,13 @@ export const MAIL_KINDS = {
     label: 'Uptime',
     description: 'A monitored site went down, or came back up.',
     heading: 'Uptime',
-    subject: '[site.name]: uptime',
+    subject: EVENT,
   },
   site_health: {
     label: 'Site health',
     description: "A site's health score fell below the threshold.",
     heading: 'Site health',
-    subject: '[site.name]: site health',
+    subject: EVENT,
   },
   deactivated_license_alert: {
     label: 'Deactivated licence',
@@ -47,34 +50,34 @@ export const MAIL_KINDS = {
     label: 'Check after updates',
     description: 'A site answered with an unexpected HTTP status after an update.',
     heading: 'Check after updates',
-    subject: '[site.name]: unexpected answer after an update',
+    subject: EVENT,
     afterUpdates: true,
   },
   ssl_certificate: {
     label: 'Certificates',
     description: 'A certificate is about to expire, or became invalid.',
     heading: 'Certificates',
-    subject: '[site.name]: certificate',
+    subject: EVENT,
     module: 'ssl-monitor',
   },
   domain_expiry: {
     label: 'Domains',
     description: 'A domain registration is about to expire, has expired, or is gone.',
     heading: 'Domains',
-    subject: '[site.name]: domain',
+    subject: EVENT,
     module: 'domain-monitor',
   },
   vulnerability: {
     label: 'Vulnerabilities',
     description: 'A vulnerability became known in something a site has installed. Needs a vulnerability feed.',
     heading: 'Known vulnerability',
-    subject: '[site.name]: vulnerability',
+    subject: EVENT,
   },
   backup: {
     label: 'Backups',
     description: 'The daily database backup failed. Sent only if a backup folder is set.',
     heading: 'Backup failed',
-    subject: 'The database backup failed',
+    subject: EVENT,
   },
 } as const satisfies Record<string, MailKind>;
 
@@ -104,7 +107,9 @@ const cleared = <T extends z.ZodTypeAny>(schema: T) =>
 export const mailChange = once(() => ({
   disable: cleared(onOff()).describe('1 = this mail is not sent.'),
   heading: cleared(line()).describe('First line of the mail; may contain tokens such as [site.name].'),
-  subject: cleared(line()).describe('Subject; may contain tokens such as [site.name].'),
+  subject: cleared(line()).describe(
+    'Subject; may contain tokens: [event] = what happened, [site.name], [site.url]. Without [event] it is added.',
+  ),
   recipients: cleared(recipients()).describe('Up to 20 addresses, separated by commas. Without any, nothing is sent.'),
 }));
 

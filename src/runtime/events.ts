@@ -131,7 +131,8 @@ type SiteEvents = { [K in `${UpdateType}.updated`]: UpdateFacts } & {
   'monitor.changed': { fields: string[] };
   'incident.acknowledged': IncidentFacts;
   'incident.acknowledgement_withdrawn': IncidentFacts;
-  'monitor.down': MonitorFacts;
+  /** `since` is null after it kept changing between up and down. */
+  'monitor.down': MonitorFacts & { since: string | null };
   'monitor.up': MonitorFacts;
   'monitor.flapping': MonitorFacts;
   'certificate.changed': { fingerprint: string; previous: string };
@@ -162,7 +163,14 @@ type ServiceEvents = {
   /** A scheduled backup, see SITEFLEET_BACKUP_DIR; `last_backup` is the time of the latest successful one. */
   'backup.failed': { reason: string; last_backup: string | null };
   /** Sent when many became known at once; `items` counts pairs of a site and an installed item. */
-  'vulnerability.summary': { vulnerabilities: number; critical: number; items: number; sites: number };
+  'vulnerability.summary': {
+    vulnerabilities: number;
+    critical: number;
+    items: number;
+    sites: number;
+    /** The first of the pairs, most severe first: the site by its address, and name and version. */
+    worst: { site: string; item: string; severity: string | null }[];
+  };
   'network.up': NetworkFacts;
   'network.down': NetworkFacts;
   'cost.added': CostFacts;

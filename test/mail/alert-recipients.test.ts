@@ -55,7 +55,7 @@ describe('a webhook', () => {
       data: {
         alert_id: 1,
         test: false,
-        text: 'Shop is down. HTTP 503.',
+        text: `Shop (${app.fleet.site(0).url.replace('http://', '').replace(/\/$/, '')}) is down. HTTP 503.`,
         site: { id: site, name: 'Shop', url: app.fleet.site(0).url },
         link: null,
         facts: { url: 'https://shop.example/', name: 'Shop', http_code: 503, msg: 'HTTP 503.' },
@@ -338,7 +338,7 @@ describe('a chat', () => {
     expect(await deliver()).toBe('30 sent, 0 not');
     expect(box.received).toHaveLength(1);
     const text = box.received[0]?.body.attachments[0].blocks[1].text.text as string;
-    expect(text.match(/Shop is down/g)).toHaveLength(20);
+    expect(text.match(/Shop \([^)]*\) is down/g)).toHaveLength(20);
     expect(text).toContain('And 10 more.');
   });
 });

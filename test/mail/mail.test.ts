@@ -31,22 +31,26 @@ let seq = 0;
 const alert = (kind: string, facts: object = {}, more: Partial<NewAlert> = {}): NewAlert =>
   ({ key: `${kind}:${++seq}`, kind, site_id: site, at: app.clock.now(), facts: { ...facts }, ...more }) as NewAlert;
 const tell = (...alerts: NewAlert[]) => app.service.store.alerts.add(alerts);
+/** As the address is written in a sentence. */
+const address = () => app.fleet.site(0).url.replace('http://', '').replace(/\/$/, '');
 const rename = (name: string) => app.db.run('UPDATE site SET name = ? WHERE id = ?', [name, site]);
 
 describe('an alert', () => {
   test('becomes one mail in text and HTML, over a real SMTP server', async () => {
     await readers('uptime');
     await rename('Café');
-    await tell(alert('monitor.down', { http_code: 503, msg: 'The server answered with HTTP 503.' }));
+    const since = new Date(app.clock.now()).toISOString();
+    await tell(alert('monitor.down', { http_code: 503, msg: 'The server answered with HTTP 503.', since }));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
     const [mail] = box.mails;
+    const sentence = `Café (${address()}) has been down since 12:00 UTC. The server answered with HTTP 503.`;
     expect(mail).toMatchObject({ from: 'fleet@example.com', to: ['ada@example.com', 'ben@example.com'] });
     expect(mail?.headers).toMatchObject({
-      subject: 'Café: uptime – Café is down. The server answered with HTTP 503.',
+      subject: sentence,
       from: 'Sitefleet <fleet@example.com>',
       'auto-submitted': 'auto-generated',
     });
-    expect(mail?.text).toContain('Café is down. The server answered with HTTP 503.');
+    expect(mail?.text).toContain(sentence);
     expect(mail?.text).toContain(app.fleet.site(0).url);
     expect(mail?.html).toContain('<h1');
     expect(mail?.html).toContain('503');
@@ -73,19 +77,19 @@ describe('an alert', () => {
   });
 
   test.each([
-    ['monitor.up', 'uptime', {}, 'Shop is up again.'],
-    ['monitor.flapping', 'uptime', {}, 'Shop keeps changing'],
+    ['monitor.up', 'uptime', {}, 'SHOP is up again.'],
+    ['monitor.flapping', 'uptime', {}, 'SHOP keeps changing'],
     [
       'certificate.expiring',
       'ssl_certificate',
       { days_left: 7, valid_to: '2026-11-27T00:00:00Z' },
-      'The certificate of Shop expires in 7 days, on 2026-11-27.',
+      'The certificate of SHOP expires in 7 days, on 2026-11-27.',
     ],
     [
       'certificate.expiring',
       'ssl_certificate',
       { days_left: 0, valid_to: '2026-11-21T00:00:00Z' },
-      'The certificate of Shop expires within a day, on 2026-11-21.',
+      'The certificate of SHOP expires within a day, on 2026-11-21.',
     ],
     ['certificate.expired', 'ssl_certificate', { valid_to: '2026-11-19T00:00:00Z' }, 'expired on 2026-11-19'],
     [
@@ -123,7 +127,8 @@ describe('an alert', () => {
     await rename('Shop');
     await tell(alert(kind, facts));
     await sendMail(ctx());
-    expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(sentence)]);
+    const expected = sentence.replace('SHOP', `Shop (${address()})`);
+    expect(box.mails.map(({ text }) => text)).toEqual([expect.stringContaining(expected)]);
   });
 
   test('is called delivered once its mail went out, not when it has no recipient', async () => {
@@ -201,10 +206,15 @@ describe('an alert', () => {
     const [down, up, flapping, hostile] = box.mails;
     const colour = (html = '') => /border-top:4px solid (#\w+)/.exec(html)?.[1];
     expect([down, up, flapping].map((mail) => colour(mail?.html))).toEqual(['#dc2626', '#16a34a', '#d97706']);
-    for (const link of [published.fleet.site(0).url, 'https://fleet.example/']) {
-      expect(down?.html).toContain(`href="${link}"`);
-      expect(down?.text).toContain(`: ${link}`);
-    }
+    const page = `https://fleet.example/sites/${id}`;
+    const links = [
+      `Open: ${page}`,
+      `Acknowledge: ${page}?acknowledge`,
+      `Visit the site: ${published.fleet.site(0).url}`,
+    ];
+    expect(down?.text).toContain(links.join('\n'));
+    for (const link of links) expect(down?.html).toContain(`href="${link.replace(/^[\w ]+: /, '')}"`);
+    expect(up?.text).not.toContain('Acknowledge');
     expect(down?.html).toContain('prefers-color-scheme:dark');
     expect(hostile?.html).not.toMatch(/href="javascript/);
   });
@@ -215,9 +225,64 @@ describe('an alert', () => {
     await tell(...Array.from({ length: 250 }, () => alert('monitor.down')));
     expect(await sendMail(ctx())).toBe('1 sent, 0 not');
     // All are of the same site.
-    expect(box.mails[0]?.headers.subject).toBe('1 site: uptime – 250 alerts');
-    expect(box.mails[0]?.text.match(/Shop is down/g)).toHaveLength(200);
+    expect(box.mails[0]?.headers.subject).toBe('250 alerts on 1 site');
+    expect(box.mails[0]?.text.match(/Shop \(.*\) is down/g)).toHaveLength(200);
     expect(box.mails[0]?.text).toContain('And 50 more.');
+  });
+
+  test('vulnerabilities that became known together are listed in one mail, most severe first', async () => {
+    await readers('vulnerability');
+    const found = (item: string, severity: string | null, fixed_in: string | null) =>
+      alert('vulnerability.found', { item, version: '1.0', severity, fixed_in, count: 1, name: 'Shop' });
+    await tell(found('Forms', null, null), found('Cart', 'critical', '1.1'), found('Maps', 'medium', '1.2'));
+    expect(await sendMail(ctx())).toBe('1 sent, 0 not');
+    const [mail] = box.mails;
+    expect(mail?.headers.subject).toBe('Known vulnerabilities on 1 site: Forms, Cart, Maps');
+    expect(mail?.text).toContain(
+      [
+        'Most severe first',
+        `- critical · Cart 1.0 · ${address()} · 1.1`,
+        `- medium · Maps 1.0 · ${address()} · 1.2`,
+        `- not rated · Forms 1.0 · ${address()} · no fixed version is known`,
+      ].join('\n'),
+    );
+    await tell(found('Tables', 'high', '1.1'));
+    await sendMail(ctx());
+    expect(box.mails[1]?.headers.subject).toMatch(/^Tables 1\.0 on .* has a known vulnerability \(high\)/);
+    const summary = {
+      ...{ vulnerabilities: 3, critical: 1, items: 22, sites: 2 },
+      worst: [{ site: 'https://shop.example/', item: 'Cart 1.0', severity: 'critical' }],
+    };
+    await tell(alert('vulnerability.summary', summary, { site_id: null }));
+    await sendMail(ctx());
+    expect(box.mails[2]?.headers.subject).toBe('3 vulnerabilities became known on 2 sites. Rated critical: 1.');
+    expect(box.mails[2]?.text).toContain('- critical · Cart 1.0 · shop.example\nAnd 21 more.');
+  });
+
+  test('a subject of the user says the event where it wants to, or at its end', async () => {
+    await readers('uptime', ['ada@example.com'], { subject: 'ALARM [event] ([site.name])' });
+    await rename('Shop');
+    await tell(alert('monitor.up'));
+    await sendMail(ctx());
+    await readers('uptime', ['ada@example.com'], { subject: 'News of [site.name]' });
+    await tell(alert('monitor.up'));
+    await sendMail(ctx());
+    expect(box.mails.map(({ headers }) => headers.subject)).toEqual([
+      `ALARM Shop (${address()}) is up again. (Shop)`,
+      `News of Shop – Shop (${address()}) is up again.`,
+    ]);
+  });
+
+  test('an outage that began on another day says which', async () => {
+    await readers('uptime');
+    await app.service.store.settings.write([{ key: 'general.timezone_string', value: 'America/New_York' }], 0);
+    const since = new Date(app.clock.now() - 8 * HOUR).toISOString();
+    await tell(alert('monitor.down', { msg: '', since }), alert('monitor.down', { msg: '', since: null }));
+    await sendMail(ctx());
+    const [first, second] = box.mails;
+    // 04:00 UTC is 23:00 of the day before in New York.
+    expect(first?.text).toContain('has been down since 2026-11-19 23:00.');
+    expect(second?.text).toContain(' is down.');
   });
 
   test('bad health is told once a month, and again when the score changes', async () => {
@@ -395,10 +460,12 @@ describe('the daily digest', () => {
     expect(await dailyDigest(ctx())).toBe('queued before');
     await sendMail(ctx());
     const [mail] = box.mails;
-    expect(mail?.headers.subject).toBe('Daily digest of your sites, 2026-11-20');
+    expect(mail?.headers.subject).toBe('Daily digest of your sites, 2026-11-20: 1 site disconnected');
     expect(mail?.text).toMatch(/Pending updates: .*plugins/);
-    expect(mail?.text).toContain('1 site is disconnected.');
-    expect(mail?.text).toContain('plugin updated · 1');
+    expect(mail?.text).toContain('2 sites. 1 site disconnected.');
+    const lost = app.fleet.site(1).url.replace('http://', '').replace(/\/$/, '');
+    expect(mail?.text).toContain(`Disconnected: 1\n- ${lost} · since 07:00: `);
+    expect(mail?.text).toContain('plugin updated · 1 · on 1 site');
     app.clock.move(23 * HOUR);
     expect(await dailyDigest(ctx())).toBe('queued');
   });
@@ -410,7 +477,8 @@ describe('the daily digest', () => {
       app.service.store.actionLog.add([
         { site_id: site, context: 'plugin', action: slug, slug, old_version: '', new_version: '', at: app.clock.now() },
       ]);
-    // Nothing to report in the morning, but at noon.
+    // Nothing to report in the morning, but at noon; that a site was added is longer ago.
+    app.clock.move(25 * HOUR);
     expect(await dailyDigest(ctx())).toBe('nothing to report');
     app.clock.move(MINUTE);
     await update('first');
@@ -428,25 +496,28 @@ describe('the daily digest', () => {
       ['second'],
       ['third'],
     ]);
-    expect(box.mails[1]?.text).toContain('Done since 2026-11-20 13:01');
+    expect(box.mails[1]?.text).toContain('Done since 2026-11-21 14:01 UTC');
   });
 
   test('counts every site that is down, however few it lists', async () => {
     await readers('daily_digest');
+    await app.service.store.settings.write([{ key: 'monitoring.svc_uptime_monitoring_active', value: 1 }], 0);
     for (let i = 0; i < 25; i++) {
       const id = await app.service.store.sites.add(bareSite(`https://down${i}.example/`), app.clock.now(), () => []);
       await app.db.run("INSERT INTO incident (site_id, started_at, msg, down_count) VALUES (?, ?, '', 1)", [
         id ?? 0,
         app.clock.now() - HOUR,
       ]);
+      await app.db.run('UPDATE monitor SET status = 0, confirmed = 0 WHERE site_id = ?', [id ?? 0]);
     }
     const { text } = await previewMail(ctx(), 'daily_digest');
-    expect(text).toContain('25 sites are down.');
-    expect(text).toContain('And 5 more.');
+    expect(text).toContain('26 sites. 25 sites down, ');
+    expect(text).toContain('And 15 more.');
   });
 
   test('is not sent when there is nothing to tell', async () => {
     await readers('daily_digest');
+    app.clock.move(25 * HOUR);
     await app.db.run('DELETE FROM site_update');
     expect(await dailyDigest(ctx())).toBe('nothing to report');
   });
@@ -476,7 +547,7 @@ describe('a preview', () => {
     ['domain.not_found', 'domain_expiry', 'example.com is no longer registered'],
     ['domain.expired', 'domain_expiry', 'The registration of example.com expired on 2030-01-31.'],
     ['certificate.invalid', 'ssl_certificate', 'It does not name this host.'],
-    ['monitor.up', 'uptime', 'Example is up again.'],
+    ['monitor.up', 'uptime', 'Example (example.com) is up again.'],
   ])('shows the alert %s', async (kind, type, sentence) => {
     await readers(type, ['ada@example.com']);
     const preview = await previewMail(ctx(), kind);

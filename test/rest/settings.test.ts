@@ -390,7 +390,7 @@ describe('mails', () => {
     await edit('emails/uptime', { disable: 1 });
     expect(await mailToSend(app.ctx(), 'uptime')).toBeNull();
     await edit('emails/uptime', { disable: 0, subject: null }, 'PATCH');
-    expect(await mailToSend(app.ctx(), 'uptime')).toMatchObject({ subject: '[site.name]: uptime' });
+    expect(await mailToSend(app.ctx(), 'uptime')).toMatchObject({ subject: '[event]' });
   });
 
   it('refuse unknown types, bad addresses, more than twenty, and line breaks', async () => {

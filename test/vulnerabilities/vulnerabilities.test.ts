@@ -481,7 +481,19 @@ describe('alerts of what became known', () => {
     await app.call('disconnect-site', { site_id_or_domain: 3 });
     const other = entry(2, { slug: 'other', affected: below('2.0'), rating: 'Critical', score: 9.8 });
     expect(await read(box(1), other)).toEqual([
-      { kind: 'vulnerability.summary', site_id: null, vulnerabilities: 2, critical: 1, items: 3, sites: 2 },
+      {
+        kind: 'vulnerability.summary',
+        site_id: null,
+        vulnerabilities: 2,
+        critical: 1,
+        items: 3,
+        sites: 2,
+        worst: [
+          { site: app.fleet.site(0).url, item: 'other 1.0', severity: 'critical' },
+          { site: app.fleet.site(0).url, item: 'box 1.0', severity: 'medium' },
+          { site: app.fleet.site(1).url, item: 'box 1.5', severity: 'medium' },
+        ],
+      },
     ]);
     const worst = box(4, {
       affected: below('2.0'),
@@ -512,13 +524,13 @@ describe('alerts of what became known', () => {
   it('say in one sentence what is vulnerable, and what fixes it', () => {
     const words = (kind: 'vulnerability.found' | 'vulnerability.summary', facts: object = {}) => {
       const alert = sampleAlert(kind, 0);
-      return wordsOf({ ...alert, facts: JSON.stringify({ ...JSON.parse(alert.facts), ...facts }) }).text;
+      return wordsOf({ ...alert, facts: JSON.stringify({ ...JSON.parse(alert.facts), ...facts }) }, 'UTC+0').text;
     };
     expect(words('vulnerability.found')).toBe(
-      'Example 1.0.0 on Example has a known vulnerability (high). Version 1.0.1 fixes it.',
+      'Example 1.0.0 on Example (example.com) has a known vulnerability (high). Version 1.0.1 fixes it.',
     );
     expect(words('vulnerability.found', { severity: null, cve: 'CVE-2026-1', count: 3, fixed_in: null })).toBe(
-      'Example 1.0.0 on Example has a known vulnerability (CVE-2026-1). No fixed version is known. 2 more are known.',
+      'Example 1.0.0 on Example (example.com) has a known vulnerability (CVE-2026-1). No fixed version is known. 2 more are known.',
     );
     expect(words('vulnerability.summary')).toBe('40 vulnerabilities became known on 60 sites. Rated critical: 2.');
     expect(words('vulnerability.summary', { vulnerabilities: 1, critical: 0, sites: 1 })).toBe(
@@ -538,7 +550,15 @@ describe('alerts of what became known', () => {
     server.serve(feedText([box(1)]));
     await refresh(app, { force: true, accept_shorter: true });
     expect(await read(box(1), ...many)).toEqual([
-      { kind: 'vulnerability.summary', site_id: null, vulnerabilities: 11, critical: 0, items: 22, sites: 2 },
+      {
+        kind: 'vulnerability.summary',
+        site_id: null,
+        vulnerabilities: 11,
+        critical: 0,
+        items: 22,
+        sites: 2,
+        worst: expect.toSatisfy((worst: unknown[]) => worst.length === 20),
+      },
     ]);
   });
 });

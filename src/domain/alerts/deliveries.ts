@@ -41,12 +41,12 @@ export async function deliverAlerts(ctx: Ctx): Promise<string> {
   const recipients = await ctx.store.alertRecipients.active(MOST_RECIPIENTS);
   await route(ctx, recipients);
   if (recipients.length === 0) return 'there are no recipients';
-  const { zone, page } = await mailLook(ctx);
-  const awake = recipients.filter((recipient) => !isQuiet(recipient, ctx.clock.now(), zone));
+  const look = await mailLook(ctx);
+  const awake = recipients.filter((recipient) => !isQuiet(recipient, ctx.clock.now(), look.zone));
   let sent = 0;
   let failed = 0;
   await pooled(awake, RECIPIENTS_AT_ONCE, async (recipient) => {
-    const outcome = await deliverTo(ctx, recipient, { page, test: false });
+    const outcome = await deliverTo(ctx, recipient, { ...look, test: false });
     sent += outcome.sent;
     failed += outcome.failed;
   });

@@ -29,6 +29,8 @@ interface Words {
 export interface MessageOptions {
   /** Our own page, if it has a public address. */
   page: string | null;
+  /** Zone of the times. */
+  zone: string;
   test: boolean;
 }
 
@@ -37,8 +39,8 @@ const LINES = 20;
 const MARK: Readonly<Record<Tone, string>> = { bad: '🔴', good: '🟢', warning: '🟠' };
 
 /** The body of a webhook, one alert each (Standard Webhooks). */
-export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, test }: MessageOptions): Post {
-  const { text, facts } = wordsOf(alert);
+export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, zone, test }: MessageOptions): Post {
+  const { text, facts } = wordsOf(alert, zone);
   const { site_id: id, site_name: name, site_url: url } = alert;
   return {
     url: target.url,
@@ -58,10 +60,11 @@ export function webhookPost(target: AlertTarget, alert: MailedAlert, { page, tes
 }
 
 /** Texts inside are cleaned and bounded as in the words. */
-function cleaned(facts: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(facts).map(([name, value]) => [name, typeof value === 'string' ? oneLine(value, 2048) : value]),
-  );
+function cleaned(value: unknown): unknown {
+  if (typeof value === 'string') return oneLine(value, 2048);
+  if (Array.isArray(value)) return value.map(cleaned);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, one]) => [name, cleaned(one)]));
 }
 
 /** One chat message: for one alert, or for many that arrive together. */
@@ -74,8 +77,8 @@ export function chatPost(
   return CHATS[type](target, wordsFor(alerts, options));
 }
 
-function wordsFor(alerts: readonly MailedAlert[], { page, test }: MessageOptions): Words {
-  const messages = alerts.map((alert) => ({ ...wordsOf(alert), tone: toneOf(alert.kind), at: alert.at }));
+function wordsFor(alerts: readonly MailedAlert[], { page, zone, test }: MessageOptions): Words {
+  const messages = alerts.map((alert) => ({ ...wordsOf(alert, zone), tone: toneOf(alert.kind), at: alert.at }));
   const [first] = messages;
   const prefix = test ? 'Test: ' : '';
   if (first === undefined) throw new RangeError('A message needs at least one alert.');

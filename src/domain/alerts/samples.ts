@@ -1,6 +1,7 @@
 /** A made-up alert of each kind, for previews and tests. */
 
 import type { AlertKind } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { MailedAlert } from './mail/alerts.js';
 
 const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z', registrar: 'Example Registrar' };
@@ -33,7 +34,16 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
     reference: 'https://example.com/entry',
     fixed_in: '1.0.1',
   },
-  'vulnerability.summary': { vulnerabilities: 40, critical: 2, items: 120, sites: 60 },
+  'vulnerability.summary': {
+    vulnerabilities: 40,
+    critical: 2,
+    items: 120,
+    sites: 60,
+    worst: [
+      { site: 'https://example.com/', item: 'Example 1.0.0', severity: 'critical' },
+      { site: 'https://shop.example.com/', item: 'Example 1.0.0', severity: 'critical' },
+    ],
+  },
   'backup.failed': { reason: 'The disk is full.', last_backup: '2030-01-01T03:25:00Z' },
   'certificate.expiring': { ...CERTIFICATE, days_left: 7 },
   'certificate.expired': CERTIFICATE,
@@ -47,13 +57,14 @@ const SAMPLES: Readonly<Record<AlertKind, Record<string, unknown>>> = {
 export const SAMPLE_KINDS = Object.keys(SAMPLES) as AlertKind[];
 
 export function sampleAlert(kind: AlertKind, now: number): MailedAlert {
+  const facts = { ...SAMPLES[kind], ...(kind === 'monitor.down' && { since: isoTime(now) }) };
   return {
     id: 0,
     key: 'sample',
     kind,
     site_id: 1,
     at: now,
-    facts: JSON.stringify(SAMPLES[kind]),
+    facts: JSON.stringify(facts),
     site_name: 'Example',
     site_url: 'https://example.com/',
   };

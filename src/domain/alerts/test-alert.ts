@@ -12,9 +12,9 @@ import { sampleAlert } from './samples.js';
 export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down') {
   const recipient = await loadRecipient(ctx, id);
   const target = await ctx.store.alertRecipients.target(recipient);
-  const { page } = await mailLook(ctx);
+  const look = await mailLook(ctx);
   const sample = sampleAlert(kind, ctx.clock.now());
-  const failure = await postAlerts(ctx, recipient, target, [sample], { page, test: true });
+  const failure = await postAlerts(ctx, recipient, target, [sample], { ...look, test: true });
   return {
     recipient_id: id,
     recipient: recipient.name,

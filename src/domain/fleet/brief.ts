@@ -2,7 +2,7 @@
 
 import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
-import { isoTime } from '../../runtime/iso-time.js';
+import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
@@ -10,6 +10,7 @@ import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
 import { reasonCell } from '../sites/search-cells.js';
+import { siteAddress } from '../sites/urls.js';
 import { TYPE_GROUPS } from '../updates/results.js';
 import { type FeedState, feedState } from '../vulnerabilities/state.js';
 
@@ -114,7 +115,12 @@ function briefOf(
     as_of: isoTime(now) ?? '',
     since: isoTime(since) ?? '',
     sites: siteCounts(sites),
-    needs_attention: LINES.flatMap((line) => lineOf(line, { ...matters, ...harm }[line.name])),
+    needs_attention: attentionOf({ matters, harm }, UTC_TIMES).map(({ matter, count, cases, next }) => ({
+      matter,
+      count,
+      first: cases.map(({ address, seen }) => short(`${address} ${seen}`)),
+      next,
+    })),
     updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
     done: done.slice(0, DONE).map(({ context, action, n, sites: on }) => ({
       what: `${context} ${action}`,
@@ -135,23 +141,36 @@ function known(count: number, what: string): string[] {
   return count === 0 ? [] : [`${what}: ${count} sites`];
 }
 
+/** How instants are written. */
+export interface Times {
+  minute(ms: number): string;
+  day(ms: number): string;
+}
+
+const UTC_TIMES: Times = {
+  minute: (ms) => `${new Date(ms).toISOString().slice(0, 16)}Z`,
+  day: dateOf,
+};
+
+type Row = Matter['first'][number];
+
 interface Line {
   name: MatterName | Harm;
   matter: string;
   /** The call that shows all cases. */
-  next(first: Matter['first']): string;
+  next(first: Row[]): string;
   /** Describes one case. */
-  describe(row: Matter['first'][number]): string;
+  describe(row: Row, times: Times): string;
 }
 
-const minute = (ms: unknown) => (typeof ms === 'number' ? `${new Date(ms).toISOString().slice(0, 16)}Z` : 'unknown');
-const day = (ms: unknown) => (typeof ms === 'number' ? new Date(ms).toISOString().slice(0, 10) : 'unknown');
+const minute = (ms: unknown, times: Times) => (typeof ms === 'number' ? times.minute(ms) : 'unknown');
+const day = (ms: unknown, times: Times) => (typeof ms === 'number' ? times.day(ms) : 'unknown');
 const search = (input: object) => () => `svc-search-fleet-v1 ${JSON.stringify(input)}`;
-const outage = ({ started_at, last_http_code, acknowledged_at }: Matter['first'][number]) =>
-  `since ${minute(started_at)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
+const outage = ({ started_at, last_http_code, acknowledged_at }: Row, times: Times) =>
+  `since ${minute(started_at, times)}${last_http_code ? `, HTTP ${last_http_code}` : ''}${acknowledged_at === null ? '' : ', acknowledged'}`;
 
-const changed = ({ name, old_version, new_version, settled_at }: Matter['first'][number]) =>
-  `${siteWord(String(name))} ${siteWord(String(old_version))} to ${siteWord(String(new_version))}, ${minute(settled_at)}`;
+const changed = ({ name, old_version, new_version, settled_at }: Row, times: Times) =>
+  `${siteWord(String(name))} ${siteWord(String(old_version))} to ${siteWord(String(new_version))}, ${minute(settled_at, times)}`;
 
 /** In order of urgency. */
 const LINES: readonly Line[] = [
@@ -165,22 +184,22 @@ const LINES: readonly Line[] = [
     name: 'after_update',
     matter: 'down within an hour after an update',
     next: search({ monitor: 'down' }),
-    describe: (row) => `${outage(row)}, after ${siteWord(String(row.suspect))}`,
+    describe: (row, times) => `${outage(row, times)}, after ${siteWord(String(row.suspect))}`,
   },
   { name: 'down', matter: 'down', next: search({ monitor: 'down' }), describe: outage },
   {
     name: 'disconnected',
     matter: 'disconnected',
     next: search({ status: 'disconnected', fields: ['id', 'url', 'since', 'reason'] }),
-    describe: (row) =>
-      `${row.since === null ? `last sync ${minute(row.last_sync)}` : `since ${minute(row.since)}`}: ${reasonCell(row) ?? 'unknown'}`,
+    describe: (row, times) =>
+      `${row.since === null ? `last sync ${minute(row.last_sync, times)}` : `since ${minute(row.since, times)}`}: ${reasonCell(row) ?? 'unknown'}`,
   },
   {
     name: 'unreachable',
     matter: 'front page not reachable at the last check',
     next: ([site]) => `svc-check-site-v1 ${JSON.stringify({ site_id_or_domain: site?.site_id })}`,
-    describe: ({ checked_at, http_status }) =>
-      `at ${minute(checked_at)}, ${http_status ? `HTTP ${http_status}` : 'no answer'}`,
+    describe: ({ checked_at, http_status }, times) =>
+      `at ${minute(checked_at, times)}, ${http_status ? `HTTP ${http_status}` : 'no answer'}`,
   },
   {
     name: 'suspect',
@@ -198,13 +217,13 @@ const LINES: readonly Line[] = [
     name: 'certificates',
     matter: `certificate expires within ${CERTIFICATE_DAYS} days, or has expired`,
     next: search({ certificate_days: CERTIFICATE_DAYS }),
-    describe: ({ ends }) => day(ends),
+    describe: ({ ends }, times) => day(ends, times),
   },
   {
     name: 'domains',
     matter: `domain expires within ${DOMAIN_DAYS} days, or has expired`,
     next: search({ domain_days: DOMAIN_DAYS }),
-    describe: ({ ends }) => day(ends),
+    describe: ({ ends }, times) => day(ends, times),
   },
   {
     name: 'vulnerable',
@@ -223,22 +242,31 @@ const LINES: readonly Line[] = [
     name: 'stale',
     matter: `not synced for ${STALE_DAYS} days`,
     next: search({ not_synced_days: STALE_DAYS, status: 'connected' }),
-    describe: ({ last_sync }) => `last sync ${day(last_sync)}`,
+    describe: ({ last_sync }, times) => `last sync ${day(last_sync, times)}`,
   },
 ];
 
-function lineOf(line: Line, { count, first }: Matter): Brief['needs_attention'] {
-  if (count === 0) return [];
-  const cases = first.map((row) => short(`${host(row.url ?? row.id)} ${withRealDomains(line.describe(row))}`));
-  return [{ matter: line.matter, count, first: cases, next: line.next(first) }];
+/** One matter of the fleet: how many cases there are, the first of them in words, and the call that shows all. */
+export interface Attention {
+  name: MatterName | Harm;
+  matter: string;
+  count: number;
+  cases: { site_id: number | null; address: string; seen: string }[];
+  next: string;
 }
 
-/** Sites are named without scheme, as everywhere. */
-function host(url: unknown): string {
-  return withRealDomains(String(url))
-    .replace(/^https?:\/\/(www\.)?/, '')
-    .replace(/\/$/, '')
-    .slice(0, 70);
+/** What needs attention, most urgent first. */
+export function attentionOf({ matters, harm }: Pick<FleetData, 'matters' | 'harm'>, times: Times): Attention[] {
+  const found = { ...matters, ...harm };
+  return LINES.flatMap(({ name, matter, next, describe }) => {
+    const { count, first } = found[name];
+    const cases = (first as Row[]).map((row) => ({
+      site_id: typeof row.site_id === 'number' ? row.site_id : null,
+      address: siteAddress(String(row.url ?? row.id)),
+      seen: withRealDomains(describe(row, times)),
+    }));
+    return count === 0 ? [] : [{ name, matter, count, cases, next: next(first as Row[]) }];
+  });
 }
 
 /** Tokens of a text, a high estimate: outside ASCII a character may be more than one. */

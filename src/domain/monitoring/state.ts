@@ -5,6 +5,7 @@
  */
 
 import type { Alert } from '../../runtime/events.js';
+import { isoTime } from '../../runtime/iso-time.js';
 import type { MonitorRow } from '../../store/monitoring/monitors.js';
 import type { CheckRecord, HourShare } from '../../store/monitoring/record.js';
 import type { Classification } from './classify.js';
@@ -81,7 +82,7 @@ export function advance(
     next_check_at: failing && confirmed === UP ? Math.min(now + RETRY_MS, turn) : turn,
     hours: hourShares(monitor, settings.interval, now, status === UP ? classification.ping_ms : null),
     incident: incidentStep(change, confirmed, status),
-    alert: due.kind === null ? null : alertOf(monitor, due.kind, beat, now),
+    alert: due.kind === null ? null : alertOf(monitor, due.kind, beat, now, change),
   };
 }
 
@@ -126,16 +127,15 @@ function alertOf(
   kind: MonitorAlert['kind'],
   beat: MonitorRecord['beat'],
   now: number,
+  change: boolean,
 ): MonitorAlert {
   const { site_id, seq, url, name } = monitor;
-  return {
-    // One number per recorded check, so a change cannot raise two alerts.
-    key: `monitor:${site_id}:${seq}`,
-    kind,
-    site_id,
-    at: now,
-    facts: { url, name, http_code: beat.http_code, msg: beat.msg },
-  };
+  const facts = { url, name, http_code: beat.http_code, msg: beat.msg };
+  // One number per recorded check, so a change cannot raise two alerts.
+  const alert = { key: `monitor:${site_id}:${seq}`, site_id, at: now };
+  return kind === 'monitor.down'
+    ? { ...alert, kind, facts: { ...facts, since: change ? isoTime(now) : null } }
+    : { ...alert, kind, facts };
 }
 
 /**

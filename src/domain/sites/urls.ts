@@ -89,6 +89,14 @@ export function shownHost(url: string): string {
   return withRealDomains(hostOf(url));
 }
 
+/** How people name a site: `bücher.example/blog`, without scheme, `www.` and the slash at the end. For display only. */
+export function siteAddress(url: string): string {
+  return withRealDomains(url)
+    .replace(/^https?:\/\/(www\.)?/, '')
+    .replace(/\/$/, '')
+    .slice(0, 70);
+}
+
 /** A host, with or without its port, without `www.`. */
 export function bareHost(host: string): string {
   return host.startsWith('www.') ? host.slice(4) : host;

@@ -27,12 +27,20 @@ export async function alertNewVulnerabilities(ctx: Ctx, first: boolean): Promise
     kind: 'vulnerability.summary',
     site_id: null,
     at,
-    facts: { vulnerabilities, critical, items, sites },
+    facts: { vulnerabilities, critical, items, sites, worst: news.first.map(listed) },
   };
   const single = !first && items <= MOST_SINGLE;
   const alerts: Alert[] = items === 0 ? [] : single ? news.first.map((one) => alertOf(one, at)) : [summary];
   emitAlerts(ctx.events, await vulnerabilityAlerts.record(fresh, alerts));
 }
+
+const severityOf = ({ severity }: SiteVulnerability) => (severity === null ? null : (SEVERITIES[severity] ?? null));
+
+const listed = (one: SiteVulnerability) => ({
+  site: one.url,
+  item: `${one.name} ${one.version}`,
+  severity: severityOf(one),
+});
 
 function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found'> {
   return {
@@ -48,7 +56,7 @@ function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found
       item: one.name,
       version: one.version,
       count: one.count,
-      severity: one.severity === null ? null : (SEVERITIES[one.severity] ?? null),
+      severity: severityOf(one),
       cve: one.cve,
       reference: one.reference,
       fixed_in: one.fixed_in,

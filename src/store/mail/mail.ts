@@ -140,55 +140,5 @@ export function createMail(db: Db) {
       );
       return row === undefined ? null : Number(row.created_at);
     },
-
-    /** The content of the daily digest. Lists are cut at `limit`, counts are complete. */
-    async digest(since: number, limit: number) {
-      const [updates = [], sites = [], disconnected = [], totals = [], down = [], done = []] = await db.read([
-        sql('SELECT type, n FROM update_count ORDER BY type'),
-        sql(
-          `SELECT s.id, s.name, s.url, u.n FROM (SELECT site_id, count(*) AS n FROM site_update WHERE ignored = 0 GROUP BY site_id) u
-           JOIN site s ON s.id = u.site_id WHERE s.suspended = 0 ORDER BY u.n DESC, s.url_key LIMIT ?`,
-          limit,
-        ),
-        sql(
-          "SELECT id, name, url, sync_error, unreached FROM site WHERE status = 'disconnected' ORDER BY url_key LIMIT ?",
-          limit,
-        ),
-        sql(
-          `SELECT (SELECT n FROM site_count WHERE status = 'disconnected') AS lost,
-             (SELECT count(*) FROM incident WHERE ended_at IS NULL) AS down`,
-        ),
-        sql(
-          `SELECT s.id, s.name, s.url, i.started_at FROM incident i JOIN site s ON s.id = i.site_id WHERE i.ended_at IS NULL
-           ORDER BY i.started_at LIMIT ?`,
-          limit,
-        ),
-        sql(
-          `SELECT context, action, count(*) AS n FROM action_log WHERE at >= ? AND code = ''
-             AND context IN ('plugin', 'theme', 'core', 'translation') AND action NOT IN ('ignored', 'unignored')
-           GROUP BY context, action`,
-          since,
-        ),
-      ]);
-      return {
-        updates: updates.map((row) => ({ type: Number(row.type), n: Number(row.n) })),
-        most_updates: sites.map((row) => ({ ...namesOf(row), n: Number(row.n) })),
-        disconnected: disconnected.map((row) => ({
-          ...namesOf(row),
-          reason: String(row.sync_error),
-          unanswered: row.unreached === 2,
-        })),
-        disconnected_total: Number(totals[0]?.lost ?? 0),
-        down: down.map((row) => ({ ...namesOf(row), since: Number(row.started_at) })),
-        down_total: Number(totals[0]?.down ?? 0),
-        done: done.map((row) => ({ context: String(row.context), action: String(row.action), n: Number(row.n) })),
-      };
-    },
   };
 }
-
-function namesOf(row: Row): { id: number; name: string; url: string } {
-  return { id: Number(row.id), name: String(row.name), url: String(row.url) };
-}
-
-export type Digest = Awaited<ReturnType<ReturnType<typeof createMail>['digest']>>;

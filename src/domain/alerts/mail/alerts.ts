@@ -4,11 +4,23 @@
  */
 
 import type { MailType } from '../../../../schemas/mail.js';
+import { SEVERITIES } from '../../../../schemas/vulnerability.js';
 import type { AlertKind } from '../../../runtime/events.js';
 import { withRealDomains } from '../../../runtime/real-domains.js';
 import { wordpressTime } from '../../../runtime/time-zones.js';
 import type { NewMail, WaitingAlert } from '../../../store/mail/mail.js';
-import { type MailContent, type MailLook, oneLine, renderHtml, renderText, type Tone, withTokens } from './layout.js';
+import { siteAddress } from '../../sites/urls.js';
+import {
+  type MailContent,
+  type MailLink,
+  type MailLook,
+  type MailTable,
+  oneLine,
+  renderHtml,
+  renderText,
+  type Tone,
+  withTokens,
+} from './layout.js';
 
 export interface MailHead {
   subject: string;
@@ -69,11 +81,14 @@ export function toneOf(kind: AlertKind): Tone {
  * An alert in words, for channels other than mail. All texts are single lines; names and reasons may come from a third
  * party. `url` is a link.
  */
-export function wordsOf(alert: MailedAlert): { subject: string; text: string; url: string; facts: Facts } {
+export function wordsOf(
+  alert: MailedAlert,
+  zone: string,
+): { subject: string; text: string; url: string; facts: Facts } {
   const facts = factsOf(alert);
   return {
     subject: withRealDomains(subjectOf(alert, facts)),
-    text: withRealDomains(sentence(alert, facts)),
+    text: withRealDomains(sentence(alert, facts, zone)),
     url: urlOf(alert, facts),
     facts,
   };
@@ -84,12 +99,12 @@ function urlOf(alert: MailedAlert, facts: Facts): string {
 }
 
 /** What happened, in one sentence. */
-function sentence(alert: MailedAlert, facts: Facts): string {
-  const what = subjectOf(alert, facts);
+function sentence(alert: MailedAlert, facts: Facts, zone: string): string {
+  const what = namedSite(alert, facts);
   const say = (name: string) => oneLine(String(facts[name] ?? ''), 300);
   switch (alert.kind) {
     case 'monitor.down':
-      return `${what} is down. ${say('msg')}`.trim();
+      return `${what} ${typeof facts.since === 'string' ? `has been down since ${timeOfDay(Date.parse(facts.since), alert.at, zone)}` : 'is down'}. ${say('msg')}`.trim();
     case 'monitor.up':
       return `${what} is up again.`;
     case 'monitor.flapping':
@@ -136,6 +151,14 @@ function afterUpdate(what: string, { part, http_status: status }: Facts, items: 
   return `The child plugin of ${what} has not answered as expected${answer} since ${since}.`;
 }
 
+/** `15:27`, with the day if it is another one than that of `at`, and with the offset where no place is set. */
+export function timeOfDay(time: number, at: number, zone: string): string {
+  const [day, clock = ''] = wordpressTime(time, zone).slice(0, 16).split(' ');
+  const today = wordpressTime(at, zone).startsWith(String(day));
+  const offset = zone.startsWith('UTC') ? ` ${zone.replace(/\+0$/, '')}` : '';
+  return `${today ? clock : `${day} ${clock}`}${offset}`;
+}
+
 /** Whole days left: 0 is less than a day. */
 function inDays(days: unknown): string {
   const left = Number(days);
@@ -150,6 +173,16 @@ function subjectOf(alert: MailedAlert, facts: Facts): string {
       : `${Number(facts.vulnerabilities ?? 0)} vulnerabilities`;
   const domain = alert.kind.startsWith('domain.') ? facts.domain_name : undefined;
   return oneLine(String(domain ?? alert.site_name ?? facts.name ?? facts.url ?? 'A site'), 200);
+}
+
+/** With the address, where the name does not tell it: names repeat, and some say little. */
+function namedSite(alert: MailedAlert, facts: Facts): string {
+  const name = subjectOf(alert, facts);
+  // Some are about something else than the site.
+  if (alert.site_name === null || name !== oneLine(alert.site_name, 200)) return name;
+  const address = siteAddress(urlOf(alert, facts));
+  const told = [name, siteAddress(name)].some((text) => text.toLowerCase().includes(address.toLowerCase()));
+  return told ? name : `${name} (${oneLine(address)})`;
 }
 
 function factsOf(alert: MailedAlert): Facts {
@@ -170,27 +203,65 @@ export type AlertMail = NewMail & { alert_ids: number[] };
 
 /** The mails for alerts of one type and the same recipients. */
 export function mailsOf(type: MailType, head: MailHead, alerts: readonly MailedAlert[], look: MailLook): AlertMail[] {
-  if (alerts.length <= SINGLE)
+  const single = type === 'vulnerability' ? 1 : SINGLE;
+  if (alerts.length <= single)
     return alerts.map((alert) => ({ ...mailOf(type, head, alert, look), alert_ids: [alert.id] }));
   return [{ ...together(type, head, alerts, look), alert_ids: alerts.map(({ id }) => id) }];
 }
 
-function mailOf(type: MailType, head: MailHead, alert: MailedAlert, { zone, page }: MailLook): NewMail {
+function mailOf(type: MailType, head: MailHead, alert: MailedAlert, look: MailLook): NewMail {
   const facts = factsOf(alert);
-  const what = subjectOf(alert, facts);
   const url = urlOf(alert, facts);
-  const tokens = { 'site.name': what, 'site.url': url, 'site.id': String(alert.site_id ?? '') };
-  const text = sentence(alert, facts);
+  const event = sentence(alert, facts, look.zone);
+  const tokens = {
+    event,
+    'site.name': subjectOf(alert, facts),
+    'site.url': url,
+    'site.id': String(alert.site_id ?? ''),
+  };
+  const worst = alert.kind === 'vulnerability.summary' ? worstOf(facts, look) : [];
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [text],
-    links: [{ label: 'Open the site', url }, ...pageLinks(page)],
+    lines: [event],
+    links: linksOf(alert, url, look),
     tone: toneOf(alert.kind),
-    tables: [{ title: 'Details', columns: ['', ''], rows: details(alert, facts, url, zone) }],
+    tables: [...worst, { title: 'Details', columns: ['', ''], rows: details(alert, facts, url, look.zone) }],
   };
-  // The default subject only names the site, so the event is added to it.
-  const subject = `${withTokens(head.subject, tokens)} – ${text}`;
-  return composeMail(type, `alert:${alert.key}`, alert.site_id, head, oneLine(subject, 150), content);
+  return composeMail(type, `alert:${alert.key}`, alert.site_id, head, subjectWith(head, tokens), content);
+}
+
+/** A subject that names the event says it where it wants to. */
+function subjectWith({ subject }: MailHead, tokens: Readonly<Record<string, string>> & { event: string }): string {
+  const text = withTokens(subject, tokens);
+  return oneLine(subject.includes('[event]') ? text : `${text} – ${tokens.event}`, 150);
+}
+
+/** Where the site is shown, where one says that one is on it, and the site itself. */
+function linksOf({ kind, site_id }: MailedAlert, url: string, { page }: MailLook): MailLink[] {
+  const site = page === null || site_id === null ? null : sitePage(page, site_id);
+  return [
+    ...(site === null ? pageLinks(page) : [{ label: 'Open', url: site }]),
+    ...(site !== null && kind === 'monitor.down' ? [{ label: 'Acknowledge', url: `${site}?acknowledge` }] : []),
+    { label: 'Visit the site', url },
+  ];
+}
+
+/** The view of a site on our own page. */
+export function sitePage(page: string, site_id: number): string {
+  return `${page}sites/${site_id}`;
+}
+
+function worstOf(facts: Facts, { page }: MailLook): MailTable[] {
+  const worst = Array.isArray(facts.worst) ? (facts.worst as Facts[]) : [];
+  if (worst.length === 0) return [];
+  const rows = worst.map(({ site, item, severity }) => [
+    oneLine(String(severity ?? 'not rated')),
+    oneLine(String(item), 200),
+    siteAddress(oneLine(String(site), 200)),
+  ]);
+  const left = Number(facts.items) - rows.length;
+  const more = left > 0 ? { more: `And ${left} more${page === null ? '' : ', on the page'}.` } : {};
+  return [{ title: 'Most severe first', columns: ['Severity', 'Plugin or theme', 'Site'], rows, ...more }];
 }
 
 function details(alert: MailedAlert, facts: Facts, url: string, zone: string): string[][] {
@@ -211,29 +282,56 @@ function details(alert: MailedAlert, facts: Facts, url: string, zone: string): s
 }
 
 /** Many at once: when a host fails, one mail replaces two hundred. */
-function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], { zone, page }: MailLook): NewMail {
+function together(type: MailType, head: MailHead, alerts: readonly MailedAlert[], look: MailLook): NewMail {
   // Among them a site may have gone down and recovered.
   const sites = new Set(alerts.map(({ site_id, key }) => site_id ?? key)).size;
   const count = sites === 1 ? '1 site' : `${sites} sites`;
-  const tokens = { 'site.name': count, 'site.url': '', 'site.id': '' };
-  const rows = alerts.slice(0, ROWS).map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert))]);
-  const left = alerts.length - rows.length;
+  const vulnerable = type === 'vulnerability';
+  const what = vulnerable ? 'Known vulnerabilities' : `${alerts.length} alerts`;
+  const event = `${what} on ${count}${vulnerable ? `: ${itemsOf(alerts)}` : ''}`;
+  const tokens = { event, 'site.name': count, 'site.url': '', 'site.id': '' };
   const content: MailContent = {
     heading: oneLine(withTokens(head.heading, tokens)),
-    lines: [`${alerts.length} new alerts.`],
-    links: pageLinks(page),
+    lines: [`${event}.`],
+    links: pageLinks(look.page),
     tone: alerts.every(({ kind }) => kind === 'monitor.up') ? 'good' : 'bad',
-    tables: [
-      {
-        title: 'Alerts',
-        columns: [`Time (${zone})`, 'What happened'],
-        rows,
-        ...(left > 0 ? { more: `And ${left} more.` } : {}),
-      },
-    ],
+    tables: [vulnerable ? vulnerabilities(alerts) : whatHappened(alerts, look)],
   };
-  const subject = oneLine(`${withTokens(head.subject, tokens)} – ${alerts.length} alerts`, 150);
-  return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subject, content);
+  return composeMail(type, `alerts:${alerts[0]?.key}:${alerts.length}`, null, head, subjectWith(head, tokens), content);
+}
+
+function itemsOf(alerts: readonly MailedAlert[]): string {
+  const names = [...new Set(alerts.map((alert) => oneLine(String(factsOf(alert).item ?? subjectOf(alert, {})), 60)))];
+  const left = names.length - 3;
+  return `${names.slice(0, 3).join(', ')}${left > 0 ? ` and ${left} more` : ''}`;
+}
+
+function whatHappened(alerts: readonly MailedAlert[], { zone }: MailLook): MailTable {
+  const rows = alerts
+    .slice(0, ROWS)
+    .map((alert) => [wordpressTime(alert.at, zone), sentence(alert, factsOf(alert), zone)]);
+  return { title: 'Alerts', columns: [`Time (${zone})`, 'What happened'], rows, ...moreRows(alerts, rows) };
+}
+
+/** Most severe first. */
+function vulnerabilities(alerts: readonly MailedAlert[]): MailTable {
+  const rank = ({ severity }: Facts) => (SEVERITIES as readonly unknown[]).indexOf(severity);
+  const found = alerts.map((alert) => ({ alert, facts: factsOf(alert) }));
+  const rows = found
+    .sort((a, b) => rank(b.facts) - rank(a.facts))
+    .slice(0, ROWS)
+    .map(({ alert, facts }) => [
+      oneLine(String(facts.severity ?? 'not rated')),
+      oneLine(`${facts.item ?? subjectOf(alert, facts)} ${facts.version ?? ''}`, 200),
+      siteAddress(urlOf(alert, facts)),
+      facts.fixed_in === null ? 'no fixed version is known' : oneLine(String(facts.fixed_in ?? ''), 50),
+    ]);
+  const columns = ['Severity', 'Plugin or theme', 'Site', 'Fixed in'];
+  return { title: 'Most severe first', columns, rows, ...moreRows(alerts, rows) };
+}
+
+function moreRows(all: readonly unknown[], shown: readonly unknown[]) {
+  return all.length > shown.length ? { more: `And ${all.length - shown.length} more.` } : {};
 }
 
 /** Links to our own page, if there is one. */
@@ -241,13 +339,16 @@ export function pageLinks(page: string | null): { label: string; url: string }[]
   return page === null ? [] : [{ label: 'Open Sitefleet', url: page }];
 }
 
+const realCell = (cell: string | MailLink) =>
+  typeof cell === 'string' ? withRealDomains(cell) : { ...cell, label: withRealDomains(cell.label) };
+
 /** Links keep the encoded form, which every program can follow. */
 function realNames(content: MailContent): MailContent {
   return {
     ...content,
     heading: withRealDomains(content.heading),
     lines: content.lines.map(withRealDomains),
-    tables: content.tables.map((table) => ({ ...table, rows: table.rows.map((row) => row.map(withRealDomains)) })),
+    tables: content.tables.map((table) => ({ ...table, rows: table.rows.map((row) => row.map(realCell)) })),
   };
 }
 

@@ -1,126 +1,129 @@
-/** The daily digest: pending updates, disconnected sites, completed work (REST §6.10.4). */
+/** The daily digest: the picture of a morning, from the same source as the fleet brief (REST §6.10.4). */
 
 import { wallOf, wordpressTime } from '../../../runtime/time-zones.js';
-import type { Digest } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
-import { SILENT } from '../../sites/status.js';
-import { composeMail, type MailHead, pageLinks } from './alerts.js';
-import { type MailContent, type MailTable, oneLine } from './layout.js';
+import { type Attention, attentionOf, briefData, type FleetData, siteCounts, type Times } from '../../fleet/brief.js';
+import { TYPE_GROUPS } from '../../updates/results.js';
+import { composeMail, type MailHead, pageLinks, sitePage, timeOfDay } from './alerts.js';
+import { type MailContent, type MailLook, type MailTable, oneLine } from './layout.js';
 import { mailLook, mailToSend } from './settings.js';
 
 /** Not sent before this hour of the dashboard's day. */
 const HOUR = 7;
 const DAY_MS = 24 * 3_600_000;
-const ROWS = 20;
-const TYPES = ['WordPress', 'plugin', 'theme', 'translation'];
+/** Maximum cases listed per matter. */
+const CASES = 10;
+/** Maximum kinds of work listed. */
+const DONE = 20;
+const OFFERS = ['WordPress', 'plugin', 'theme', 'translation'];
+/** What there is one of, or several. */
+const LABELS: Readonly<Record<Attention['name'], readonly [string, string]>> = {
+  broken: ['site broken after an update', 'sites broken after an update'],
+  after_update: ['site down since an update', 'sites down since an update'],
+  down: ['site down', 'sites down'],
+  disconnected: ['site disconnected', 'sites disconnected'],
+  unreachable: ['front page not reachable', 'front pages not reachable'],
+  suspect: ['update that may have done harm', 'updates that may have done harm'],
+  rolled_back: ['update rolled back', 'updates rolled back'],
+  certificates: ['certificate about to expire', 'certificates about to expire'],
+  domains: ['domain about to expire', 'domains about to expire'],
+  vulnerable: ['site with known vulnerabilities', 'sites with known vulnerabilities'],
+  jobs: ['job with failed sites', 'jobs with failed sites'],
+  stale: ['site not synced for a week', 'sites not synced for a week'],
+};
 
 /** Adds today's digest to the outbox, once; called every hour. */
 export async function dailyDigest(ctx: Ctx): Promise<string> {
   if (!ctx.mailer.configured) return 'no mail server is configured';
   const now = ctx.clock.now();
-  const { zone, page } = await mailLook(ctx);
-  if (wallOf(now, zone).hour < HOUR) return 'not yet';
+  const look = await mailLook(ctx);
+  if (wallOf(now, look.zone).hour < HOUR) return 'not yet';
   const head = await mailToSend(ctx, 'daily_digest');
   if (head === null) return 'it has no recipients';
   // The period begins where the last digest ended: digests are not always a day apart.
   const last = await ctx.store.mail.newest('daily_digest');
   const since = last !== null && last > now - 2 * DAY_MS ? last : now - DAY_MS;
-  const digest = await ctx.store.mail.digest(since, ROWS);
+  const digest = await digestOf(ctx, since, look);
   if (isEmpty(digest)) return 'nothing to report';
-  const queued = await ctx.store.mail.queue(digestMail(digest, head, { since, now, zone, page }), now);
+  const queued = await ctx.store.mail.queue(digestMail(digest, head, look), now);
   return queued ? 'queued' : 'queued before';
 }
 
-function isEmpty(digest: Digest): boolean {
-  const pending = digest.updates.reduce((sum, { n }) => sum + n, 0);
-  return pending + digest.disconnected_total + digest.down_total + digest.done.length === 0;
-}
-
-interface Times {
+export interface Digest extends Pick<FleetData, 'offers' | 'done' | 'sites'> {
+  now: number;
   /** Start of the reported period. */
   since: number;
-  now: number;
-  zone: string;
-  page: string | null;
+  attention: Attention[];
 }
 
-export function digestMail(digest: Digest, head: MailHead, times: Times) {
-  const { now, zone, page } = times;
-  const day = wordpressTime(now, zone).slice(0, 10);
+/** What the digest tells of the time since this instant (ms). */
+export async function digestOf(ctx: Ctx, since: number, { zone }: MailLook): Promise<Digest> {
+  const now = ctx.clock.now();
+  const data = await briefData(ctx, now, since, CASES);
+  const times: Times = {
+    minute: (ms) => timeOfDay(ms, now, zone),
+    day: (ms) => wordpressTime(ms, zone).slice(0, 10),
+  };
+  const { offers, done, sites } = data;
+  return { now, since, offers, done, sites, attention: attentionOf(data, times) };
+}
+
+function isEmpty({ attention, offers, done }: Digest): boolean {
+  return attention.length === 0 && offers.every(({ n }) => n === 0) && done.length === 0;
+}
+
+export function digestMail(digest: Digest, head: MailHead, { zone, page }: MailLook) {
+  const day = wordpressTime(digest.now, zone).slice(0, 10);
   const content: MailContent = {
     heading: oneLine(`${head.heading}, ${day}`),
-    lines: [summary(digest)],
+    lines: summary(digest),
     links: pageLinks(page),
-    tables: tables(digest, times),
+    tone: digest.attention.length === 0 ? 'good' : 'warning',
+    tables: [...digest.attention.map((matter) => matterTable(matter, page)), ...doneTable(digest, zone)],
   };
-  return composeMail(
-    'daily_digest',
-    `daily_digest:${day}`,
-    null,
-    head,
-    oneLine(`${head.subject}, ${day}`, 150),
-    content,
-  );
+  const news = digest.attention.slice(0, 3).map(counted).join(', ');
+  const subject = `${head.subject}, ${day}${news === '' ? '' : `: ${news}`}`;
+  return composeMail('daily_digest', `daily_digest:${day}`, null, head, oneLine(subject, 150), content);
 }
 
-function summary({ updates, disconnected_total, down_total }: Digest): string {
-  const counts = updates
-    .filter(({ n }) => n > 0)
-    .map(({ type, n }) => {
-      const word = TYPES[type] ?? 'other';
-      return type === 0 ? `${n} ${word}` : plural(n, word, `${word}s`);
-    });
-  const pending = counts.length === 0 ? 'No updates are pending.' : `Pending updates: ${counts.join(', ')}.`;
-  const lost =
-    disconnected_total === 0
-      ? 'All sites are connected.'
-      : `${plural(disconnected_total, 'site is', 'sites are')} disconnected.`;
-  return [pending, lost, ...(down_total === 0 ? [] : [`${plural(down_total, 'site is', 'sites are')} down.`])].join(
-    ' ',
-  );
+const counted = ({ name, count }: Attention) => plural(count, ...LABELS[name]);
+
+function summary({ attention, offers, sites }: Digest): string[] {
+  const { total, suspended } = siteCounts(sites);
+  const all = `${plural(total, 'site', 'sites')}${suspended === 0 ? '' : `, ${suspended} of them suspended`}`;
+  const state = `${all}. ${attention.length === 0 ? 'Nothing needs attention.' : `${attention.map(counted).join(', ')}.`}`;
+  const pending = TYPE_GROUPS.flatMap((_, type) => {
+    const n = offers.find((row) => row.type === type)?.n ?? 0;
+    const word = OFFERS[type] ?? 'other';
+    return n === 0 ? [] : [type === 0 ? `${n} ${word}` : plural(n, word, `${word}s`)];
+  });
+  return [state, pending.length === 0 ? 'No updates are pending.' : `Pending updates: ${pending.join(', ')}.`];
 }
 
-function tables(digest: Digest, { since, now, zone }: Times): MailTable[] {
-  const all: MailTable[] = [
-    {
-      title: 'Down now',
-      columns: ['Site', 'For'],
-      rows: digest.down.map((site) => [site.name, duration(now - site.since)]),
-      ...more(digest.down, digest.down_total),
-    },
-    {
-      title: 'Disconnected',
-      columns: ['Site', 'Reason'],
-      rows: digest.disconnected.map((site) => [
-        site.name,
-        oneLine(site.reason === '' && site.unanswered ? SILENT : site.reason, 200),
-      ]),
-      ...more(digest.disconnected, digest.disconnected_total),
-    },
-    {
-      title: 'Most pending updates',
-      columns: ['Site', 'Updates'],
-      rows: digest.most_updates.map((site) => [site.name, String(site.n)]),
-    },
-    {
-      title: `Done since ${wordpressTime(since, zone).slice(0, 16)}`,
-      columns: ['What', 'Times'],
-      rows: digest.done.map(({ context, action, n }) => [`${context} ${action}`, String(n)]),
-    },
-  ];
-  return all.filter(({ rows }) => rows.length > 0);
+function matterTable({ name, matter, count, cases }: Attention, page: string | null): MailTable {
+  const rows = cases.map(({ site_id, address, seen }) => {
+    const label = oneLine(address, 200);
+    const site = page === null || site_id === null ? label : { label, url: sitePage(page, site_id) };
+    return [site, oneLine(seen, 200)];
+  });
+  const title = `${matter.charAt(0).toUpperCase()}${matter.slice(1)}: ${count}`;
+  // Those that are listed are vulnerable items, and those that are counted are sites.
+  const more = name === 'vulnerable' ? 'And more.' : `And ${count - rows.length} more.`;
+  return { title, columns: ['', ''], rows, ...(rows.length === CASES && count > CASES && { more }) };
 }
 
-function more(shown: readonly unknown[], total: number) {
-  return total > shown.length ? { more: `And ${total - shown.length} more.` } : {};
+function doneTable({ done, since, now }: Digest, zone: string): MailTable[] {
+  const rows = done
+    .slice(0, DONE)
+    .map(({ context, action, n, sites }) => [
+      `${context} ${action}`,
+      String(n),
+      sites === 0 ? '' : `on ${plural(sites, 'site', 'sites')}`,
+    ]);
+  const title = `Done since ${timeOfDay(since, now, zone)}`;
+  return rows.length === 0 ? [] : [{ title, columns: ['', '', ''], rows }];
 }
 
 function plural(n: number, one: string, many: string): string {
   return `${n} ${n === 1 ? one : many}`;
-}
-
-function duration(ms: number): string {
-  const minutes = Math.max(1, Math.round(ms / 60_000));
-  if (minutes < 120) return plural(minutes, 'minute', 'minutes');
-  return minutes < 48 * 60 ? `${Math.round(minutes / 60)} hours` : `${Math.round(minutes / 1440)} days`;
 }

@@ -34,7 +34,7 @@ export interface MailLook {
 export interface MailTable {
   title: string;
   columns: readonly string[];
-  rows: readonly (readonly string[])[];
+  rows: readonly (readonly (string | MailLink)[])[];
   /** Shown below if rows were left out. */
   more?: string;
 }
@@ -64,7 +64,10 @@ export function renderText({ heading, lines, tables, links }: MailContent): stri
   const places = webLinks(links).map(({ label, url }) => `${label}: ${url}`);
   if (places.length > 0) parts.push(places.join('\n'));
   for (const table of tables) {
-    const rows = table.rows.map((row) => `- ${row.filter((cell) => cell !== '').join(' · ')}`);
+    const rows = table.rows.map((row) => {
+      const texts = row.map((cell) => (typeof cell === 'string' ? cell : cell.label));
+      return `- ${texts.filter((text) => text !== '').join(' · ')}`;
+    });
     parts.push([table.title, ...rows, ...(table.more === undefined ? [] : [table.more])].join('\n'));
   }
   return `${[...parts, `-- \n${FOOTER}`].join('\n\n')}\n`;
@@ -115,17 +118,24 @@ function linksHtml(links: readonly MailLink[]): Html | false {
 const CELL =
   'padding:6px 12px 6px 0;border-bottom:1px solid #e5e7eb;text-align:left;vertical-align:top;overflow-wrap:anywhere';
 
+function cellHtml(cell: string | MailLink): Html | string {
+  if (typeof cell === 'string') return cell;
+  const [link] = webLinks([cell]);
+  return link === undefined
+    ? cell.label
+    : html`<a class="link" href="${link.url}" style="color:#1d4ed8">${link.label}</a>`;
+}
+
 function tableHtml({ title, columns, rows, more }: MailTable): Html {
   const head = columns.map(
     (name) => html`<th class="cell weak" style="${CELL};color:#6b7280;font-weight:600">${name}</th>`,
   );
   const body = rows.map(
-    (row) => html`<tr>${row.map((cell) => html`<td class="cell" style="${CELL}">${cell}</td>`)}</tr>\n`,
+    (row) => html`<tr>${row.map((cell, index) => html`<td class="cell" style="${CELL}${index === 0 ? ';width:38%' : ''}">${cellHtml(cell)}</td>`)}</tr>\n`,
   );
   const rest =
     more !== undefined && html`<p class="weak" style="margin:8px 0 0;font-size:13px;color:#6b7280">${more}</p>`;
   return html`<h2 class="strong" style="margin:20px 0 8px;font-size:16px;color:#111827">${title}</h2>
-<table role="presentation" style="border-collapse:collapse;width:100%;font-size:14px"><tr>${head}</tr>
-${body}</table>${rest}
+<table role="presentation" style="border-collapse:collapse;width:100%;font-size:14px">${columns.some((name) => name !== '') && html`<tr>${head}</tr>\n`}${body}</table>${rest}
 `;
 }

@@ -6,7 +6,7 @@ import type { NewMail } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
 import { SAMPLE_KINDS, sampleAlert } from '../samples.js';
 import { isAlertKind, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
-import { digestMail } from './digest.js';
+import { digestMail, digestOf } from './digest.js';
 import { listMails, mailLook } from './settings.js';
 
 const DAY_MS = 24 * 3_600_000;
@@ -43,8 +43,7 @@ async function sampleMail(ctx: Ctx, type: MailType, name: string, head: MailHead
   const now = ctx.clock.now();
   const look = await mailLook(ctx);
   if (type === 'daily_digest') {
-    const since = now - DAY_MS;
-    return digestMail(await ctx.store.mail.digest(since, 20), head, { since, now, ...look });
+    return digestMail(await digestOf(ctx, now - DAY_MS, look), head, look);
   }
   const kind =
     SAMPLE_KINDS.find((one) => one === name) ?? SAMPLE_KINDS.find((one) => mailTypeOf(one) === type) ?? 'monitor.down';
