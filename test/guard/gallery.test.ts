@@ -40,7 +40,8 @@ import { zip } from './zip.js';
 
 const withVolume = has('a volume');
 const SITES = 10;
-const WORST_MS = 60_000;
+/** Catches a site that never becomes healthy again; how long it takes is reported, and is no matter of a test. */
+const WORST_MS = 600_000;
 const BROKE = 'svc_update_rolled_back';
 const PLAIN = GOOD[0] as Kind;
 const UNCHANGED: readonly string[] = ['half a package', 'disk full while it unpacks'];

@@ -307,6 +307,20 @@ describe('an update that breaks the site', () => {
     await expectSettled();
   });
 
+  it.each([1, 2])('asks a guard again that could not be disarmed, of %i updates', async (count) => {
+    const site = app.site(0);
+    for (let nth = 0; nth < count; nth++) app.offer(site, nth);
+    await sync(1);
+    let refused = 0;
+    const once = (action: string) => (action === 'disarm' && refused++ === 0 ? 'clock' : undefined);
+    site.faults.guardRefuses = new Proxy({}, { get: (_, action) => once(String(action)) });
+    const { updated } = await app.safely('update-site-plugins', one);
+    expect([updated.length, refused]).toEqual([count, 2]);
+    expect(site.guard?.armed).toEqual([]);
+    site.faults.guardRefuses = undefined;
+    await expectSettled();
+  });
+
   it('calls for a person when nothing helps, and leaves the rest alone', async () => {
     const site = app.site(0);
     const { plugin, before } = await bad('fatal');

@@ -131,7 +131,8 @@ function tableHtml({ title, columns, rows, more }: MailTable): Html {
     (name) => html`<th class="cell weak" style="${CELL};color:#6b7280;font-weight:600">${name}</th>`,
   );
   const body = rows.map(
-    (row) => html`<tr>${row.map((cell, index) => html`<td class="cell" style="${CELL}${index === 0 ? ';width:38%' : ''}">${cellHtml(cell)}</td>`)}</tr>\n`,
+    (row) =>
+      html`<tr>${row.map((cell, index) => html`<td class="cell" style="${CELL}${index === 0 ? ';width:38%' : ''}">${cellHtml(cell)}</td>`)}</tr>\n`,
   );
   const rest =
     more !== undefined && html`<p class="weak" style="margin:8px 0 0;font-size:13px;color:#6b7280">${more}</p>`;

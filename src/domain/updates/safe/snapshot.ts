@@ -41,15 +41,23 @@ function protectionError(error: unknown, siteId: number, { slug }: SafeItem): Se
   );
 }
 
-/** Disarms the watchdog of an item, or of all on the site. One that cannot be reached expires. */
+/**
+ * Disarms the watchdog of an item, or of all on the site. Asked for twice if need be, as an update that is kept must not
+ * be rolled back later for a visitor's error; one that cannot be reached expires.
+ */
 export async function disarm(run: SafeRun, item: SafeItem | 'all'): Promise<void> {
-  if (run.guard === null || (item !== 'all' && item.snapshot === null)) return;
+  const { guard, ctx } = run;
+  if (guard === null || (item !== 'all' && item.snapshot === null)) return;
   // The guard closes its sandbox with the last one.
   run.openUntil = null;
+  const ask = () => guard.disarm(item === 'all' ? null : item.snapshot, { signal: ctx.signal });
   try {
-    await run.guard.disarm(item === 'all' ? null : item.snapshot, { signal: run.ctx.signal });
+    await ask().catch((error: unknown) => {
+      if (ctx.signal.aborted) throw error;
+      return ask();
+    });
   } catch (error) {
-    if (run.ctx.signal.aborted) throw error;
-    run.ctx.log.warn({ err: error, site_id: run.target.site.id, run: run.id }, 'a guard could not be disarmed');
+    if (ctx.signal.aborted) throw error;
+    ctx.log.warn({ err: error, site_id: run.target.site.id, run: run.id }, 'a guard could not be disarmed');
   }
 }
