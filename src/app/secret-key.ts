@@ -48,11 +48,13 @@ export function passingVault(config: KeyConfig): Vault {
  *   there is none any more
  */
 export async function vaultFor(db: Db, config: KeyConfig): Promise<Vault> {
-  const vault = presentVault(config);
+  const instance = createInstance(db);
+  // Before the files are read: the command that replaces the key notes the new one when its file is there.
+  const used = await instance.secretKey();
+  const keys = presentKeys(config).sort((a, b) => Number(b.id === used) - Number(a.id === used));
+  const vault = keys.length === 0 ? undefined : createVault(keys);
   const strange = await strangeVault(db, vault);
   if (strange !== null) throw wrongKey(strange, config);
-  const instance = createInstance(db);
-  const used = await instance.secretKey();
   // Nothing is sealed, but its people did back up a key: another one would take its place unnoticed.
   if (vault === undefined && used !== null) throw missingKey(used, config);
   const made = vault ?? createVault([newKey(config)]);

@@ -37,12 +37,15 @@ export async function rotateKey(config: Config, options: RotateOptions): Promise
       throw new CommandError('There is no secret key yet. "serve" creates one on its first start.');
     const next = keys.next();
     const vault = createVault([next, ...keys.present]);
+    const instance = createInstance(db);
+    const used = await instance.secretKey();
     try {
-      const resealed = await reseal(db, vault);
-      await createInstance(db).noteSecretKey(next.id);
-      return { next, forgotten, resealed };
+      // First: a process that nobody knows of, or that starts just now, can seal nothing with the old key any more.
+      await instance.noteSecretKey(next.id);
+      return { next, forgotten, resealed: await reseal(db, vault) };
     } catch (error) {
-      if (!(await inUse(db, next))) keys.undo();
+      // Without the note the new key is of no use; with it, it must be kept.
+      if (!(await inUse(db, next))) await instance.noteSecretKey(used).then(keys.undo, () => undefined);
       throw error;
     }
   });

@@ -1,12 +1,14 @@
 /** Changing the key that seals the stored secrets, also when interrupted, refused, or with the old key lost. */
 
-import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { nextKeyFile, presentVault } from '../../src/app/secret-key.js';
 import { rotateKey } from '../../src/cli/rotate-key.js';
 import type { Config } from '../../src/runtime/config/types.js';
-import { surveySealed } from '../../src/store/vault/sealed.js';
+import { asServiceError } from '../../src/runtime/errors.js';
+import { createInstance } from '../../src/store/settings/instance.js';
+import { SEALED, surveySealed } from '../../src/store/vault/sealed.js';
 import { keyFile } from '../../src/store/vault/vault.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type TestApp, testApp } from '../support/harness.js';
@@ -111,6 +113,7 @@ it('refused, it changes nothing and leaves no new key', async () => {
   renameSync(file, first);
   const stray = keyFile(file);
   const other = await open({ secret_key_file: first });
+  await createInstance(other.db).noteSecretKey(stray.id);
   await other.db.run(`UPDATE site_secret SET http_user = 'v1.${stray.id}.${'A'.repeat(16)}.${'A'.repeat(40)}'`);
   await other.close();
   renameSync(first, file);
@@ -152,4 +155,65 @@ it('a used database makes no other key where its own is missing, also with nothi
   await rotateKey(config, { lostKey: true });
   await (await open()).close();
   expect(keyFile(file).id).not.toBe(id);
+});
+
+describe('a process that was not stopped', () => {
+  const failure = (call: Promise<unknown>) => call.then(() => null, asServiceError);
+  const REPLACED = {
+    code: 'svc_storage_unavailable',
+    message: 'The secret key was replaced while this process was running, so it can store no secrets.',
+  };
+
+  it('stores no secret with the old key, and no site gets a key that is not stored', async () => {
+    const { config } = await used();
+    // It has contacted no site yet, so the command does not know of it.
+    const idle = await open();
+    await rotateKey(config, { json: false });
+
+    const { url, admin, password: admin_password } = idle.fleet.site(1);
+    expect(await failure(idle.call('add-site', { url, admin, admin_password }))).toMatchObject(REPLACED);
+    expect(await failure(idle.call('reconnect-site', { site_id_or_domain: 1 }))).toMatchObject(REPLACED);
+    expect(
+      await failure(idle.call('update-site', { site_id_or_domain: 1, http_user: 'a', http_pass: 'b' })),
+    ).toMatchObject(REPLACED);
+    expect(idle.fleet.stats().requests).toBe(0);
+    await idle.call('add-tag', { name: 'v1.is no secret' });
+
+    expect(await survey(idle)).toMatchObject({ unreadable: 0, keys: [{ id: keyFile(file).id }] });
+    await idle.close();
+    const opened = await open();
+    expect([...(await opened.service.store.sites.connections([1])).keys()]).toEqual([1]);
+    await opened.connect(1);
+  });
+
+  it('is refused for every column that has secrets', async () => {
+    const { config } = await used();
+    const { id } = keyFile(file);
+    const idle = await open();
+    await idle.db.run(
+      `INSERT INTO alert_recipient (uid, name, type, target, host, created_at) VALUES ('a', '', '', '', '', 0)`,
+    );
+    await rotateKey(config, { json: false });
+    const stale = `v1.${id}.${'A'.repeat(16)}.${'A'.repeat(40)}`;
+    for (const { table, columns } of SEALED)
+      for (const column of columns) {
+        const stored = (text: string) => idle.db.run(`UPDATE ${table} SET ${column} = ?`, [text]);
+        await expect(stored(stale), `${table}.${column}`).rejects.toThrow('secret_key_replaced');
+        expect((await stored('plain')).changes, `${table}.${column}`).toBeGreaterThan(0);
+      }
+  });
+
+  it('that starts while the key is replaced has the new one', async () => {
+    const { config } = await used();
+    const old = readFileSync(file, 'utf8');
+    await rotateKey(config, { json: false });
+    // As it was before the last step of the command.
+    renameSync(file, nextKeyFile(file));
+    writeFileSync(file, old);
+    const starting = await open();
+    await starting.connect(1);
+    renameSync(nextKeyFile(file), file);
+    await starting.close();
+    expect(await survey(await open())).toMatchObject({ unreadable: 0, keys: [{ id: keyFile(file).id }] });
+  });
 });

@@ -1,4 +1,4 @@
-/** Guarded batches over both drivers. */
+/** Guarded batches, and what the triggers of sealed columns refuse, over both drivers. */
 
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Db, sql } from '../../src/store/driver/db.js';
@@ -6,6 +6,7 @@ import { guard, guardedBatch } from '../../src/store/driver/guard.js';
 import { migrate } from '../../src/store/driver/migrate.js';
 import { openDb } from '../../src/store/driver/open.js';
 import { migrations } from '../../src/store/schema/index.js';
+import { createInstance } from '../../src/store/settings/instance.js';
 import { closing } from '../support/cleanup.js';
 import { has, needs } from '../support/needs.js';
 import { type Sqld, startSqld } from '../support/sqld.js';
@@ -44,6 +45,20 @@ for (const [name, open] of Object.entries(targets)) {
       const broken = sql("INSERT INTO api_key (version, scope, created_at) VALUES ('v3', 'read', 1)");
       await expect(guardedBatch(db, guard('1'), [broken])).rejects.toMatchObject({ kind: 'check' });
       await expect(guardedBatch(db, guard('1'), [sql('INSERT INTO nowhere VALUES (1)')])).rejects.toThrow('nowhere');
+    });
+
+    it('says what to do where a process seals with a former key', async () => {
+      const db = closing(await open());
+      await migrate(db, migrations);
+      await createInstance(db).noteSecretKey('00000002');
+      const write = (key: string) =>
+        db.run('INSERT OR REPLACE INTO setting (key, value, updated_at) VALUES (?, ?, 1)', ['a', `v1.${key}.x`]);
+      await write('00000002');
+      await expect(write('00000001')).rejects.toMatchObject({
+        kind: 'unavailable',
+        publicMessage: { message: expect.stringContaining('secret key was replaced'), advice: 'Restart it.' },
+      });
+      expect(await db.all('SELECT value FROM setting')).toEqual([{ value: 'v1.00000002.x' }]);
     });
   });
 }

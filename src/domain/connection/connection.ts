@@ -70,6 +70,7 @@ async function addInTime(caller: Ctx, timeUp: AbortSignal, input: NewSiteInput):
     ssl_verify: input.ssl_verify,
     ipv4_only: input.ipv4_only,
   };
+  await ctx.store.sites.requireKey();
   const key = await ctx.child.generateKey();
   const { registered, snapshot } = await handshake(ctx, at, key, input, isSlow);
   const known = { private_key: key.private_key, user: input.admin, registered, own_url: snapshot?.site_url };
@@ -313,6 +314,7 @@ export async function renewRegistration(ctx: Ctx, target: LoadedSite): Promise<v
       },
     );
   }
+  await ctx.store.sites.requireKey();
   try {
     const key = await ctx.child.generateKey();
     const registration = {

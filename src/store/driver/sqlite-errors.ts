@@ -6,6 +6,9 @@ import { excerpt } from './sql-text.js';
 
 type Kind = StorageError['kind'];
 
+/** What the triggers of `schema/sealed.ts` say. */
+export const KEY_REPLACED = 'secret_key_replaced';
+
 /** Beginnings of SQLite and server codes, in the order they are tried. */
 const KINDS: ReadonlyArray<readonly [prefix: string, kind: Kind]> = [
   ['SQLITE_CONSTRAINT_UNIQUE', 'unique'],
@@ -32,6 +35,7 @@ const KINDS: ReadonlyArray<readonly [prefix: string, kind: Kind]> = [
  * kind of constraint failed. These messages hold names of tables and columns, never values.
  */
 export function storageError(code: string, message: string, cause: unknown, sql?: string): StorageError {
+  if (message.includes(KEY_REPLACED)) return keyReplaced(cause);
   const kind = kindOf(code, message);
   const where = kind === 'other' && sql !== undefined ? ` (in: ${excerpt(sql)})` : '';
   return new StorageError(kind, `${message}${where}`, cause);
@@ -54,6 +58,14 @@ export function fileError(path: string | null, cause: CodedError, sql?: string):
     message: `The database file ${basename(path)} is damaged: a part of it cannot be read.`,
     advice:
       'Run "sitefleet check" to see how far; then stop the service and restore a backup with "sitefleet restore".',
+  });
+}
+
+/** This process has another secret key than the one that secrets are stored with by now. */
+export function keyReplaced(cause?: unknown): StorageError {
+  return new StorageError('unavailable', KEY_REPLACED, cause, {
+    message: 'The secret key was replaced while this process was running, so it can store no secrets.',
+    advice: 'Restart it.',
   });
 }
 

@@ -1,9 +1,13 @@
 /** Tables: who may log in, and what the service knows of itself. */
+
+import { refuseFormerKeys } from './sealed.js';
+
 export const access = `
 -- The instance and its settings --------------------------------------------------------------------------------------
 CREATE TABLE instance (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 -- Values are JSON; those of secrets are sealed.
 CREATE TABLE setting (key TEXT PRIMARY KEY, value TEXT NOT NULL, updated_at INTEGER NOT NULL) WITHOUT ROWID;
+${refuseFormerKeys('setting', ['value'])}
 -- Holds no row: a statement that would insert one fails and ends its batch (driver/guard.ts).
 CREATE TABLE batch_guard (holds INTEGER NOT NULL CONSTRAINT batch_guard_holds CHECK (holds = 1));
 
@@ -88,4 +92,4 @@ CREATE TABLE idempotency (
   PRIMARY KEY (principal, key)
 ) WITHOUT ROWID;
 CREATE INDEX idempotency_age ON idempotency (created_at);
-`;
+${refuseFormerKeys('idempotency', ['body'])}`;

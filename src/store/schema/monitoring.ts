@@ -3,6 +3,9 @@
  * exists: a trigger makes them, so that no way of adding a site can forget it. `next_check_at` 0 = at the next run,
  * NULL = not at all (switched off). Times are milliseconds since the epoch unless they say otherwise.
  */
+
+import { refuseFormerKeys } from './sealed.js';
+
 export const monitoring = `
 -- Monitors -----------------------------------------------------------------------------------------------------------
 -- Settings: NULL = use the global one. State: all that the engine knows, so that a restart changes nothing.
@@ -152,6 +155,7 @@ CREATE TABLE alert_recipient (
   last_failed_at INTEGER,
   last_error TEXT NOT NULL DEFAULT ''
 );
+${refuseFormerKeys('alert_recipient', ['target'])}
 CREATE TABLE alert_delivery (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   alert_id INTEGER NOT NULL REFERENCES alert (id) ON DELETE CASCADE,

@@ -3,6 +3,9 @@
  * count is kept by triggers, in the transaction that changes the rows: counting a large fleet costs more than a list, and no
  * code path can forget it.
  */
+
+import { refuseFormerKeys } from './sealed.js';
+
 export const sites = `
 -- Clients and tags ---------------------------------------------------------------------------------------------------
 CREATE TABLE client (
@@ -163,7 +166,7 @@ CREATE TABLE site_secret (
   http_user TEXT,
   http_pass TEXT
 );
-
+${refuseFormerKeys('site_secret', ['private_key', 'regverify', 'unique_id', 'http_user', 'http_pass'])}
 -- Searching by any part of a name or an address ----------------------------------------------------------------------
 CREATE VIRTUAL TABLE site_search USING fts5 (search, content='site', content_rowid='id', tokenize='trigram', detail='full');
 CREATE TRIGGER site_search_insert AFTER INSERT ON site BEGIN

@@ -25,11 +25,14 @@ export function createInstance(db: Db) {
       return row === undefined ? null : String(row.value);
     },
 
-    async noteSecretKey(id: string): Promise<void> {
-      await db.run(
-        'INSERT INTO instance (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
-        [SECRET_KEY, id],
-      );
+    /** From now on only what this key has sealed can be stored; null = as if there had been none. */
+    async noteSecretKey(id: string | null): Promise<void> {
+      if (id === null) await db.run('DELETE FROM instance WHERE key = ?', [SECRET_KEY]);
+      else
+        await db.run(
+          'INSERT INTO instance (key, value) VALUES (?, ?) ON CONFLICT (key) DO UPDATE SET value = excluded.value',
+          [SECRET_KEY, id],
+        );
     },
 
     /** Stores a large value and removes it: a small one may fit where no other write does any more. */

@@ -1,6 +1,8 @@
 /** Secrets of sites, sealed by the vault for their row and column. Never read by a list. */
 
 import type { Db, Row } from '../driver/db.js';
+import { keyReplaced } from '../driver/sqlite-errors.js';
+import { createInstance } from '../settings/instance.js';
 import { type Vault, VaultError } from '../vault/vault.js';
 import { idList } from './filter.js';
 import { reachOf, type SiteConnection } from './rows.js';
@@ -43,7 +45,15 @@ export function createSiteSecrets(db: Db, vault: Vault) {
     }
   };
 
+  /** Throws if this process could store no secret now: a site must not get a key that is lost. */
+  async function requireKey(): Promise<void> {
+    const used = await createInstance(db).secretKey();
+    if (used !== null && used !== vault.currentId) throw keyReplaced();
+  }
+
   return {
+    requireKey,
+
     /** Connections of any number of sites; a site without a stored key that can be opened is absent. */
     async connections(ids: readonly number[]): Promise<Map<number, SiteConnection>> {
       const rows = await db.all(
@@ -58,6 +68,8 @@ export function createSiteSecrets(db: Db, vault: Vault) {
         const connection = connectionOf(row);
         if (connection !== undefined) connections.set(connection.site_id, connection);
       }
+      // Nothing is wrong with a site whose key was sealed again while this process was running.
+      if (connections.size < rows.length) await requireKey();
       return connections;
     },
 
