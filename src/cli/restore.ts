@@ -13,11 +13,13 @@ import {
   statSync,
 } from 'node:fs';
 import { resolve } from 'node:path';
+import { cleanLine } from '../../schemas/text.js';
 import { keyNames, presentVault, wrongKey } from '../app/secret-key.js';
 import { systemClock } from '../runtime/clock.js';
 import { databaseFile } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import { fileUrl } from '../runtime/file-url.js';
+import { keepRevoked, type Logins, loginsOf, type RevokedLogins } from '../store/access/revoked-logins.js';
 import { endBrowserLogins } from '../store/access/web-sessions.js';
 import { StorageError } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
@@ -28,6 +30,9 @@ import { CommandError } from './command-error.js';
 import { inspect, type Report, sound } from './inspect.js';
 import { servedBy, withReader } from './open-database.js';
 import { type JsonFlag, printJson, say } from './output.js';
+
+/** Logins that are named; all are in the JSON. */
+const NAMED = 20;
 
 /**
  * Checks a copy of the backup, migrates it to the newest schema, and only then puts it in place of the database. The
@@ -47,24 +52,44 @@ export async function restore(config: Config, backup: string, options: JsonFlag 
 
   const fresh = `${target}.restoring`;
   for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  let report: Report;
+  const replaces = existsSync(target);
+  // Nothing is known of one that cannot be read.
+  const last = replaces ? await withReader(config, loginsOf).catch(() => null) : null;
+  let prepared: { report: Report; logins: RevokedLogins | null };
   try {
-    report = await prepare(config, source, fresh);
+    prepared = await prepare(config, source, fresh, last);
   } catch (error) {
     for (const file of [fresh, `${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
     throw error instanceof StorageError && error.kind === 'corrupt' ? unreadable(source, error) : error;
   }
-  const kept = existsSync(target) ? await setAside(config, target) : null;
+  const { report, logins } = prepared;
+  const kept = replaces ? await setAside(config, target) : null;
   renameSync(fresh, target);
   if (options.json === true)
-    printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets });
+    printJson({ file: resolve(target), kept, schema: report.schema.step, secrets: report.secrets, logins });
   else {
     say(`Restored ${resolve(target)} from ${source}.`);
     if (kept !== null) say(`The previous database is kept as ${kept}.`);
+    if (logins !== null) sayRevoked(logins);
+    else if (replaces)
+      say('The previous database cannot be read: every user and API key of the backup may log in again.');
     if (report.secrets !== null && report.secrets.unreadable > 0)
       say(
         `${report.secrets.unreadable} of ${report.secrets.sealed} secrets were encrypted with ${keyNames(report.secrets)}, which is missing. "sitefleet check" lists them.`,
       );
+  }
+}
+
+function sayRevoked({ keys, users, passwords }: RevokedLogins): void {
+  const words = {
+    'API keys with fewer rights than in the backup, as before': keys,
+    'Users with fewer rights than in the backup, as before': users,
+    'Passwords that are those of the backup again': passwords,
+  };
+  for (const [what, names] of Object.entries(words)) {
+    const more = names.length > NAMED ? ` and ${names.length - NAMED} more` : '';
+    const first = names.slice(0, NAMED).map((name) => cleanLine(name, 80));
+    if (first.length > 0) say(`${what}: ${first.join(', ')}${more}.`);
   }
 }
 
@@ -74,20 +99,25 @@ function unreadable(source: string, { cause, message }: StorageError): CommandEr
   return new CommandError(`The backup ${source} cannot be read as a database; nothing was changed: ${reason}.`);
 }
 
-/** A complete, sound copy at the newest schema, on disk. */
-async function prepare(config: Config, source: string, fresh: string): Promise<Report> {
+/**
+ * A complete, sound copy at the newest schema, on disk.
+ * @param last logins of the database that it replaces; null = unknown
+ */
+async function prepare(config: Config, source: string, fresh: string, last: Logins | null) {
   copyFileSync(source, fresh);
   // A plain copy of a running service's files has its latest writes in the log next to it.
   if (existsSync(`${source}-wal`)) copyFileSync(`${source}-wal`, `${fresh}-wal`);
   chmodSync(fresh, 0o600);
   const db = await openDb(fileUrl(fresh), { mode: 'writer' });
   let report: Report;
+  let logins: RevokedLogins | null = null;
   try {
     report = await inspect(db, presentVault(config));
     refuse(report, config);
     // Only a database known to be ours is migrated.
     await migrate(db, migrations);
     await endBrowserLogins(db);
+    if (last !== null) logins = await keepRevoked(db, last);
     report = await inspect(db, presentVault(config));
     refuse(report, config);
   } finally {
@@ -97,7 +127,7 @@ async function prepare(config: Config, source: string, fresh: string): Promise<R
   fsyncSync(handle);
   closeSync(handle);
   for (const file of [`${fresh}-wal`, `${fresh}-shm`]) rmSync(file, { force: true });
-  return report;
+  return { report, logins };
 }
 
 /** Throws if the copy must not replace the database. */

@@ -85,7 +85,7 @@ function refPredicate(ref: KeyRef): { where: string; arg: Value } {
     : { where: "legacy_id = ? AND version = 'v1'", arg: ref };
 }
 
-function rightsOf(scope: KeyScope): ('read' | 'write')[] {
+export function rightsOf(scope: KeyScope): ('read' | 'write')[] {
   return scope === 'read_write' ? ['read', 'write'] : [scope];
 }
 

@@ -1,0 +1,102 @@
+/**
+ * Rights that were taken away since a backup was made: a restored key or user does not get them again. Nothing else is
+ * taken from the database that is replaced: someone who had no business there may have changed it.
+ */
+
+import type { Db, Row, Statement } from '../driver/db.js';
+import { sql } from '../driver/db.js';
+import { type KeyScope, rightsOf as rightsOfScope } from './keys.js';
+import { rightsOf, type UserRight } from './users.js';
+
+interface Login {
+  id: number;
+  /** As people know it. */
+  name: string;
+  rights: readonly UserRight[];
+  /** '' for a key. */
+  password_hash: string;
+}
+
+/** Who may log in: keys by their digest, users by the form of their name that is compared. */
+export interface Logins {
+  /** Drawn at the first start, and the same in every copy; '' = not drawn yet. */
+  installation: string;
+  keys: ReadonlyMap<string, Login>;
+  users: ReadonlyMap<string, Login>;
+}
+
+/** What a restored database lets in with fewer rights than it was backed up with, or with another password than of late. */
+export interface RevokedLogins {
+  keys: string[];
+  users: string[];
+  passwords: string[];
+}
+
+export async function loginsOf(db: Db): Promise<Logins> {
+  const [instance = [], keys = [], users = []] = await db.read([
+    sql("SELECT value FROM instance WHERE key = 'dashboard_url'"),
+    sql("SELECT id, key_hash, description, scope FROM api_key WHERE version = 'v2' AND enabled = 1 ORDER BY id"),
+    sql('SELECT id, name, name_key, rights, password_hash FROM user WHERE enabled = 1 ORDER BY name_key'),
+  ]);
+  return {
+    installation: String(instance[0]?.value ?? ''),
+    keys: new Map(keys.map((row) => [String(row.key_hash), keyOf(row)])),
+    users: new Map(users.map((row) => [String(row.name_key), userOf(row)])),
+  };
+}
+
+function keyOf({ id, description, scope }: Row): Login {
+  const rights = rightsOfScope(scope as KeyScope);
+  return { id: Number(id), name: `#${id} ${description}`.trim(), rights, password_hash: '' };
+}
+
+function userOf(row: Row): Login {
+  return {
+    id: Number(row.id),
+    name: String(row.name),
+    rights: rightsOf(row),
+    password_hash: String(row.password_hash),
+  };
+}
+
+/**
+ * Takes from the logins of a restored database what those of the replaced one had lost since; nothing from one of
+ * another installation. Of users nothing, if none would be left who may make changes.
+ */
+export async function keepRevoked(db: Db, replaced: Logins): Promise<RevokedLogins> {
+  const { installation, keys, users } = await loginsOf(db);
+  if (installation === '' || installation !== replaced.installation) return { keys: [], users: [], passwords: [] };
+  const weakerKeys = weakened(keys, replaced.keys);
+  const weaker = weakened(users, replaced.users);
+  const lost = new Set(weaker.filter(({ left }) => !left.includes('write')).map(({ name }) => name));
+  const someone = [...users.values()].some(({ name, rights }) => rights.includes('write') && !lost.has(name));
+  const weakerUsers = someone ? weaker : [];
+  const scopeOf = (left: readonly UserRight[]) => left.join('_');
+  await db.batch([
+    ...weakerKeys.map(({ id, left }) => withRights('api_key', 'scope', id, scopeOf(left))),
+    ...weakerUsers.map(({ id, left }) => withRights('user', 'rights', id, left.join(','))),
+  ]);
+  const other = [...users].filter(([key, { password_hash }]) => {
+    const now = replaced.users.get(key);
+    return now !== undefined && now.password_hash !== password_hash;
+  });
+  return {
+    keys: weakerKeys.map(({ name }) => name),
+    users: weakerUsers.map(({ name }) => name),
+    passwords: other.map(([, { name }]) => name),
+  };
+}
+
+function weakened(restored: Logins['keys'], replaced: Logins['keys']): (Login & { left: readonly UserRight[] })[] {
+  return [...restored].flatMap(([key, login]) => {
+    const left = login.rights.filter((right) => replaced.get(key)?.rights.includes(right) === true);
+    return left.length === login.rights.length ? [] : [{ ...login, left }];
+  });
+}
+
+/** '' = none: it is disabled, and has its rights when it is enabled. */
+function withRights(table: 'api_key' | 'user', column: 'scope' | 'rights', id: number, rights: string): Statement {
+  return rights === ''
+    ? sql(`UPDATE ${table} SET enabled = 0 WHERE id = ?`, id)
+    : sql(`UPDATE ${table} SET ${column} = ? WHERE id = ?`, rights, id);
+}

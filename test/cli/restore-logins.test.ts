@@ -1,0 +1,153 @@
+/** A login that was taken away after the backup was made does not return with the backup. */
+
+import { renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeEach, expect, it, vi } from 'vitest';
+import { backupTo } from '../../src/cli/database.js';
+import { restore } from '../../src/cli/restore.js';
+import { tempFolder } from '../support/cleanup.js';
+import { type TestApp, testApp } from '../support/harness.js';
+import { newKey, newUser } from '../support/logins.js';
+
+let folder: string;
+beforeEach(() => {
+  folder = tempFolder('logins');
+});
+const fileOf = (name: string) => join(folder, name);
+
+async function open(): Promise<TestApp> {
+  const config = { db: `file:${fileOf('fleet.db')}`, secret_key: 'a'.repeat(64) };
+  return testApp({ sites: 1, realClock: true, config });
+}
+
+/** What the command says, on either output. */
+async function said(work: () => Promise<void>): Promise<string> {
+  let text = '';
+  const take = (piece: unknown) => {
+    text += String(piece);
+    return true;
+  };
+  const outputs = [process.stdout, process.stderr].map((output) => vi.spyOn(output, 'write').mockImplementation(take));
+  try {
+    await work();
+  } finally {
+    for (const output of outputs) output.mockRestore();
+  }
+  return text;
+}
+
+const NAMES = ['boss', 'removed', 'disabled', 'narrowed', 'changed'] as const;
+const SCOPES = { stays: 'read_write', removed: 'read_write', disabled: 'read_write', narrowed: 'read_write' } as const;
+
+/** A service with these users and keys, and its backup; tokens by the names of the keys. */
+async function backedUp(): Promise<{ app: TestApp; tokens: Record<string, string> }> {
+  const app = await open();
+  const { keys, users } = app.service.store;
+  for (const name of NAMES) await newUser(users, name, `password of ${name}`);
+  const tokens: Record<string, string> = {};
+  for (const [description, scope] of Object.entries(SCOPES))
+    tokens[description] = (await newKey(keys, { description, scope })).token;
+  await said(() => backupTo(app.service.config, fileOf('backup.db'), {}));
+  return { app, tokens };
+}
+
+async function takeAway({ service }: TestApp): Promise<void> {
+  const { keys, users } = service.store;
+  await keys.remove(2);
+  await keys.change(3, { enabled: false });
+  await keys.change(4, { scope: 'read' });
+  await users.remove('removed');
+  await users.change('disabled', { enabled: false });
+  await users.change('narrowed', { rights: ['read'] });
+  await users.change('changed', { password_hash: await users.hash('another password') });
+}
+
+/** By name: the status of a read and of a write with a key, and of a login with a password and what it may do. */
+async function allowed(app: TestApp, tokens: Record<string, string>) {
+  const http = await app.service.http();
+  const base = 'http://127.0.0.1:8787';
+  const json = { 'Content-Type': 'application/json' };
+  const keys: Record<string, number[]> = {};
+  for (const [name, token] of Object.entries(tokens)) {
+    const headers = { ...json, Authorization: `Bearer ${token}` };
+    const read = await http.request(`${base}/v2/sites/count`, { headers });
+    const write = await http.request(`${base}/v2/tags/add`, { method: 'POST', headers, body: `{"name":"${name}"}` });
+    keys[name] = [read.status, write.status];
+  }
+  const users: Record<string, string> = {};
+  for (const username of NAMES) {
+    const body = JSON.stringify({ username, password: `password of ${username}` });
+    const reply = await http.request(`${base}/session`, { method: 'POST', headers: json, body });
+    users[username] =
+      reply.status === 200 ? ((await reply.json()) as { user: { right: string } }).user.right : String(reply.status);
+  }
+  return { keys, users };
+}
+
+it('keeps away the keys and users that were removed, disabled or narrowed since, and names them', async () => {
+  const { app, tokens } = await backedUp();
+  await takeAway(app);
+  await app.close();
+
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
+  expect(text).toContain(
+    'API keys with fewer rights than in the backup, as before: #2 removed, #3 disabled, #4 narrowed',
+  );
+  expect(text).toContain('Users with fewer rights than in the backup, as before: disabled, narrowed, removed');
+  expect(text).toContain('Passwords that are those of the backup again: changed');
+  expect(await allowed(await open(), tokens)).toEqual({
+    keys: { stays: [200, 200], removed: [401, 401], disabled: [401, 401], narrowed: [200, 403] },
+    users: { boss: 'write', removed: '401', disabled: '401', narrowed: 'read', changed: 'write' },
+  });
+});
+
+it('names them as data, too', async () => {
+  const { app } = await backedUp();
+  await takeAway(app);
+  await app.close();
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), { json: true }));
+  expect(JSON.parse(text)).toMatchObject({
+    logins: {
+      keys: ['#2 removed', '#3 disabled', '#4 narrowed'],
+      users: ['disabled', 'narrowed', 'removed'],
+      passwords: ['changed'],
+    },
+  });
+});
+
+it('takes nothing from a database in which no user of the backup may make changes any more', async () => {
+  const { app, tokens } = await backedUp();
+  await app.db.run('DELETE FROM user');
+  await app.close();
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
+  expect(text).not.toContain('Users');
+  const { users } = await allowed(await open(), tokens);
+  expect(Object.values(users)).toEqual(NAMES.map(() => 'write'));
+});
+
+it('takes nothing from another installation: a backup may be restored over a new one', async () => {
+  const { app, tokens } = await backedUp();
+  await app.close();
+  renameSync(fileOf('fleet.db'), fileOf('moved.db'));
+  const other = await open();
+  await newUser(other.service.store.users, 'boss', 'a new one');
+  await other.close();
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
+  expect(text).not.toMatch(/API keys|Users|Passwords/);
+  const { keys, users } = await allowed(await open(), tokens);
+  expect(Object.values(keys)).toEqual(Object.keys(SCOPES).map(() => [200, 200]));
+  expect(Object.values(users)).toEqual(NAMES.map(() => 'write'));
+});
+
+it('says when it cannot know', async () => {
+  const { app, tokens } = await backedUp();
+  await takeAway(app);
+  await app.close();
+  renameSync(fileOf('fleet.db'), fileOf('moved.db'));
+  writeFileSync(fileOf('fleet.db'), 'this is no database'.repeat(1000));
+  const text = await said(() => restore(app.service.config, fileOf('backup.db'), {}));
+  expect(text).toContain(
+    'The previous database cannot be read: every user and API key of the backup may log in again.',
+  );
+  expect((await allowed(await open(), tokens)).keys.removed).toEqual([200, 200]);
+});
