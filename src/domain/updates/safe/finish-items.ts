@@ -2,6 +2,7 @@
 
 import { siteSays, siteWord } from '../../../../schemas/site-text.js';
 import type { Snapshot } from '../../../outbound/child/port.js';
+import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { ErrorCode } from '../../../runtime/errors.js';
 import type { ChangeOutcome } from '../../../store/safety/changes.js';
 import type { Ctx } from '../../context.js';
@@ -296,6 +297,23 @@ export function versionIn(inventory: Snapshot | null, item: SafeItem): string | 
   if (item.type === 'core') return inventory?.wp_version ?? null;
   if (item.type === 'translation') return null;
   return listOf(inventory, item.type)?.find(({ slug }) => slug === item.slug)?.version ?? null;
+}
+
+/** The version of a plugin or theme, which the guard knows where the site cannot be read; null = unknown, or gone. */
+export async function versionNow(
+  { ctx, guard }: Pick<SafeRun, 'ctx' | 'guard'>,
+  inventory: Snapshot | null,
+  item: SafeItem,
+): Promise<string | null> {
+  const { type, slug } = item;
+  if (type !== 'plugin' && type !== 'theme') return null;
+  if (inventory !== null || guard === null) return versionIn(inventory, item);
+  try {
+    return (await guard.snapshot(type, slug, { signal: ctx.signal })).version;
+  } catch (error) {
+    if (error instanceof GuardFailure) return null;
+    throw error;
+  }
 }
 
 /** Records how an item ended. */

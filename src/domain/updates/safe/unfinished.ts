@@ -1,5 +1,6 @@
 /** Finishes what a process left open: it died, or its caller gave up, during a safe update. */
 
+import { siteWord } from '../../../../schemas/site-text.js';
 import type { SiteGuard } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import type { ChangeRow } from '../../../store/safety/changes.js';
@@ -8,10 +9,12 @@ import { type LoadedSite, loadSite } from '../../sites/load.js';
 import { emitUpdated } from '../finish.js';
 import { UPDATE_TYPES } from '../results.js';
 import { finishAbandonedRuns } from '../runs/abandoned.js';
+import { NO_BASELINE } from './compare-health.js';
 import { openGuard } from './find-guard.js';
-import { close, finishAll } from './finish-items.js';
-import { itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
+import { close, finishAll, versionNow } from './finish-items.js';
+import { ARMED_SECONDS, itemOf, type RunFacts, type SafeItem, type SafeRun } from './safe-run.js';
 import { disarm } from './snapshot.js';
+import { syncAfterRollBack } from './sync-after-roll-back.js';
 import { updateEnded } from './unanswered-update.js';
 
 /** Maximum number of sites per run. */
@@ -20,6 +23,8 @@ const SITES = 200;
 const WAIT_MS = 1_000;
 /** A site whose guard has not responded for this long is finished without it. */
 const GIVE_UP_MS = 24 * 3_600_000;
+/** After this time the guard acts no more, and a site differs from how it was before for other reasons than an update. */
+const STALE_MS = ARMED_SECONDS * 1_000;
 /** Steps before the update was sent: nothing was changed. */
 const UNSENT: readonly string[] = ['snapshot', 'arm'];
 
@@ -47,7 +52,10 @@ async function finishRun(
 ): Promise<void> {
   const facts = await ctx.store.safeChanges.runFacts(id, target.site.id);
   if (facts === null) throw new Error(`The facts of run ${id} are missing.`);
-  const known = JSON.parse(facts) as RunFacts;
+  const stored = JSON.parse(facts) as RunFacts;
+  const last = Math.max(...rows.map(({ started_at, updated_at }) => updated_at ?? started_at));
+  const isStale = ctx.clock.now() - ctx.clock.steps(STALE_MS).forward - last > STALE_MS;
+  const known = isStale ? { ...stored, before: NO_BASELINE, ledger: null } : stored;
   const { ledger = null } = known;
   const run: SafeRun = { id, ctx, target, facts: known, guard, open: [], looked: new Set(), ledger, outside: false };
   const unsent: SafeItem[] = [];
@@ -57,6 +65,7 @@ async function finishRun(
     await close(run, item, 'not_updated', ['The update was not sent: the work on it was interrupted before that.']);
   }
   for (const item of run.open) if (item.unanswered && item.protection === 'guard') await updateEnded(run, item);
+  if (isStale) await leaveReplaced(run);
   const { errors } = await finishAll(run);
   const kept = (await ctx.store.safeChanges.ofRun(id, target.site.id)).filter(
     ({ id: change, outcome }) => outcome === 'kept' && rows.some((row) => row.id === change),
@@ -69,6 +78,18 @@ async function finishRun(
     { site_id: target.site.id, run: id, items: rows.length, rolled_back: errors.length },
     'an interrupted safe update was finished',
   );
+}
+
+/** What a person has installed since is not rolled back, whatever the site looks like. */
+async function leaveReplaced(run: SafeRun): Promise<void> {
+  const inventory = await syncAfterRollBack(run.ctx, run.target);
+  for (const item of [...run.open]) {
+    const version = await versionNow(run, inventory, item);
+    if (version === null || ['', item.old_version, item.new_version].includes(version)) continue;
+    await disarm(run, item);
+    await close(run, item, 'kept', [`${siteWord(version)} has been installed since the work was interrupted.`]);
+    run.open = run.open.filter((one) => one !== item);
+  }
 }
 
 /** Finishes what is open on a site before its work is resumed. */

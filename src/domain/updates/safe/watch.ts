@@ -3,7 +3,6 @@
  * look of ours meets too is rolled back as in the run itself; what only visitors have met is told.
  */
 
-import { GuardFailure } from '../../../outbound/guard/failure.js';
 import type { GuardFault, SiteGuard } from '../../../outbound/guard/guards.js';
 import { ALONE, type Members } from '../../../runtime/cluster/members.js';
 import { pooled } from '../../../runtime/pool.js';
@@ -13,7 +12,7 @@ import { installedExtensions } from '../../sites/inventory.js';
 import { type LoadedSite, loadSite, requireConnection } from '../../sites/load.js';
 import { type Finding, NO_BASELINE } from './compare-health.js';
 import { GUARD_FILE } from './find-guard.js';
-import { close, emitHarm, rollBackBroken, versionIn } from './finish-items.js';
+import { close, emitHarm, rollBackBroken, versionNow } from './finish-items.js';
 import { lookOnce } from './probe.js';
 import { type Evidence, itemOf, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
@@ -186,20 +185,10 @@ async function stillInstalled(ctx: Ctx, target: LoadedSite, guard: SiteGuard, fo
   const inventory = await syncAfterRollBack(ctx, target);
   const installed: Watched[] = [];
   for (const one of found) {
-    const { type, slug, new_version } = one.item;
-    if (type !== 'plugin' && type !== 'theme') continue;
-    const version =
-      inventory === null
-        ? await guard.snapshot(type, slug, { signal: ctx.signal }).then((copy) => copy.version, unlessRefused)
-        : versionIn(inventory, one.item);
-    if (version === new_version || isRestored(one)) installed.push(one);
+    const version = await versionNow({ ctx, guard }, inventory, one.item);
+    if (version === one.item.new_version || isRestored(one)) installed.push(one);
   }
   return installed;
-}
-
-function unlessRefused(error: unknown): null {
-  if (error instanceof GuardFailure) return null;
-  throw error;
 }
 
 /**
