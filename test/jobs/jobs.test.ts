@@ -111,6 +111,18 @@ describe('queued jobs', () => {
     expect(claims.filter((claim) => claim !== undefined)).toHaveLength(1);
   });
 
+  it('contacts no site for a job whose time is up, though nobody has ended it yet', async () => {
+    const queued = await app.call('sync-sites', {});
+    await runNextChunk(app.ctx(), 'a');
+    const before = app.fleet.stats().requests;
+    // As after an outage, or with the database of a backup.
+    app.clock.move(4 * 3600_000);
+    expect(await runNextChunk(app.ctx(), 'b')).toBe(false);
+    expect(app.fleet.stats().requests).toBe(before);
+    const status = { status: 'processing', processed: 3 };
+    expect(await app.call('get-batch-job-status', { job_id: queued.job_id })).toMatchObject(status);
+  });
+
   it('ends a job that ran too long and forgets it a day later', async () => {
     const queued = await app.call('sync-sites', {});
     await runNextChunk(app.ctx(), 'a');

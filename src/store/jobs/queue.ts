@@ -22,20 +22,25 @@ export interface ChunkSite {
   begun: string | null;
 }
 
+/** Its time is up; the argument is the time now. */
+const IS_OVER = 'started_at IS NOT NULL AND started_at + timeout_ms <= ?';
+
 export function createJobQueue(db: Db) {
   return {
     /**
      * Takes the next due job for one chunk, or returns undefined. One statement: two processes never get the same one. The
-     * fence grows, so that an earlier holder can no longer write to it. Leases that end by `lapsed` have expired.
+     * fence grows, so that an earlier holder can no longer write to it. Leases that end by `lapsed` have expired. A job whose
+     * time is up is left to `reap`: after an outage, or in a restored backup, it may be long ago that somebody wanted it.
      */
     async claim(owner: string, now: number, leaseMs: number, lapsed = now): Promise<JobRow | undefined> {
       const [job] = await db.all<JobRow>(
         `UPDATE job SET owner = ?, lease_until = ?, fence = fence + 1, status = 'processing', started_at = ifnull(started_at, ?)
          WHERE completed_at IS NULL AND id = (
            SELECT id FROM job WHERE completed_at IS NULL AND next_run_at <= ? AND (lease_until IS NULL OR lease_until <= ?)
+             AND NOT (${IS_OVER})
            ORDER BY next_run_at, id LIMIT 1
          ) RETURNING *`,
-        [owner, now + leaseMs, now, now, lapsed],
+        [owner, now + leaseMs, now, now, lapsed, now],
       );
       return job;
     },
@@ -149,7 +154,7 @@ export function createJobQueue(db: Db) {
     async reap(now: number): Promise<string[]> {
       const rows = await db.all(
         `UPDATE job SET status = 'failed', timed_out = 1, completed_at = ?, owner = NULL, lease_until = NULL, fence = fence + 1
-         WHERE completed_at IS NULL AND started_at IS NOT NULL AND started_at + timeout_ms <= ? RETURNING id`,
+         WHERE completed_at IS NULL AND ${IS_OVER} RETURNING id`,
         [now, now],
       );
       return rows.map((row) => String(row.id));
