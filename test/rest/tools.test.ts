@@ -104,6 +104,21 @@ describe('tools jobs', () => {
     expect(app.fleet.site(3).state.connection).not.toBeNull();
   });
 
+  it.each([
+    ['destroy-sessions', 'destroy'],
+    ['renew-connections', 'renew'],
+    ['disconnect-all-sites', 'disconnect'],
+  ] as const)('do not go on a day later: %s', async (tool, kind) => {
+    await app.service.store.toolJobs.add({ id: 'left', kind, sites: ids.slice(0, 5) }, app.clock.now());
+    // An outage, or the database of a backup.
+    app.clock.move(24 * 3_600_000);
+    const before = app.fleet.stats().requests;
+    await runToolJobs(app.ctx());
+    expect(await status(tool, 'left')).toMatchObject({ status: 'failed', total: 5, processed: 0 });
+    expect(app.fleet.stats().requests).toBe(before);
+    expect((await app.call('count-sites', { status: 'connected' })).total).toBe(7);
+  });
+
   it('go on where a stopped process left them', async () => {
     const now = app.clock.now();
     const { toolJobs } = app.service.store;

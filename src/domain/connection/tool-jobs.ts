@@ -97,10 +97,16 @@ const STEP = 5;
 const STEP_PAUSE_MS = 3000;
 const LEASE_MS = 120_000;
 const KEPT_MS = 24 * 3600_000;
+/** A job that has not ended by then was left by an outage, or is that of a backup: nobody expects it to go on. */
+const LONGEST_MS = 24 * 3600_000;
 
 /** Runs every tool job that no other process holds, step by step. Called when one is started, and by the schedule. */
 export async function runToolJobs(ctx: Ctx): Promise<string> {
-  await ctx.store.toolJobs.expire(ctx.clock.now() - KEPT_MS);
+  const began = ctx.clock.now();
+  await ctx.store.toolJobs.expire(began - KEPT_MS);
+  const oldest = began - ctx.clock.steps(LONGEST_MS).forward - LONGEST_MS;
+  for (const { id, kind } of await ctx.store.toolJobs.endOld(oldest, began))
+    ctx.events.emit({ name: 'tool_job.completed', facts: { job_id: id, kind } });
   const owner = randomUUID();
   let worked = 0;
   for (;;) {

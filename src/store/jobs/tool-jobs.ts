@@ -129,6 +129,15 @@ export function createToolJobs(db: Db) {
       );
     },
 
+    /** Ends what was started by `before`, as failed: sites whose turn has not come are left alone. */
+    endOld(before: number, now: number): Promise<{ id: string; kind: ToolKind }[]> {
+      return db.all(
+        `UPDATE tool_job SET completed_at = ?, owner = NULL, lease_until = NULL, status = 'failed'
+         WHERE completed_at IS NULL AND created_at <= ? RETURNING id, kind`,
+        [now, before],
+      );
+    },
+
     /** Releases the lease: another process, or the next start, continues the job. */
     async release(id: string, owner: string): Promise<void> {
       await db.run(`UPDATE tool_job SET owner = NULL, lease_until = NULL WHERE ${MINE}`, [id, owner]);
