@@ -1,10 +1,10 @@
 /** `sitefleet alert`: the recipients of alerts, and a test message to them. */
 
 import { randomBytes } from 'node:crypto';
-import { isAlertKind } from '../domain/alerts/mail/alerts.js';
 import { previewMail } from '../domain/alerts/mail/mail.js';
 import { listRecipients, MOST_RECIPIENTS } from '../domain/alerts/recipients.js';
 import { audienceOf, type TestOutcome, testRecipient } from '../domain/alerts/test-alert.js';
+import { isAlertKind } from '../domain/alerts/words.js';
 import type { Ctx } from '../domain/context.js';
 import type { Config } from '../runtime/config/types.js';
 import { CommandError } from './command-error.js';

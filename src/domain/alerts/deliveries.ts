@@ -11,11 +11,11 @@ import { pooled } from '../../runtime/pool.js';
 import type { DeliveryStatus, DueDelivery, UnroutedAlert } from '../../store/monitoring/alert-deliveries.js';
 import type { AlertTarget, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import type { Ctx } from '../context.js';
-import { isAlertKind, type MailedAlert } from './mail/alerts.js';
 import { mailLook } from './mail/settings.js';
 import { chatPost, type MessageOptions, webhookPost } from './messages.js';
 import { isQuiet } from './quiet-hours.js';
 import { MOST_RECIPIENTS } from './recipients.js';
+import { isAlertKind, type MailedAlert } from './words.js';
 
 const SECOND_MS = 1000;
 const MINUTE_MS = 60 * SECOND_MS;

@@ -6,8 +6,8 @@
 import type { RecipientType } from '../../../schemas/alerts.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { AlertTarget } from '../../store/monitoring/alert-recipients.js';
-import { type MailedAlert, toneOf, wordsOf } from './mail/alerts.js';
 import { beginningOf, oneLine, TONE_COLOURS, type Tone } from './mail/layout.js';
+import { type MailedAlert, toneOf, wordsOf } from './words.js';
 
 export interface Post {
   url: string;

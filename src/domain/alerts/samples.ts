@@ -2,7 +2,7 @@
 
 import type { AlertKind } from '../../runtime/events.js';
 import { isoTime } from '../../runtime/iso-time.js';
-import type { MailedAlert } from './mail/alerts.js';
+import type { MailedAlert } from './words.js';
 
 const DOMAIN = { domain_name: 'example.com', expiry_date: '2030-01-31T00:00:00Z', registrar: 'Example Registrar' };
 const CERTIFICATE = { valid_to: '2030-01-08T00:00:00Z', issuer: 'Example Authority' };

@@ -4,7 +4,8 @@ import { wallOf, wordpressTime } from '../../../runtime/time-zones.js';
 import type { Ctx } from '../../context.js';
 import { type Attention, attentionOf, briefData, type FleetData, siteCounts, type Times } from '../../fleet/brief.js';
 import { TYPE_GROUPS } from '../../updates/results.js';
-import { composeMail, type MailHead, pageLinks, sitePage, timeOfDay } from './alerts.js';
+import { timeOfDay } from '../words.js';
+import { composeMail, type MailHead, pageLinks, sitePage } from './alerts.js';
 import { type MailContent, type MailLook, type MailTable, oneLine } from './layout.js';
 import { mailLook, mailToSend } from './settings.js';
 

@@ -5,7 +5,8 @@ import type { MailFailure } from '../../../outbound/mail/mailer.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { MailRow, WaitingAlert } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
-import { type AlertMail, isAlertKind, type MailedAlert, mailsOf, mailTypeOf } from './alerts.js';
+import { isAlertKind, type MailedAlert, mailTypeOf } from '../words.js';
+import { type AlertMail, mailsOf } from './alerts.js';
 import { mailLook, mailToSend } from './settings.js';
 
 export { previewMail } from './preview.js';

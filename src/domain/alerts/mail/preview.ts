@@ -5,7 +5,8 @@ import { ServiceError } from '../../../runtime/errors.js';
 import type { NewMail } from '../../../store/mail/mail.js';
 import type { Ctx } from '../../context.js';
 import { SAMPLE_KINDS, sampleAlert } from '../samples.js';
-import { isAlertKind, type MailHead, mailsOf, mailTypeOf } from './alerts.js';
+import { isAlertKind, mailTypeOf } from '../words.js';
+import { type MailHead, mailsOf } from './alerts.js';
 import { digestMail, digestOf } from './digest.js';
 import { listMails, mailLook } from './settings.js';
 
