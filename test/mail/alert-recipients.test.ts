@@ -155,9 +155,12 @@ describe('a webhook', () => {
   test('on a private address is refused, unless the setting allows it', async () => {
     const strict = await restApp({ sites: 1, config: { allow_private_sites: false } });
     for (const url of [box.url, 'http://localhost/x', 'http://[::1]/', 'http://10.0.0.1/', 'http://169.254.169.254/']) {
-      const reply = await strict.rest('POST /alerts/recipients/add', { body: { type: 'webhook', name: 'x', url } });
-      expect([url, reply.status, reply.body.data.field]).toEqual([url, 400, 'url']);
-      expect(reply.body.data.params.url).toContain('private or local');
+      for (const way of ['add', 'test']) {
+        const body = { type: 'webhook', name: 'x', url };
+        const reply = await strict.rest(`POST /alerts/recipients/${way}`, { body });
+        expect([url, reply.status, reply.body.data.field]).toEqual([url, 400, 'url']);
+        expect(reply.body.data.params.url).toContain('private or local');
+      }
     }
     // A recipient stored while it was allowed is not called either.
     const fields = { name: 'x', kinds: '[]', site_ids: '[]', quiet_from: null, quiet_to: null, enabled: 1 } as const;
@@ -280,6 +283,35 @@ describe('a recipient', () => {
     expect(Object.keys(reply.body.data.params)).toEqual([field]);
     expect(reply.body.data.params[field]).toContain(reason);
     expect((await app.rest('GET /alerts/recipients')).body.total).toBe(0);
+  });
+
+  test('is tried before it is added, and refused as it would be then', async () => {
+    const attempt = (body: object) => app.rest('POST /alerts/recipients/test', { body });
+    const slack = { type: 'slack', url: `${box.url}/hook` };
+    expect((await attempt(slack)).body.data).toEqual({
+      ...{ recipient_id: null, recipient: 'Test', type: 'slack' },
+      ...{ delivered: true, error: '' },
+    });
+    expect(box.received[0]?.body.text).toContain('Test: Example');
+    box.answer(500);
+    const failed = await attempt({ ...slack, name: 'On call', kind: 'certificate.expired' });
+    expect(failed.body).toMatchObject({
+      message: 'The test was not delivered.',
+      data: { recipient: 'On call', delivered: false, error: expect.stringContaining('HTTP 500') },
+    });
+    for (const [body, field] of [
+      [{ type: 'slack' }, 'url'],
+      [{ ...slack, token: 'abc' }, 'token'],
+      [{ ...slack, sites: [1] }, 'sites'],
+    ] as const) {
+      const reply = await attempt(body);
+      expect([reply.status, Object.keys(reply.body.data.params)]).toEqual([400, [field]]);
+    }
+    expect(box.received).toHaveLength(2);
+    expect((await app.rest('GET /alerts/recipients')).body.total).toBe(0);
+    expect((await app.rest('GET /alerts/deliveries')).body.total).toBe(0);
+    const read = await app.rest('POST /alerts/recipients/test', { body: slack, token: app.tokens.read });
+    expect(read.status).toBe(403);
   });
 
   test('is found by its id only', async () => {

@@ -1,26 +1,23 @@
 /** Recipients of notifications: by mail, and by webhooks and chats, each with a test. */
 
-import { BellRing, Send } from 'lucide';
+import { BellRing, Pencil, Send } from 'lucide';
 import { useState } from 'preact/hooks';
-import { answer, api } from '../api/client.js';
+import { ApiError, answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { AddButton, Button, DeleteButton } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { SelectField, TextField, useText } from '../parts/field.js';
-import { Form, FormEnd } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
-import { showToast, trying } from '../parts/toast.js';
+import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-
-const TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
-type Type = (typeof TYPES)[number];
+import { RecipientForm, type StoredRecipient, wantsOf } from './recipient-form.js';
 
 export function Recipients() {
   const write = useMayWrite();
   const [adding, setAdding] = useState(false);
+  const [editing, setEditing] = useState<StoredRecipient | null>(null);
   const [removing, setRemoving] = useState<{ id: number; name: string } | null>(null);
   const recipients = useLoad('settings:recipients', (signal) =>
     answer(api.GET('/alerts/recipients', { params: { query: { per_page: 100 } }, signal })),
@@ -32,7 +29,8 @@ export function Recipients() {
         api.POST('/alerts/recipients/{recipient_id}/test', { ...at(id), body: {} }),
       );
       refresh('settings:recipients');
-      return data.delivered ? t.recipients.arrived : `${message} ${data.error}`.trim();
+      if (!data.delivered) throw new ApiError(-1, '', `${message} ${data.error}`.trim(), null);
+      return t.recipients.arrived;
     });
   const remove = (id: number) =>
     trying(async () => {
@@ -53,30 +51,37 @@ export function Recipients() {
             </Empty>
           ) : (
             <ul class="log">
-              {data.map(({ id, name, type, host, active, last_sent, last_error }) => (
-                <li key={id}>
-                  <span class="what">
-                    <strong>{name}</strong>{' '}
+              {data.map((recipient) => {
+                const { id, name, type, host, active, last_sent, last_error } = recipient;
+                return (
+                  <li key={id}>
+                    <span class="what">
+                      <strong>{name}</strong>{' '}
+                      <span class="muted">
+                        {t.recipients.type[type]}
+                        {host === null ? '' : ` · ${host}`}
+                      </span>
+                      {!active && <span class="muted"> · {t.recipients.off}</span>}
+                      <span class="muted"> · {wantsOf(recipient)}</span>
+                    </span>
                     <span class="muted">
-                      {t.recipients.type[type]}
-                      {host === null ? '' : ` · ${host}`}
+                      {t.recipients.lastSent} <Time iso={last_sent} otherwise={t.never} />
                     </span>
-                    {!active && <span class="muted"> · {t.recipients.off}</span>}
-                  </span>
-                  <span class="muted">
-                    {t.recipients.lastSent} <Time iso={last_sent} otherwise={t.never} />
-                  </span>
-                  {last_error !== '' && <span class="problem">{last_error}</span>}
-                  {write && (
-                    <span class="row">
-                      <Button small icon={Send} label={`${t.recipients.test}: ${name}`} onClick={() => test(id)}>
-                        {t.recipients.test}
-                      </Button>
-                      <DeleteButton name={name} onClick={() => setRemoving({ id, name })} />
-                    </span>
-                  )}
-                </li>
-              ))}
+                    {last_error !== '' && <span class="problem">{last_error}</span>}
+                    {write && (
+                      <span class="row">
+                        <Button small icon={Send} label={`${t.recipients.test}: ${name}`} onClick={() => test(id)}>
+                          {t.recipients.test}
+                        </Button>
+                        <Button small icon={Pencil} label={`${t.edit}: ${name}`} onClick={() => setEditing(recipient)}>
+                          {t.edit}
+                        </Button>
+                        <DeleteButton name={name} onClick={() => setRemoving({ id, name })} />
+                      </span>
+                    )}
+                  </li>
+                );
+              })}
             </ul>
           )
         }
@@ -84,6 +89,11 @@ export function Recipients() {
       {adding && (
         <Dialog title={t.recipients.add} onClose={() => setAdding(false)}>
           <RecipientForm done={() => setAdding(false)} />
+        </Dialog>
+      )}
+      {editing !== null && (
+        <Dialog title={t.recipients.edit(editing.name)} onClose={() => setEditing(null)}>
+          <RecipientForm of={editing} done={() => setEditing(null)} />
         </Dialog>
       )}
       {removing !== null && (
@@ -95,64 +105,5 @@ export function Recipients() {
         />
       )}
     </Card>
-  );
-}
-
-/** @param done called with the id of the new recipient, null when cancelled */
-export function RecipientForm({ done }: { done: (id: number | null) => void }) {
-  const [type, setType] = useState<Type>('slack');
-  const name = useText();
-  const url = useText();
-  const token = useText();
-  const chat = useText();
-  const [secret, setSecret] = useState<{ id: number; text: string } | null>(null);
-  const telegram = type === 'telegram';
-  const save = async () => {
-    const target = telegram ? { token: token.value, chat_id: chat.value } : { url: url.value };
-    const {
-      data,
-      message,
-      secret: made,
-    } = await answer(
-      api.POST('/alerts/recipients/add', {
-        body: { type, name: name.value.trim() || t.recipients.type[type], ...target },
-      }),
-    );
-    refresh('settings:recipients');
-    showToast(message);
-    if (made === undefined) done(data.id);
-    else setSecret({ id: data.id, text: made });
-  };
-  if (secret !== null)
-    return (
-      <>
-        <p>{t.recipients.secret}</p>
-        <pre class="token">{secret.text}</pre>
-        <div class="row end">
-          <Button kind="main" onClick={() => done(secret.id)}>
-            {t.access.kept}
-          </Button>
-        </div>
-      </>
-    );
-  return (
-    <Form onSubmit={save}>
-      <SelectField
-        label={t.recipients.by}
-        value={type}
-        onChange={(next) => setType(TYPES.find((one) => one === next) ?? 'webhook')}
-        options={TYPES.map((one) => [one, t.recipients.type[one]] as const)}
-      />
-      {telegram ? (
-        <>
-          <TextField label={t.recipients.token} name="token" type="password" {...token} required />
-          <TextField label={t.recipients.chat} name="chat_id" {...chat} required />
-        </>
-      ) : (
-        <TextField label={t.recipients.url} name="url" hint={t.recipients.urlHint[type]} type="url" {...url} required />
-      )}
-      <TextField label={t.recipients.name} name="name" {...name} />
-      <FormEnd send={t.save} cancel={() => done(null)} />
-    </Form>
   );
 }

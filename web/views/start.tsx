@@ -11,7 +11,7 @@ import { Form } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { RecipientForm } from './recipients.js';
+import { RecipientForm } from './recipient-form.js';
 import { watchAll } from './watch.js';
 
 const STEPS = ['sites', 'alerts', 'monitor'] as const;

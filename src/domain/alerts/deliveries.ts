@@ -111,7 +111,7 @@ function batchesOf({ type }: RecipientRow, due: readonly DueDelivery[]): DueDeli
 /** Sends alerts as one message. Null if it was accepted. */
 export async function postAlerts(
   ctx: Ctx,
-  recipient: RecipientRow,
+  recipient: Pick<RecipientRow, 'type' | 'uid'>,
   target: AlertTarget,
   alerts: readonly MailedAlert[],
   options: MessageOptions,

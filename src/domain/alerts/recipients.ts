@@ -67,6 +67,11 @@ export async function addRecipient(ctx: Ctx, type: RecipientType, change: Recipi
   return { recipient: recipientView(row), secret: target.secret };
 }
 
+/** Where a recipient that is not stored yet would be reached; throws as adding it would. */
+export function targetToTry(ctx: Ctx, type: RecipientType, change: RecipientChange): Promise<AlertTarget> {
+  return checkedTarget(ctx, type, targetOf(type, change));
+}
+
 const STANDARD: Omit<RecipientFields, 'name'> = {
   kinds: '[]',
   site_ids: '[]',

@@ -1,27 +1,46 @@
 /** Test alerts: a made-up alert to each recipient, and whether a real one would reach anyone. */
 
+import { randomUUID } from 'node:crypto';
+import type { RecipientType } from '../../../schemas/alerts.js';
 import { MAIL_KINDS } from '../../../schemas/mail.js';
 import type { AlertKind } from '../../runtime/events.js';
+import type { AlertTarget, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import type { Ctx } from '../context.js';
 import { postAlerts } from './deliveries.js';
 import { listMails, mailLook } from './mail/settings.js';
-import { loadRecipient, MOST_RECIPIENTS } from './recipients.js';
+import { loadRecipient, MOST_RECIPIENTS, type RecipientChange, targetToTry } from './recipients.js';
 import { sampleAlert } from './samples.js';
 
 /** Sends a made-up alert now, even to a recipient that is switched off or in its quiet hours. */
 export async function testRecipient(ctx: Ctx, id: number, kind: AlertKind = 'monitor.down') {
   const recipient = await loadRecipient(ctx, id);
   const target = await ctx.store.alertRecipients.target(recipient);
+  const { name, type } = recipient;
+  return { recipient_id: id, recipient: name, type, ...(await sendSample(ctx, recipient, target, kind)) };
+}
+
+/** The same for a recipient that is not stored, and is not by this either. Throws as adding it would. */
+export async function tryRecipient(
+  ctx: Ctx,
+  type: RecipientType,
+  change: RecipientChange & { name: string },
+  kind: AlertKind,
+) {
+  const target = await targetToTry(ctx, type, change);
+  const outcome = await sendSample(ctx, { type, uid: randomUUID() }, target, kind);
+  return { recipient_id: null, recipient: change.name, type, ...outcome };
+}
+
+async function sendSample(
+  ctx: Ctx,
+  recipient: Pick<RecipientRow, 'type' | 'uid'>,
+  target: AlertTarget,
+  kind: AlertKind,
+) {
   const look = await mailLook(ctx);
   const sample = sampleAlert(kind, ctx.clock.now());
   const failure = await postAlerts(ctx, recipient, target, [sample], { ...look, test: true });
-  return {
-    recipient_id: id,
-    recipient: recipient.name,
-    type: recipient.type,
-    delivered: failure === null,
-    error: failure?.message ?? '',
-  };
+  return { delivered: failure === null, error: failure?.message ?? '' };
 }
 
 export type TestOutcome = Awaited<ReturnType<typeof testRecipient>>;

@@ -4,7 +4,7 @@ import { ALERT_KIND_NAMES, RECIPIENT_TYPES } from '../../../../schemas/alerts.js
 import { z } from '../../../../schemas/zod.js';
 import { listDeliveries, resendDelivery } from '../../../domain/alerts/deliveries.js';
 import { addRecipient, editRecipient, listRecipients, removeRecipient } from '../../../domain/alerts/recipients.js';
-import { testRecipient } from '../../../domain/alerts/test-alert.js';
+import { testRecipient, tryRecipient } from '../../../domain/alerts/test-alert.js';
 import { once } from '../../../runtime/once.js';
 import { cleared, csv, flag, ids, int, paging, text } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
@@ -136,6 +136,26 @@ export const alertRecipients: readonly Route[] = [
     returns: () => writtenOf(testOutcomeShape()),
     async answer({ recipient_id: id, kind: wanted }, ctx) {
       const data = await testRecipient(ctx, id, wanted);
+      return { message: data.delivered ? 'The test was delivered.' : 'The test was not delivered.', data };
+    },
+  }),
+  route({
+    on: 'POST /alerts/recipients/test',
+    body: 'required',
+    summary: 'Send a test alert to a recipient before it is added',
+    description:
+      'Nothing is stored. `delivered` says whether it was accepted. A webhook is signed with a secret that is thrown away, unless one is sent.',
+    params: () =>
+      z.object({
+        type: z.enum(RECIPIENT_TYPES),
+        name: name().default('Test'),
+        url: url().optional(),
+        ...target(),
+        kind: kind().default('monitor.down').describe('Kind of the alert.'),
+      }),
+    returns: () => writtenOf(testOutcomeShape()),
+    async answer({ type, kind: wanted, ...change }, ctx) {
+      const data = await tryRecipient(ctx, type, change, wanted);
       return { message: data.delivered ? 'The test was delivered.' : 'The test was not delivered.', data };
     },
   }),

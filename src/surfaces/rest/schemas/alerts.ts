@@ -44,7 +44,7 @@ export const deliveryShape = once(() =>
 
 export const testOutcomeShape = once(() =>
   z.object({
-    recipient_id: int(),
+    recipient_id: int().nullable().describe('null = it is not added yet.'),
     recipient: z.string(),
     type: z.enum(RECIPIENT_TYPES),
     delivered: z.boolean(),
