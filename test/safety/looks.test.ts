@@ -97,6 +97,29 @@ describe('a page of a theme that writes no end tag', () => {
   });
 });
 
+describe('the comments of a post', () => {
+  const letters = (word: number) => String(word).replace(/\d/g, (digit) => 'abcdefghij'[Number(digit)] ?? '');
+  /** As WordPress lists them: 50 to a page, each in words of its own. */
+  const list = (from: number, count: number) =>
+    `<ol class="comment-list">${Array.from({ length: count }, (_, i) => {
+      const words = Array.from({ length: 12 }, (_w, word) => `word${letters(10_000 + (from + i) * 12 + word)}`);
+      return `<li id="comment-${from + i}" class="comment even"><article id="div-comment-${from + i}"><div><img src="/a.png"><a rel="ugc nofollow" href="https://reader.example/">Reader</a></div><div><p>${words.join(' ')}</p></div></article></li>`;
+    }).join('')}</ol>`;
+  const post = ({ query }: PageVisit) => query('p') !== '' && query('p') !== '2147483647';
+  const last = (shown: string) => texts((text) => text.replace('</main>', `${shown}</main>`), post);
+
+  // The 51st begins a new page of them, and WordPress shows the last one.
+  it.each(['keep', 'roll_back'])('undo nothing when a visitor begins a new page of them: %s', async (on_suspect) => {
+    const now = texts((text) => text.replace(/<ol class="comment-list">.*<\/ol>/, list(51, 1)), post);
+    expectKept(await updated(now, last(list(1, 50)), { on_suspect }), /post .* has lost \d+ % of its words/);
+  });
+
+  it('hide no post that is empty', async () => {
+    const now = texts((text) => text.replace(/<main>.*<\/main>/s, '<main></main>'), post);
+    expectUndone(await updated(now, last(list(1, 50))), /post .* has lost nearly all of its text and structure/);
+  });
+});
+
 describe('messages of PHP', () => {
   const shown = (name = 'Deprecated', file = '/srv/www/wp-content/plugins/shop/old.php') =>
     `<br />\n<b>${name}</b>:  Function x() is deprecated in <b>${file}</b> on line <b>12</b><br />\n`;

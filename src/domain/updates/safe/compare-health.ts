@@ -222,12 +222,18 @@ function damageOf(first: PageFacts, second: PageFacts, now: PageFacts, { had, ke
   if (first.markup === undefined || second.markup === undefined || now.markup === undefined) return null;
   if (had > 0 && now.words.length === 0) return 'is blank.';
   const structure = structureKept(first.markup, second.markup, now.markup);
-  if (had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW)
-    return 'has lost nearly all of its text and structure.';
+  const emptied = had >= 10 && kept <= had * NEARLY_NONE && structure.had > 0 && structure.kept <= structure.had * FEW;
+  if (emptied && !showsFewerComments(first, second, now)) return 'has lost nearly all of its text and structure.';
   const cut = first.markup.open === second.markup.open && now.markup.open > first.markup.open;
   const shorter = now.bytes < Math.min(first.bytes, second.bytes);
   const less = kept < had * MOST || structure.landmarks;
   return cut && shorter && less ? 'is cut off: it ends in the middle.' : null;
+}
+
+/** A visitor's comment may begin a new page of them, which WordPress then shows in place of the last, full one. */
+function showsFewerComments(first: PageFacts, second: PageFacts, now: PageFacts): boolean {
+  const [one = 0, two = 0, three = 0] = [first, second, now].map(({ markup }) => markup?.comments);
+  return three > 0 && three < Math.min(one, two);
 }
 
 type WordsKept = ReturnType<typeof wordsKept>;
@@ -267,7 +273,12 @@ function suspicions(
   const found: Finding[] = [];
   const suspect = (what: string) => found.push({ severity: 'suspect', path, what: `${name} ${what}` });
   if (first.title === second.title && first.title !== now.title) suspect('has a different title.');
-  if (had >= 10 && kept < had * LOST) suspect(`has lost ${100 - Math.round((100 * kept) / had)} % of its words.`);
+  const lost = `${name} has lost ${100 - Math.round((100 * kept) / had)} % of its words.`;
+  if (had >= 10 && kept < had * LOST)
+    found.push({
+      ...{ severity: 'suspect', path, what: lost },
+      ...(showsFewerComments(first, second, now) && { hearsay: true }),
+    });
   const own = newMessages(first, second, now, 'own');
   if (own.length > 0) suspect(`shows another message of PHP: ${kindsOf(own)}.`);
   // Plugins change what they show there, and whom they link to.

@@ -15,6 +15,8 @@ export interface PageMarkup {
   hosts: string[] | null;
   /** Those of them that a link names and nothing else: it may be one that a visitor has left, and is not marked so. */
   linked?: string[];
+  /** How many comments of visitors it shows. */
+  comments?: number;
 }
 
 const ELEMENT = /<(\/?)(header|nav|main|footer|article|section|div|form|a|img|h[1-6])(?=[\s>/])/gi;
@@ -27,6 +29,8 @@ const LOADED = /<(script|iframe)\b([^<>]{0,2000})>/gi;
 const TAG = /<(link|meta|a)\b([^<>]{0,2000})>/gi;
 const ADDRESS = /\b(?:src|href)\s{0,5}=\s{0,5}["']?((?:https?:)?\/\/[^"'\s<>]{1,500})/i;
 const MAX_HOSTS = 60;
+/** Links to comments lead to these ids. In their texts WordPress lets neither such elements nor ids pass. */
+const OF_VISITORS = /<(?:li|div|article|section)\b[^<>]{0,1000}?\bid=["'](?:[a-z]{2,20}-)?comment-(\d{1,20})["']/gi;
 
 /** A page without scripts, styles and comments. */
 export function shownMarkup(text: string): string {
@@ -58,6 +62,7 @@ export function markupOf(text: string, shown: string, siteUrl: string): PageMark
     ...{ structure, open, noindex, canonical },
     hosts: hosts.size > MAX_HOSTS ? null : all,
     linked: all.filter((host) => !loaded.has(host)),
+    comments: new Set([...shown.matchAll(OF_VISITORS)].map(([, id]) => id)).size,
   };
 }
 
