@@ -20,9 +20,15 @@ export type Breakage = 'fatal' | 'front' | 'login' | 'task' | 'cart' | 'admin' |
 
 /**
  * What a version changes besides its own files: it drops a table, adds an administrator, changes .htaccess, sends many
- * mails, adds many files.
+ * mails, adds many files, or works off what visitors have queued.
  */
-export type Harm = 'drops_table' | 'adds_administrator' | 'changes_htaccess' | 'sends_mails' | 'adds_files';
+export type Harm =
+  | 'drops_table'
+  | 'adds_administrator'
+  | 'changes_htaccess'
+  | 'sends_mails'
+  | 'adds_files'
+  | 'ends_queue';
 
 /** A visitor's request of a page. */
 export interface PageVisit {

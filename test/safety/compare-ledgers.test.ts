@@ -39,6 +39,7 @@ const BEFORE: GuardLedger = {
     { hook: 'nightly', schedule: 'daily' },
     { hook: 'soon', schedule: '' },
     { hook: 'wp_old_check', schedule: 'daily' },
+    { hook: 'wp_1_export_cron', schedule: 'wp_1_export_cron_interval' },
   ],
   administrators: [{ id: 1, login: 'admin', mail: 'x' }],
   roles: [{ role: 'administrator', users: 1 }],
@@ -112,7 +113,7 @@ it.each<[string, Partial<GuardLedger>, string[]]>([
   ['a changed file', file('.htaccess', 'z'), ['suspect file .htaccess']],
   ['a removed drop-in', file('wp-content/object-cache.php', ''), ['suspect file wp-content/object-cache.php']],
   ['an added must-use plugin', file('wp-content/mu-plugins/x.php', 'z'), ['suspect file wp-content/mu-plugins/x.php']],
-  ['a vanished event', { events: [] }, ['suspect events']],
+  ['vanished events', { events: [] }, ['suspect events', 'suspect events of queues']],
   [
     'another plugin off and one on',
     { active: ['own/own.php', 'third/third.php'] },
@@ -146,11 +147,13 @@ it('WordPress may also have been updated by its owner, or by itself', () => {
   expect(found({ ...file('wp-config.php', 'z'), wordpress: '6.2' })).toEqual(['suspect file wp-config.php']);
 });
 
-it('only mails may be the doing of visitors', () => {
-  const now = { ...BEFORE, ...file('.htaccess', 'z'), mails: 24 };
+it('mails may be the doing of visitors, and the end of events that look after a queue', () => {
+  const now = { ...BEFORE, ...file('.htaccess', 'z'), mails: 24, events: [] };
   const findings = compareLedgers(BEFORE, now, { slugs: [], core: false });
   expect(findings.map(({ key, hearsay }) => [key, hearsay])).toEqual([
     ['file .htaccess', undefined],
+    ['events', undefined],
+    ['events of queues', true],
     ['mails', true],
   ]);
 });

@@ -99,6 +99,13 @@ it('mails may be what visitors have sent by a form: they are told, and undo noth
   expect(answer.suspects).toMatchObject([{ slug: SLUG, findings: ['It has sent 21 mails.'] }]);
 });
 
+it('an event that looks after a queue may have ended with the work of visitors: it is told, and undoes nothing', async () => {
+  await offer('6.15', 'ends_queue');
+  const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });
+  expect(answer).toMatchObject({ updated: [{ slug: SLUG }], errors: [] });
+  expect(answer.suspects).toMatchObject([{ slug: SLUG, findings: ['Scheduled events are gone: wp_1_export_cron.'] }]);
+});
+
 it('more files than one request can name are removed again, and said in a few sentences', async () => {
   await offer('6.2', 'adds_files');
   const answer = await tool('safe-update-site', { ...one, on_suspect: 'roll_back' });

@@ -12,6 +12,7 @@ const HARMS: readonly Breakage[] = [
   'changes_htaccess',
   'sends_mails',
   'adds_files',
+  'ends_queue',
 ] satisfies Harm[];
 /** More names than fit into one request. */
 const ADDED = Array.from({ length: 1_500 }, (_, i) => `wp-content/${'x'.repeat(60)}-${i}.php`);
@@ -43,7 +44,10 @@ export function ledger(site: DemoSite, guard: GuardState) {
           : `${name} ${name === 'index.php' ? wordpress : ''}`,
       ),
     })),
-    events: [{ hook: 'wp_version_check', schedule: 'twicedaily' }],
+    events: [
+      { hook: 'wp_version_check', schedule: 'twicedaily' },
+      ...(harms.has('ends_queue') ? [] : [{ hook: 'wp_1_export_cron', schedule: 'wp_1_export_cron_interval' }]),
+    ],
     administrators: logins.map((login, i) => ({ id: i + 1, login, mail: digest(login) })),
     roles: [{ role: 'administrator', users: logins.length }],
     mails: harms.has('sends_mails') ? 21 : 0,

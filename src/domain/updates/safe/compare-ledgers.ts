@@ -75,6 +75,8 @@ const STEERING = /(^|\/)(\.htaccess|\.user\.ini|php\.ini|wp-config\.php)$/;
 /** Files that an update of WordPress replaces. */
 const CORE_FILES = /^(wp-(?!config\.)[\w-]+|index|xmlrpc)\.php$/;
 const CORE_EVENTS = /^wp_/;
+/** WordPress' own. Queues are looked after by events of shorter ones, which end with the work that visitors gave them. */
+const LASTING = ['hourly', 'twicedaily', 'daily', 'weekly'];
 
 /** Findings, the worst first. */
 export function compareLedgers(before: GuardLedger, now: GuardLedger, known: LedgerContext): LedgerFinding[] {
@@ -189,12 +191,18 @@ function files(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): 
 /** Single events go once they have run. */
 function events(before: GuardLedger, now: GuardLedger, { core }: LedgerContext): Difference[] {
   const left = new Set(now.events.map(({ hook }) => hook));
-  const hooks = new Set(before.events.flatMap(({ hook, schedule }) => (schedule === '' ? [] : [hook])));
-  const gone = [...hooks]
-    .filter((hook) => !left.has(hook) && !(core && CORE_EVENTS.test(hook)))
-    .map((hook) => ({ hook }));
-  const found = listed('suspect', 'events', 'Scheduled events are gone', gone, 'hook');
-  return found.map((one) => ({ ...one, mend: { events: gone.map(({ hook }) => hook) } }));
+  /** Hook → whether one of its events lasts. */
+  const gone = new Map<string, boolean>();
+  for (const { hook, schedule } of before.events)
+    if (schedule !== '' && !left.has(hook) && !(core && CORE_EVENTS.test(hook)))
+      gone.set(hook, gone.get(hook) === true || LASTING.includes(schedule));
+  const findings = (key: string, lasts: boolean) => {
+    const hooks = [...gone].flatMap(([hook, known]) => (known === lasts ? [{ hook }] : []));
+    const mend = { events: hooks.map(({ hook }) => hook) };
+    return listed('suspect', key, 'Scheduled events are gone', hooks, 'hook').map((one) => ({ ...one, mend }));
+  };
+  const passing = findings('events of queues', false);
+  return [...findings('events', true), ...passing.map((one) => ({ ...one, hearsay: true as const }))];
 }
 
 /** A form, a shop or a login sends as many as visitors want. */
