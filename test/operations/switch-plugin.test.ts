@@ -54,11 +54,14 @@ describe('switch-plugin', () => {
   it.each([SLUG, 'old-carousel', 'Old Carousel', 'altes karussell'])(
     'means one plugin by its slug, under whatever names sites report it: %s',
     async (plugin) => {
-      const renamed = app.site(1).state.plugins.find(({ slug }) => slug === SLUG) as PluginState;
-      renamed.name = 'Altes Karussell';
+      const [first, renamed] = [0, 1].map((i) => app.site(i).state.plugins.find(({ slug }) => slug === SLUG)) as [
+        PluginState,
+        PluginState,
+      ];
+      first.name = renamed.name = 'Altes Karussell';
       // Named like the slug of the other, which is therefore not meant.
       app.site(4).state.plugins.push({ ...renamed, slug: 'other/other.php', name: SLUG });
-      await app.call('sync-sites', { site_ids_or_domains: [2, 5] });
+      await app.call('sync-sites', { site_ids_or_domains: [1, 2, 5] });
       const preview = await off({ plugin, dry_run: true });
       expect(preview).toMatchObject({ plugin: { slug: SLUG }, would_switch: [{ id: 1 }, { id: 2 }, { id: 4 }] });
       expect(await off({ plugin })).toMatchObject({ total_switched: 3, errors: [] });
@@ -68,6 +71,19 @@ describe('switch-plugin', () => {
       expect(back).toMatchObject({ switched: [{ id: 2 }], errors: [] });
     },
   );
+
+  it('means no plugin of other sites by a name that only one site gives it', async () => {
+    const pro = app.site(4).state.plugins.find(({ slug }) => slug === 'carousel-pro/carousel-pro.php');
+    Object.assign(pro ?? {}, { name: 'Slider' });
+    await app.call('sync-sites', { site_ids_or_domains: [5] });
+    const error = await app.fail('switch-plugin', { plugin: 'Slider', action: 'deactivate' });
+    expect(error).toMatchObject({ code: 'svc_invalid_input', field: 'plugin' });
+    expect(active('carousel-pro/carousel-pro.php')).toEqual([true, true, true, true, true]);
+    // It means the plugin of a site that alone has it.
+    app.site(4).state.plugins.push({ ...(pro as PluginState), slug: 'own/own.php', name: 'My own' });
+    await app.call('sync-sites', { site_ids_or_domains: [5] });
+    expect(await off({ plugin: 'my own' })).toMatchObject({ switched: [{ id: 5 }], errors: [] });
+  });
 
   it('keeps to tags, clients and named sites, also where both are given', async () => {
     const { id: tag } = await app.call('add-tag', { name: 'shops' });

@@ -73,6 +73,22 @@ describe('list-updates', () => {
     );
   });
 
+  it('take no name that one site gives to what others call otherwise', async () => {
+    const mine = app.site(2).state.plugins.find(({ slug }) => slug === other.slug);
+    for (const name of [kept.name, stem(kept.slug)]) {
+      Object.assign(mine ?? {}, { name });
+      await app.call('sync-sites', { site_ids_or_domains: [3] });
+      expect(await listed({ slug: name })).toEqual(times([1, 2, 3], kept.slug));
+      expect(await listed({ exclude_slugs: [name], types: ['plugins'] })).toEqual(times([1, 2, 3], other.slug));
+    }
+    const answer = await app.call('run-updates', {
+      exclude_slugs: [stem(kept.slug)],
+      types: ['plugins'],
+      site_ids_or_domains: [1, 2],
+    });
+    expect(keys(answer.updated)).toEqual(times([1, 2], other.slug));
+  });
+
   it('pages in the order of the list, with counts by type', async () => {
     const input = { exclude_slugs: [kept.slug], per_page: 2 };
     const pages = [];

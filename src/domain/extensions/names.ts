@@ -5,17 +5,27 @@
 
 import { fold } from '../../../schemas/fold.js';
 
+/**
+ * An item by one of its names. `alone`: only one site calls it so, and others otherwise. One that lies, or whose plugin
+ * does, must not decide what a name means for all.
+ */
+export interface Named {
+  slug: string;
+  name: string;
+  alone?: number;
+}
+
 /** Whether an item is known by this name. */
-export function isCalled({ slug, name }: { slug: string; name: string }, term: string): boolean {
+export function isCalled({ slug, name, alone = 0 }: Named, term: string): boolean {
   const wanted = fold(term.trim());
-  return fold(name) === wanted || fold(slug) === wanted || stem(fold(slug)) === wanted;
+  return (alone === 0 && fold(name) === wanted) || fold(slug) === wanted || stem(fold(slug)) === wanted;
 }
 
 /**
  * The items known by this name. One slug may have several items, as sites report different names for it; an exact slug
  * means its own items only, whatever others are named.
  */
-export function itemsCalled<Item extends { slug: string; name: string }>(known: readonly Item[], term: string): Item[] {
+export function itemsCalled<Item extends Named>(known: readonly Item[], term: string): Item[] {
   const own = known.filter(({ slug }) => slug === term.trim());
   return own.length > 0 ? own : known.filter((item) => isCalled(item, term));
 }

@@ -11,7 +11,7 @@ import type { Narrowing } from '../../store/updates/filters.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from './levels.js';
-import { isCalled } from './names.js';
+import { isCalled, type Named } from './names.js';
 
 /** As a caller writes them. Blank texts and empty lists filter nothing. */
 export interface UpdateFilters {
@@ -53,7 +53,7 @@ export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narro
   };
 }
 
-function slugsOf(known: readonly { slug: string; name: string }[], terms: readonly string[], field: string): string[] {
+function slugsOf(known: readonly Named[], terms: readonly string[], field: string): string[] {
   const found = terms.flatMap((term) => {
     const slugs = known.filter((item) => isCalled(item, term)).map(({ slug }) => slug);
     if (slugs.length > 0) return slugs;

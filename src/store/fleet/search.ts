@@ -4,6 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { countOf } from '../driver/lists.js';
 import { fragment, join, offset } from '../driver/sql-fragments.js';
+import { CALLED_ALONE } from '../sites/called-alone.js';
 import { UNCLASSIFIED_SITES } from '../vulnerabilities/list.js';
 import {
   type FleetFilter,
@@ -95,9 +96,9 @@ function orderOf(order: SiteOrder | undefined): string {
 
 export function createFleetSearch(db: Db) {
   return {
-    /** All plugins or themes that any site has or had. */
-    async packages(kind: number): Promise<{ id: number; slug: string; name: string }[]> {
-      return db.all('SELECT id, slug, name FROM package WHERE kind = ?', [kind]);
+    /** All plugins or themes that any site has or had. `alone` = 1: one site calls it so, and others otherwise. */
+    async packages(kind: number): Promise<{ id: number; slug: string; name: string; alone: number }[]> {
+      return db.all(`SELECT id, slug, name, ${CALLED_ALONE} AS alone FROM package p WHERE kind = ?`, [kind]);
     },
 
     /**
@@ -106,7 +107,7 @@ export function createFleetSearch(db: Db) {
      */
     async packagesCalled(kind: number, term: string): Promise<number[]> {
       const exact = await db.all(
-        `SELECT id FROM package WHERE kind = ? AND (lower(slug) IN (?, ? || '.php') OR lower(name) = ?
+        `SELECT id FROM package p WHERE kind = ? AND (lower(slug) IN (?, ? || '.php') OR (lower(name) = ? AND NOT ${CALLED_ALONE})
            OR substr(lower(slug), 1, length(?) + 1) = ? || '/')`,
         [kind, term, term, term, term, term],
       );

@@ -3,6 +3,7 @@
 import { fold, needle } from '../../../schemas/fold.js';
 import type { Db } from '../driver/db.js';
 import { among, type Fragment, fragment, IN, join, offset } from '../driver/sql-fragments.js';
+import { CALLED_ALONE } from '../sites/called-alone.js';
 import { idList } from '../sites/filter.js';
 import { ON_OFFER, WANTED } from '../sites/ignored-updates.js';
 import { type FleetOffer, OFFER_COLUMNS, type OfferFilter } from './updates.js';
@@ -121,9 +122,14 @@ export function createNarrowedUpdates(db: Db) {
       };
     },
 
-    /** Every slug that is installed somewhere or has an update, with its names. */
-    async slugs(): Promise<{ slug: string; name: string }[]> {
-      return db.all('SELECT slug, name FROM package UNION SELECT slug, name FROM site_update WHERE type IN (0, 3)');
+    /** Every slug that is installed somewhere or has an update, with its names; `alone` as in `packages`. */
+    async slugs(): Promise<{ slug: string; name: string; alone: number }[]> {
+      return db.all(
+        `SELECT slug, name, ${CALLED_ALONE} AS alone FROM package p
+         UNION ALL SELECT slug, name, sites < 2 AND (sum(sites) OVER (PARTITION BY slug) > sites OR EXISTS (
+           SELECT 1 FROM package q WHERE q.kind IN (0, 1) AND q.slug = u.slug AND q.name <> u.name))
+         FROM (SELECT slug, name, count(*) AS sites FROM site_update WHERE type IN (0, 3) GROUP BY slug, name) u`,
+      );
     },
   };
 }
