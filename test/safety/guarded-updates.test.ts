@@ -689,6 +689,20 @@ describe('where a version is held back', () => {
     expect((await update(1)).updated).toHaveLength(1);
   });
 
+  it('on that site only, when it breaks the same one again after a person has lifted it', async () => {
+    const { plugin } = await bad('fatal');
+    await update(0);
+    const [{ slug, scope }] = await held();
+    expect(scope).toBe('fleet');
+    await app.call('lift-quarantine', { type: 'plugin', slug, version: '99.0' });
+    app.site(0).guard?.faults.splice(0);
+    await sync(1);
+    expect(codes(await update(0))).toEqual(['svc_update_rolled_back']);
+    expect(await held()).toMatchObject([{ scope: 'site', sites: 1, fleet_until: null }]);
+    await also(1, plugin);
+    expect((await update(1)).updated).toHaveLength(1);
+  });
+
   it('on all sites, when a person who rolls it back wants so', async () => {
     const site = app.site(0);
     const plugin = app.offer(site);

@@ -86,10 +86,12 @@ export function createQuarantine(db: Db) {
     async add(entry: NewQuarantine, { seen, fleet_until }: QuarantineProof): Promise<QuarantineRow | undefined> {
       const key = [entry.type, entry.slug, entry.version] as const;
       await db.batch([
+        // A person has released it in spite of what these say. That it broke this site before still counts.
         sql(
-          `DELETE FROM quarantine_site WHERE ${KEY}
+          `DELETE FROM quarantine_site WHERE ${KEY} AND site_id <> ?
              AND EXISTS (SELECT 1 FROM quarantined_version WHERE ${KEY} AND lifted_at IS NOT NULL)`,
           ...key,
+          entry.site_id,
           ...key,
         ),
         sql(
