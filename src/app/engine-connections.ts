@@ -2,11 +2,13 @@
 
 import { hostname } from 'node:os';
 import type { Auditor } from '../outbound/audit/audit.js';
+import type { BrowserSlots } from '../outbound/audit/slots.js';
 import type { PacedChildSites } from '../outbound/child/create.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import { type Mailer, noMailer } from '../outbound/mail/mailer.js';
+import { noPictures, type Pictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import type { WebhookSender } from '../outbound/webhook/sender.js';
 import type { Clock } from '../runtime/clock.js';
@@ -70,10 +72,18 @@ export async function openProbe(config: Config): Promise<Probe> {
   return createProbe({ allowPrivate: config.allow_private_sites });
 }
 
-export async function openAuditor(config: Config): Promise<Auditor> {
+export async function openAuditor(config: Config, slots: BrowserSlots): Promise<Auditor> {
   const { createAuditor } = await import('../outbound/audit/create.js');
   const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
-  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, pagespeedUrl: pagespeed_url });
+  return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, slots, pagespeedUrl: pagespeed_url });
+}
+
+/** Only with a browser that the operator has named: it takes memory that he may not expect. */
+export async function openPictures(config: Config, slots: BrowserSlots): Promise<Pictures> {
+  const { chromium, pictures_ms, allow_private_sites } = config;
+  if (chromium === null || pictures_ms === 0) return noPictures();
+  const { createPictures } = await import('../outbound/pictures/create.js');
+  return createPictures({ chromium, allowPrivate: allow_private_sites, slots });
 }
 
 export async function openMailer({ smtp_url, mail_from }: Config): Promise<Mailer> {

@@ -14,7 +14,9 @@ import { finishInterruptedRuns } from '../domain/updates/safe/unfinished.js';
 import { classifyVersions } from '../domain/vulnerabilities/classify.js';
 import type { Callable } from '../operation/operation.js';
 import type { Auditor } from '../outbound/audit/audit.js';
+import { BrowserSlots } from '../outbound/audit/slots.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
+import type { Pictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import { withEitherSignal } from '../runtime/abort-signals.js';
 import type { Actor } from '../runtime/actor.js';
@@ -46,6 +48,7 @@ import {
   openGuards,
   openMailer,
   openMonitoringMembers,
+  openPictures,
   openProbe,
   openVulnerabilityFeed,
   openWebhooks,
@@ -84,6 +87,7 @@ export interface EngineServiceParts {
   /** For tests: the network of the monitors. */
   probe?: Probe | undefined;
   auditor?: Auditor | undefined;
+  pictures?: Pictures | undefined;
   /** For tests: how backups are copied where no thread can be started. */
   copyDatabase?: CopyDatabase | undefined;
   /** For tests: a change to the database before its schema is migrated. */
@@ -166,7 +170,9 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
-  const auditor = parts.auditor ?? (await openAuditor(config));
+  const browsers = new BrowserSlots();
+  const auditor = parts.auditor ?? (await openAuditor(config, browsers));
+  const pictures = parts.pictures ?? (await openPictures(config, browsers));
   const mailer = await openMailer(config);
   const webhooks = await openWebhooks(config);
   const backups = openBackups(config, parts.copyDatabase);
@@ -188,6 +194,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       guards,
       probe,
       auditor,
+      pictures,
       mailer,
       backups,
       webhooks,

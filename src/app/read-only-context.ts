@@ -6,6 +6,7 @@ import type { ChildSites } from '../outbound/child/port.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import { noMailer } from '../outbound/mail/mailer.js';
+import { noPictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import type { WebhookSender } from '../outbound/webhook/sender.js';
 import type { Clock } from '../runtime/clock.js';
@@ -34,6 +35,7 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     guards: unavailable<SiteGuards>('the guard of a site'),
     probe: unavailable<Probe>('the network'),
     auditor: unavailable<Auditor>('the network'),
+    pictures: noPictures(),
     mailer: noMailer(parts.config.smtp_url !== null),
     // Backups are made in the engine.
     backups: null,

@@ -8,6 +8,7 @@ import type { ChildSites } from '../outbound/child/port.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
 import type { SiteGuards } from '../outbound/guard/guards.js';
 import type { Mailer } from '../outbound/mail/mailer.js';
+import type { Pictures } from '../outbound/pictures/pictures.js';
 import type { Probe } from '../outbound/probe/probe.js';
 import type { WebhookSender } from '../outbound/webhook/sender.js';
 import type { Actor } from '../runtime/actor.js';
@@ -26,6 +27,8 @@ export interface Ctx {
   /** Guards installed on sites, which keep and restore versions. */
   readonly guards: SiteGuards;
   readonly auditor: Auditor;
+  /** A browser that shows how pages look. */
+  readonly pictures: Pictures;
   readonly mailer: Mailer;
   /** The folder of the daily backups; null if none is configured. */
   readonly backups: Backups | null;

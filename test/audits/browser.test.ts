@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAuditor } from '../../src/outbound/audit/create.js';
+import { BrowserSlots } from '../../src/outbound/audit/slots.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
@@ -18,6 +19,7 @@ const auditor = createAuditor({
   lighthouse: installedLighthouse,
   chromium: null,
   allowPrivate: [SITE],
+  slots: new BrowserSlots(),
   pagespeedUrl: 'http://127.0.0.1:9/',
 });
 

@@ -63,6 +63,7 @@ describe('readConfig', () => {
       safe_updates: 'guarded',
       lighthouse: null,
       chromium: null,
+      pictures_ms: 20_000,
       pagespeed_url: 'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',
       vulnerability_feed: null,
       vulnerability_key: null,

@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { runAudits } from '../../src/domain/audits/queue.js';
 import { createAuditor } from '../../src/outbound/audit/create.js';
 import { outcomeOf } from '../../src/outbound/audit/result.js';
+import { BrowserSlots } from '../../src/outbound/audit/slots.js';
 import { tempFolder } from '../support/cleanup.js';
 import { SYSTEM } from '../support/harness.js';
 import { installedLighthouse } from '../support/lighthouse.js';
@@ -369,7 +370,13 @@ describe('a result', () => {
 
 describe('Lighthouse is looked for', () => {
   const missingFor = (lighthouse: string | null, chromium: string | null) =>
-    createAuditor({ lighthouse, chromium, allowPrivate: true, pagespeedUrl: 'http://127.0.0.1:9/' }).missing();
+    createAuditor({
+      lighthouse,
+      chromium,
+      allowPrivate: true,
+      slots: new BrowserSlots(),
+      pagespeedUrl: 'http://127.0.0.1:9/',
+    }).missing();
 
   test('as a folder, and as the command that npm links; then for a browser', async () => {
     const prefix = tempFolder('lighthouse');
@@ -387,7 +394,13 @@ describe('Lighthouse is looked for', () => {
 });
 
 const auditor = (allowPrivate: boolean) =>
-  createAuditor({ lighthouse: installedLighthouse, chromium: null, allowPrivate, pagespeedUrl: 'http://127.0.0.1:9/' });
+  createAuditor({
+    lighthouse: installedLighthouse,
+    chromium: null,
+    allowPrivate,
+    slots: new BrowserSlots(),
+    pagespeedUrl: 'http://127.0.0.1:9/',
+  });
 const real = auditor(true);
 
 describe('Lighthouse on this machine', needs('chromium', 'lighthouse'), () => {

@@ -8,6 +8,7 @@ import { promisify } from 'node:util';
 import { createService, type Service } from '../../src/app/service.js';
 import { type Fleet, type FleetOptions, startFleet } from '../../src/demo/fleet.js';
 import type { Ctx } from '../../src/domain/context.js';
+import type { Pictures } from '../../src/outbound/pictures/pictures.js';
 import { createProbe } from '../../src/outbound/probe/create.js';
 import type { Probe } from '../../src/outbound/probe/probe.js';
 import type { Actor } from '../../src/runtime/actor.js';
@@ -178,6 +179,8 @@ export interface TestOptions {
   sites?: number;
   /** The monitors' network; by default one that reaches only the fleet. */
   probe?: Probe;
+  /** The browser that looks at pages; by default none does. */
+  pictures?: Pictures;
   /** Use the wall clock instead of a manual one. */
   realClock?: boolean;
   /** False: queued jobs wait until the test runs them. */
@@ -223,6 +226,7 @@ export async function testApp(options: TestOptions = {}): Promise<TestApp> {
     engine: 'inline',
     sharedKey: await testKey,
     probe: options.probe ?? localProbe(),
+    pictures: options.pictures,
     ...(options.jobs === undefined ? {} : { jobs: options.jobs }),
     copyDatabase: copyAndVerify,
     prepareDb: config.db === ':memory:' ? fillMigrated : undefined,

@@ -13,8 +13,11 @@ import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
 import { findLighthouse } from './find-lighthouse.js';
 import { type AuditProxy, startProxy } from './proxy.js';
 import { outcomeOf } from './result.js';
+import type { BrowserSlots } from './slots.js';
 
 const RUN_MS = 150_000;
+/** For a browser, while pages are looked at during updates. */
+const WAIT_MS = 60_000;
 const RETRY_MS = 10 * 60_000;
 const MAX_RESULT = 64 * 1024 * 1024;
 
@@ -24,6 +27,8 @@ export interface LighthouseParts {
   /** Configured path of the browser; null = the usual places. */
   chromium: string | null;
   allowPrivate: PrivateReach;
+  /** Shared with all that start browsers. */
+  slots: BrowserSlots;
 }
 
 /** Null if it can run here, otherwise advice. */
@@ -43,8 +48,23 @@ export async function runLighthouse(parts: LighthouseParts, request: AuditReques
   if (cli === null || browserPath === null)
     throw new AuditFailure('Lighthouse or Chromium is not installed on this server.', null);
   await requireReachable(request.url, parts.allowPrivate);
+  const free = await parts.slots.take(WAIT_MS, request.signal);
+  if (free === null) throw new AuditFailure('All browsers of this process are busy.', RETRY_MS);
+  try {
+    return await runInBrowser(parts, cli, browserPath, request);
+  } finally {
+    free();
+  }
+}
+
+async function runInBrowser(
+  { allowPrivate }: LighthouseParts,
+  cli: string,
+  browserPath: string,
+  request: AuditRequest,
+): Promise<AuditOutcome> {
   const signal = AbortSignal.any([request.signal, AbortSignal.timeout(RUN_MS)]);
-  const proxy = await startProxy({ allowPrivate: parts.allowPrivate });
+  const proxy = await startProxy({ allowPrivate });
   try {
     return await measureThrough(proxy, cli, browserPath, request, signal);
   } catch (error) {

@@ -251,9 +251,19 @@ const VARIABLES: readonly Variable[] = [
     'Command or folder of Lighthouse, for performance audits on this machine: `npm install --global lighthouse@12.8.2`.',
     { shown: 'beside Sitefleet, or the usual places' },
   ),
-  variable('chromium', null, anyText, 'Path of Chromium or Chrome, for performance audits by Lighthouse.', {
-    shown: 'the usual places',
-  }),
+  variable(
+    'chromium',
+    null,
+    anyText,
+    'Path of Chromium or Chrome, for performance audits by Lighthouse, and for looks at pages during safe updates.',
+    { shown: 'the usual places, for audits only' },
+  ),
+  variable(
+    'pictures_ms',
+    20_000,
+    integer(0, HOUR),
+    'How long the safe updates of a site look at its pages in that browser; `0` for not at all. At most two browsers run at a time.',
+  ),
   variable(
     'pagespeed_url',
     'https://www.googleapis.com/pagespeedonline/v5/runPagespeed',

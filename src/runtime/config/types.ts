@@ -83,6 +83,8 @@ export interface Config {
   /** Browser for performance audits; null = searched in the usual places. */
   lighthouse: string | null;
   chromium: string | null;
+  /** How long safe updates look at the pages of a site, if a browser is named. */
+  pictures_ms: number;
   /** URL of PageSpeed Insights. */
   pagespeed_url: string;
   /** Feed of known vulnerabilities: a URL or the path of a file; null = none. */
