@@ -60,7 +60,7 @@ it('a safe update, with the pages that were asked for', async () => {
   expect(await tool('safe-update-site', { ...asked, dry_run: true })).not.toHaveProperty('checked');
   expect(await tool('safe-update-site', asked)).toMatchObject({
     checked: [GUARDED.replace('login.php', 'login.php, /shop/')],
-    not_checked: ['other pages, also of wp-admin', 'forms and shop checkout', 'mail'],
+    not_checked: ['other pages, also of wp-admin', 'forms and shop checkout', 'mail', 'how pages look in a browser'],
   });
 });
 

@@ -5,6 +5,7 @@ import type { z } from '../../../schemas/zod.js';
 import type { ApplyResult, Look } from './results.js';
 import { listedAs, SANDBOX } from './safe/looked-pages.js';
 import { MEMBERS } from './safe/sandbox.js';
+import { LOOKS } from './safe/seen-pages.js';
 
 export const NOT_LOOKED: Look = { pages: [], compared: false };
 /** The visit after updates without a guard. */
@@ -43,18 +44,29 @@ export function checkedOf(looks: readonly (Look | undefined)[]): Pick<About, 'ch
   const phones = looks.every((look) => look === undefined || look.pages.includes(ON_PHONE));
   const members = looks.flatMap((look) => (look === undefined ? [] : (look.unseen ?? [MEMBERS])));
   const left = NOT_CHECKED.filter((what) => !phones || what !== 'phones');
-  return { checked, not_checked: [...left, ...new Set(members), ...(unseen ? [OUTSIDE] : [])] };
+  const looked = looks.flatMap((look) => (look === undefined ? [] : unseenLooks(look)));
+  return { checked, not_checked: [...left, ...new Set([...looked, ...members]), ...(unseen ? [OUTSIDE] : [])] };
+}
+
+function withoutAddresses(pages: readonly string[]): string[] {
+  return pages.map((page) => page.replace(/ \(\/.*?\)(?= on a |$)/, ''));
+}
+
+function unseenLooks({ seen = [], unseenLooks: reason = '' }: Look): string[] {
+  if (reason !== '') return [`${LOOKS}${seen.length > 0 ? ', in part' : ''}: ${reason}`];
+  return seen.length > 0 ? [] : [LOOKS];
 }
 
 /** Sites differ in their addresses; the sentence tells what kinds of pages they were. */
-function wordsFor({ pages, compared, outside }: Look): string {
+function wordsFor({ pages, compared, outside, seen = [] }: Look): string {
   if (pages.length === 0) return 'no page';
   const how = compared ? 'compared with before' : 'not compared with before';
   const outer = pages.filter((page) => page !== ON_PHONE && !INSIDE.includes(page));
-  const desktop = outer.map((page) => page.replace(/ \(\/.*\)$/, ''));
+  const desktop = withoutAddresses(outer);
   const inside = pages.filter((page) => INSIDE.includes(page)).join(', ');
   const phone = pages.includes(ON_PHONE) ? ' and / as one on a phone' : '';
   const more = outside === true ? '; tables, settings, administrators, scheduled events and other files too' : '';
   const members = inside === '' ? '' : `, and ${inside} in the guard's sandbox`;
-  return `${desktop.join(', ')} as a visitor on a desktop${phone}${members}, ${how}${more}`;
+  const pictures = seen.length === 0 ? '' : `; how ${withoutAddresses(seen).join(', ')} look in a browser, too`;
+  return `${desktop.join(', ')} as a visitor on a desktop${phone}${members}, ${how}${pictures}${more}`;
 }

@@ -34,6 +34,10 @@ export interface Look {
   outside?: boolean;
   /** What did not answer before, and what logged-in users meet and could not be looked at, with reasons; absent = nothing. */
   unseen?: readonly string[];
+  /** Those that were compared as they look in a browser; absent = none. */
+  seen?: readonly string[];
+  /** Why not all of them were; absent or '' = it is not intended, or they were. */
+  unseenLooks?: string;
 }
 
 export interface ApplyResult {

@@ -12,6 +12,7 @@ import { emitHarmful, emitUpdated } from '../finish.js';
 import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
+import { lookAfter } from './look-at-pages.js';
 import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
@@ -19,7 +20,7 @@ import { type Rollbacks, rollBackItem, rollBackUntilHealthy } from './roll-back-
 import { type Evidence, nextLook, note, type SafeItem, type SafeRun } from './safe-run.js';
 import { disarm } from './snapshot.js';
 import { syncAfterRollBack } from './sync-after-roll-back.js';
-import { isBroken, type Rumour, type Verification, verificationOf, verify } from './verify.js';
+import { isBad, isBroken, type Rumour, type Verification, verificationOf, verify } from './verify.js';
 
 export interface Finished {
   updated: Applied[];
@@ -103,7 +104,7 @@ function undoesDoubt({ facts }: SafeRun, items: readonly SafeItem[]): boolean {
 export async function finishAll(run: SafeRun): Promise<Finished> {
   const newest = run.open.at(-1);
   if (newest === undefined) return NOTHING;
-  const verification = await verify(run, 'full');
+  const verification = await verifyAndLook(run);
   if (verification.broken.length + verification.restored.length > 0) {
     const part = await rollBackBroken(run, newest, verification, 'full');
     await lookOutsideAtEnd(run);
@@ -119,6 +120,25 @@ export async function finishAll(run: SafeRun): Promise<Finished> {
   // Of several items it is not known which one it was.
   const harmed = run.open.length === 1 ? await finishHarmful(run, newest, late, 'full') : null;
   return joined(harmed ?? NOTHING, await keepAll(run, verification.suspect, verification.rumours));
+}
+
+/** The final check, and meanwhile a look at the pages in a browser. */
+async function verifyAndLook(run: SafeRun): Promise<Verification> {
+  const unneeded = new AbortController();
+  const looking = lookAfter(run, unneeded.signal);
+  // Whether it is needed is known later.
+  looking.catch(() => undefined);
+  const verification = await verify(run, 'full').finally(() => run.ctx.signal.aborted && unneeded.abort());
+  if (isBad(verification)) {
+    unneeded.abort();
+    return verification;
+  }
+  run.seenAfter = await looking;
+  run.doubtful = run.seenAfter.doubtful;
+  const { findings } = run.seenAfter;
+  const broken = findings.filter(isBroken);
+  const suspect = [...verification.suspect, ...findings.filter((finding) => !isBroken(finding))];
+  return { ...verification, broken, suspect };
 }
 
 export function joined(a: Finished, b: Finished): Finished {

@@ -35,7 +35,7 @@ const FRESH = 'sitefleet';
  * Page caches that ignore parameters spare visitors with one of these cookies. WordPress itself does not read them: its
  * own end with a hash of the site's address.
  */
-const UNCACHED = 'comment_author_sitefleet=1; wordpress_no_cache=1';
+export const UNCACHED = 'comment_author_sitefleet=1; wordpress_no_cache=1';
 /** Maximum number of new scripts and styles whose existence is checked. */
 const MAX_ASSETS = 20;
 
@@ -303,7 +303,7 @@ function sameHost(location: string, from: URL): URL | null {
 }
 
 /** Adds a parameter that no cache knows: a cached page would hide that the site is broken. */
-function fresh(path: string): string {
+export function fresh(path: string): string {
   return `${path}${path.includes('?') ? '&' : '?'}${FRESH}=${randomBytes(6).toString('hex')}`;
 }
 

@@ -31,6 +31,7 @@ import {
   switchedOff,
   verifyQuickly,
 } from './finish-items.js';
+import { lookBefore, seenIn } from './look-at-pages.js';
 import { isInside } from './looked-pages.js';
 import { ledgerBefore, lookOutside, takeLedger } from './outside.js';
 import { checkBefore, checkMore, loadAdmin } from './probe.js';
@@ -73,7 +74,7 @@ export async function runSafely(
   const found = await pagesOfSite(ctx, target);
   const outsideOf = (looks: Pick<Sandbox, 'pages'>) => found.filter((page) => !isCovered(page, looks));
   const pages = furtherPages({ paths, pages: [...outsideOf(sandbox), ...sandbox.pages] });
-  const checked = await checkBefore(ctx, target, pages, guard);
+  const [checked, seen] = await Promise.all([checkBefore(ctx, target, pages, guard), lookBefore(ctx, target, pages)]);
   await forgetGone(ctx, target, checked);
   const ill = [checked.first, checked.second].map((check) => problemsOf(check, pages));
   if (ill.every((findings) => findings.length > 0)) throw unhealthy(target, ill[1]?.map(({ what }) => what) ?? []);
@@ -96,6 +97,7 @@ export async function runSafely(
     outside: false,
     unseen: inside.unseen,
     openUntil: sandbox.openUntil,
+    seen,
   };
   let result = NOTHING;
   try {
@@ -115,7 +117,9 @@ export async function runSafely(
     updated,
     errors,
     suspects,
-    ...(looked.length > 0 && { look: { pages: looked, compared: true, outside: run.outside, unseen: unseenIn(run) } }),
+    ...(looked.length > 0 && {
+      look: { pages: looked, compared: true, outside: run.outside, unseen: unseenIn(run), ...seenIn(run) },
+    }),
   };
 }
 

@@ -9,6 +9,7 @@ import { type Applied, type ApplyError, UPDATE_TYPES, type UpdateType } from '..
 import type { Baseline, SiteCheck } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
 import { keyOf, type LookedPage } from './looked-pages.js';
+import type { PlaceBefore, SeenAfter, SeenBefore } from './seen-pages.js';
 
 /** What another process needs to finish the run; stored as JSON. */
 export interface RunFacts {
@@ -85,6 +86,12 @@ export interface SafeRun {
   openUntil?: number | null;
   /** Pages that were seen to fail now and then: one good answer does not show that they are well. */
   unsteady?: readonly LookedPage[];
+  /** How pages looked in a browser before; absent in runs that another process began. */
+  seen?: SeenBefore;
+  /** How they looked after the updates. */
+  seenAfter?: SeenAfter;
+  /** Those that looked wrong: that they are well again is not shown by what the site sends. */
+  doubtful?: readonly PlaceBefore[];
 }
 
 /** The further pages of a run: those that the caller named, and those that were found. */

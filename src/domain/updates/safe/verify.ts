@@ -12,6 +12,7 @@ import type { GuardFault } from '../../../outbound/guard/guards.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { type Finding, isComparable } from './compare-health.js';
 import { FailureRates } from './failure-rates.js';
+import { looksWell } from './look-at-pages.js';
 import { FRONT, isInside, keyOf, type LookedPage, listedAs } from './looked-pages.js';
 import type { PageFacts } from './page-facts.js';
 import { type Comparison, checkAgain, type Depth, pagesOf, runTasks, sample, visitsAfter } from './probe.js';
@@ -182,7 +183,7 @@ export async function isHealthy(run: SafeRun, depth: Depth, suspect: boolean): P
     if (pause > 0) await run.ctx.clock.sleep(pause, run.ctx.signal);
     const { findings } = await checkOnce(run, depth);
     const bad = findings.some((finding) => isBroken(finding) || (suspect && finding.hearsay !== true));
-    if (!bad && (await isSteady(run))) return true;
+    if (!bad && (await isSteady(run)) && (await looksWell(run))) return true;
   }
   return false;
 }

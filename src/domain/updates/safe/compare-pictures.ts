@@ -1,0 +1,160 @@
+/**
+ * Compares pictures of a page: how much of what it shows has changed. What differed between two looks before the update
+ * is not judged, nor that something has moved up or down.
+ */
+
+import type { Pixels } from '../../../outbound/pictures/pictures.js';
+
+/** Pictures are judged by cells of this many pixels. */
+const CELL = 8;
+/** Differing pixels that make a cell differ. */
+const PIXELS = 6;
+/** Of what is not judged, a picture may consist at most to this part. */
+const TOO_NOISY = 0.7;
+/** Gray levels by which rows that are the same may differ. */
+const SAME_ROW = 12;
+/** Rows of one step when moved parts are searched. */
+const STEP = 2;
+
+/** One byte for each cell: it differs. */
+export type Cells = Uint8Array;
+
+type PixelMatch = typeof import('pixelmatch').default;
+
+/** Pixels are compared with their neighbours, so that edges drawn a little differently are the same. */
+export async function pixelMatch(): Promise<PixelMatch> {
+  return (await import('pixelmatch')).default;
+}
+
+/** The cells in which two pictures of the same size differ. */
+export function differing(match: PixelMatch, a: Pixels, b: Pixels): Cells {
+  const { width, height } = a;
+  const mask = new Uint8Array(width * height * 4);
+  match(a.data, b.data, mask, width, height, { diffMask: true, threshold: 0.1 });
+  const cells = new Uint8Array(columns(a) * rows(a));
+  const counts = new Uint16Array(cells.length);
+  for (let at = 0; at < width * height; at++) {
+    // Red is a difference; yellow one of edges.
+    if (mask[at * 4 + 3] === 0 || mask[at * 4 + 1] !== 0) continue;
+    const cell = Math.floor(Math.floor(at / width) / CELL) * columns(a) + Math.floor((at % width) / CELL);
+    counts[cell] = (counts[cell] ?? 0) + 1;
+  }
+  for (let at = 0; at < cells.length; at++) cells[at] = (counts[at] ?? 0) >= PIXELS ? 1 : 0;
+  return cells;
+}
+
+/** Cells that differ by themselves, with those around them. */
+export function withNeighbours(cells: Cells, picture: Pixels): Cells {
+  const wide = columns(picture);
+  const grown = new Uint8Array(cells.length);
+  for (let at = 0; at < cells.length; at++) {
+    if (cells[at] === 0) continue;
+    for (const down of [-1, 0, 1])
+      for (const right of [-1, 0, 1]) {
+        const column = (at % wide) + right;
+        const to = at + down * wide + right;
+        if (column >= 0 && column < wide && to >= 0 && to < grown.length) grown[to] = 1;
+      }
+  }
+  return grown;
+}
+
+/**
+ * The share of what the pages show that has changed, 0 to 1; null = too much of it changes on its own.
+ * @param noise cells that are not judged
+ */
+export function changedShare(match: PixelMatch, before: Pixels, now: Pixels, noise: Cells): number | null {
+  const drawn = [before, now].map(filled);
+  const changed = differing(match, before, now);
+  let all = 0;
+  let judged = 0;
+  let different = 0;
+  for (let at = 0; at < changed.length; at++) {
+    if (drawn.every((cells) => cells[at] === 0) && changed[at] === 0) continue;
+    all++;
+    if (noise[at] !== 0) continue;
+    judged++;
+    different += changed[at] ?? 0;
+  }
+  if (all > 0 && judged < all * (1 - TOO_NOISY)) return null;
+  if (different === 0) return 0;
+  return Math.min(different / judged, unmatched(before, now, noise));
+}
+
+/** Cells in which something is drawn. */
+function filled(picture: Pixels): Cells {
+  const cells = new Uint8Array(columns(picture) * rows(picture));
+  const { width, height, data } = picture;
+  for (let y = 0; y < height; y++)
+    for (let x = 1; x < width; x++) {
+      const at = (y * width + x) * 4;
+      if (Math.abs((data[at] ?? 0) - (data[at - 4] ?? 0)) + Math.abs((data[at + 1] ?? 0) - (data[at - 3] ?? 0)) > 24)
+        cells[Math.floor(y / CELL) * columns(picture) + Math.floor(x / CELL)] = 1;
+    }
+  return cells;
+}
+
+/** The share of rows with something in them that are nowhere in the other picture, in the same order. */
+function unmatched(before: Pixels, now: Pixels, noise: Cells): number {
+  const quiet = (row: number) => {
+    const wide = columns(before);
+    const from = Math.floor((row * STEP) / CELL) * wide;
+    return noise.subarray(from, from + wide).some((cell) => cell === 0);
+  };
+  const [a, b] = [before, now].map((picture) => rowsOf(picture).filter((row) => row.drawn && quiet(row.at)));
+  if (a === undefined || b === undefined || a.length + b.length === 0) return 0;
+  // The longest common subsequence.
+  let last = new Uint16Array(b.length + 1);
+  for (const row of a) {
+    const next = new Uint16Array(b.length + 1);
+    for (let j = 0; j < b.length; j++)
+      next[j + 1] = same(row.levels, b[j]?.levels) ? (last[j] ?? 0) + 1 : Math.max(last[j + 1] ?? 0, next[j] ?? 0);
+    last = next;
+  }
+  return 1 - (2 * (last[b.length] ?? 0)) / (a.length + b.length);
+}
+
+interface Row {
+  at: number;
+  /** Mean gray levels, from left to right. */
+  levels: Float32Array;
+  drawn: boolean;
+}
+
+/** Rows of the picture, each as the mean of some around it: half a pixel up or down makes no difference. */
+function rowsOf(picture: Pixels): Row[] {
+  const { width, height, data } = picture;
+  const wide = Math.ceil(width / (2 * CELL));
+  const lines = Array.from({ length: height }, (_, y) => {
+    const levels = new Float32Array(wide);
+    for (let x = 0; x < width; x++) {
+      const at = (y * width + x) * 4;
+      const gray = 0.3 * (data[at] ?? 0) + 0.6 * (data[at + 1] ?? 0) + 0.1 * (data[at + 2] ?? 0);
+      const to = Math.floor(x / (2 * CELL));
+      levels[to] = (levels[to] ?? 0) + gray / Math.min(2 * CELL, width - to * 2 * CELL);
+    }
+    return levels;
+  });
+  return Array.from({ length: Math.floor(height / STEP) }, (_, at) => {
+    const around = lines.slice(Math.max(0, at * STEP - 2), at * STEP + STEP + 2);
+    const levels = new Float32Array(wide);
+    for (const line of around)
+      for (let x = 0; x < wide; x++) levels[x] = (levels[x] ?? 0) + (line[x] ?? 0) / around.length;
+    const spread = Math.max(...levels) - Math.min(...levels);
+    return { at, levels, drawn: spread > SAME_ROW };
+  });
+}
+
+function same(a: Float32Array, b: Float32Array | undefined): boolean {
+  if (b === undefined) return false;
+  for (let at = 0; at < a.length; at++) if (Math.abs((a[at] ?? 0) - (b[at] ?? 0)) > SAME_ROW) return false;
+  return true;
+}
+
+function columns({ width }: Pixels): number {
+  return Math.ceil(width / CELL);
+}
+
+function rows({ height }: Pixels): number {
+  return Math.ceil(height / CELL);
+}

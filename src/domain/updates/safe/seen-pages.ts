@@ -1,0 +1,44 @@
+/** What a run keeps of how pages look in a browser. */
+
+import type { Device, Layout, Pixels } from '../../../outbound/pictures/pictures.js';
+import type { Finding } from './compare-health.js';
+import type { Cells } from './compare-pictures.js';
+import type { LookedPage } from './looked-pages.js';
+
+/** A page on a device. */
+export interface Place {
+  page: LookedPage;
+  device: Device;
+}
+
+/** One of them, as it was before. */
+export interface PlaceBefore extends Place {
+  first: Layout;
+  second: Layout;
+  picture: Pixels;
+  /** What changes on its own. */
+  noise: Cells;
+}
+
+/** The pages of a site before the updates of a run. */
+export interface SeenBefore {
+  places: readonly PlaceBefore[];
+  /** When the clocks of the pages begin, in every look. */
+  startMs: number;
+  /** Why nothing, or not all, was seen; '' = all was. */
+  reason: string;
+}
+
+/** The same pages afterwards. */
+export interface SeenAfter {
+  findings: readonly Finding[];
+  /** Where something was found. */
+  doubtful: readonly PlaceBefore[];
+  /** Where it could be compared. */
+  places: readonly Place[];
+  /** Why not everywhere; '' = it could. */
+  reason: string;
+}
+
+/** In no update: nobody has seen the pages. */
+export const LOOKS = 'how pages look in a browser';
