@@ -13,8 +13,12 @@ const PIXELS = 6;
 const TOO_NOISY = 0.7;
 /** Gray levels by which rows that are the same may differ. */
 const SAME_ROW = 12;
-/** Rows of one step when moved parts are searched. */
+/** Every second row is searched in the other picture. */
 const STEP = 2;
+/** Fewer rows with something in them tell nothing: a few lines of text. */
+const FEW_ROWS = 50;
+/** Rows above and below one that are judged with it. */
+const AROUND = 2;
 
 /** One byte for each cell: it differs. */
 export type Cells = Uint8Array;
@@ -78,7 +82,7 @@ export function changedShare(match: PixelMatch, before: Pixels, now: Pixels, noi
   }
   if (all > 0 && judged < all * (1 - TOO_NOISY)) return null;
   if (different === 0) return 0;
-  return Math.min(different / judged, unmatched(before, now, noise));
+  return Math.min(different / judged, lost(before, now, noise));
 }
 
 /** Cells in which something is drawn. */
@@ -94,35 +98,40 @@ function filled(picture: Pixels): Cells {
   return cells;
 }
 
-/** The share of rows with something in them that are nowhere in the other picture, in the same order. */
-function unmatched(before: Pixels, now: Pixels, noise: Cells): number {
-  const quiet = (row: number) => {
-    const wide = columns(before);
-    const from = Math.floor((row * STEP) / CELL) * wide;
-    return noise.subarray(from, from + wide).some((cell) => cell === 0);
-  };
-  const [a, b] = [before, now].map((picture) => rowsOf(picture).filter((row) => row.drawn && quiet(row.at)));
-  if (a === undefined || b === undefined || a.length + b.length === 0) return 0;
-  // The longest common subsequence.
-  let last = new Uint16Array(b.length + 1);
-  for (const row of a) {
-    const next = new Uint16Array(b.length + 1);
-    for (let j = 0; j < b.length; j++)
-      next[j + 1] = same(row.levels, b[j]?.levels) ? (last[j] ?? 0) + 1 : Math.max(last[j + 1] ?? 0, next[j] ?? 0);
+/**
+ * The share of rows with something in them that are nowhere in the other picture, in the same order. What is new there is
+ * no loss: what changes on its own may have moved, too.
+ */
+function lost(before: Pixels, now: Pixels, noise: Cells): number {
+  const rows = rowsOf(before, noise).filter(({ at, drawn }) => drawn && at % STEP === 0);
+  return rows.length < FEW_ROWS ? 0 : 1 - inOrder(rows, rowsOf(now)) / rows.length;
+}
+
+/** How many of these rows are in the other picture, in the same order. */
+function inOrder(some: readonly Row[], all: readonly Row[]): number {
+  let last = new Uint16Array(all.length + 1);
+  for (const { levels } of some) {
+    const next = new Uint16Array(all.length + 1);
+    for (let j = 0; j < all.length; j++)
+      next[j + 1] = same(levels, all[j]?.levels) ? (last[j] ?? 0) + 1 : Math.max(last[j + 1] ?? 0, next[j] ?? 0);
     last = next;
   }
-  return 1 - (2 * (last[b.length] ?? 0)) / (a.length + b.length);
+  return last[all.length] ?? 0;
 }
 
 interface Row {
+  /** From the top, in pixels of the picture; halves lie between two. */
   at: number;
-  /** Mean gray levels, from left to right. */
+  /** Mean gray levels, from left to right; NaN is not judged, and the same as any. */
   levels: Float32Array;
   drawn: boolean;
 }
 
-/** Rows of the picture, each as the mean of some around it: half a pixel up or down makes no difference. */
-function rowsOf(picture: Pixels): Row[] {
+/**
+ * Rows of the picture and what lies between two of them, each as the mean of some around it: parts may have moved by
+ * half a pixel.
+ */
+function rowsOf(picture: Pixels, noise?: Cells): Row[] {
   const { width, height, data } = picture;
   const wide = Math.ceil(width / (2 * CELL));
   const lines = Array.from({ length: height }, (_, y) => {
@@ -135,14 +144,30 @@ function rowsOf(picture: Pixels): Row[] {
     }
     return levels;
   });
-  return Array.from({ length: Math.floor(height / STEP) }, (_, at) => {
-    const around = lines.slice(Math.max(0, at * STEP - 2), at * STEP + STEP + 2);
-    const levels = new Float32Array(wide);
-    for (const line of around)
-      for (let x = 0; x < wide; x++) levels[x] = (levels[x] ?? 0) + (line[x] ?? 0) / around.length;
-    const spread = Math.max(...levels) - Math.min(...levels);
-    return { at, levels, drawn: spread > SAME_ROW };
+  return Array.from({ length: 2 * height - 1 }, (_, half) => {
+    const at = half / 2;
+    const [top, bottom] = [Math.max(0, Math.floor(at) - AROUND), Math.min(Math.ceil(at) + AROUND, height - 1)];
+    const levels = meanOf(lines.slice(top, bottom + 1));
+    if (noise !== undefined)
+      for (let x = 0; x < wide; x++) if (isNoisy(picture, noise, x, top, bottom)) levels[x] = Number.NaN;
+    const judged = levels.filter((level) => !Number.isNaN(level));
+    return { at, levels, drawn: judged.length > 0 && Math.max(...judged) - Math.min(...judged) > SAME_ROW };
   });
+}
+
+/** Whether a part of a row has cells that are not judged. */
+function isNoisy(picture: Pixels, noise: Cells, x: number, top: number, bottom: number): boolean {
+  for (const row of [top, bottom])
+    for (const column of [2 * x, 2 * x + 1])
+      if (column < columns(picture) && noise[Math.floor(row / CELL) * columns(picture) + column] !== 0) return true;
+  return false;
+}
+
+function meanOf(lines: readonly Float32Array[]): Float32Array {
+  const levels = new Float32Array(lines[0]?.length ?? 0);
+  for (const line of lines)
+    for (let x = 0; x < levels.length; x++) levels[x] = (levels[x] ?? 0) + (line[x] ?? 0) / lines.length;
+  return levels;
 }
 
 function same(a: Float32Array, b: Float32Array | undefined): boolean {
