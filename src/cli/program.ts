@@ -201,6 +201,20 @@ program
     (await import('./export.js')).exportFleet(readConfig(), file, options),
   );
 
+program
+  .command('receipt')
+  .description('signed receipts of runs of updates')
+  .command('verify')
+  .description(
+    'check that receipts were not changed: a file of GET /v2/runs/{run_id}/receipts; exit code 1 when one was',
+  )
+  .argument('<file>')
+  .option('--key <id>', 'they must be signed with this key, not just with the one they name')
+  .option('--json', 'print JSON')
+  .action(async (file: string, options: JsonFlag & { key?: string }) =>
+    (await import('./receipt.js')).verifyReceipts(file, options),
+  );
+
 const jobs = program.command('jobs').description('queued jobs');
 jobs
   .command('list')

@@ -61,6 +61,7 @@ import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
 import { createNarrowedUpdates } from './updates/filters.js';
 import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
+import { createReceipts } from './updates/receipts.js';
 import { createUpdateRuns } from './updates/runs.js';
 import { createUpdates } from './updates/updates.js';
 import type { Vault } from './vault/vault.js';
@@ -81,6 +82,7 @@ export function createStore(db: Db, vault: Vault) {
     inventoryLists: createInventoryLists(db),
     updates: createUpdates(db),
     updateRuns: createUpdateRuns(db),
+    receipts: createReceipts(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
     guards: createGuards(db),

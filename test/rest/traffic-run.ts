@@ -542,6 +542,14 @@ async function fleet({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestApp
   await get('/runs/{run_id}', { run_id: 'run' });
   await get('/runs/{run_id}', { run_id: 'run' }, '?state=skipped,kept');
   await get('/runs/{run_id}', { run_id: 'x' });
+  const { receipts } = app.service.store;
+  await receipts.save('run', { site_id: 1, document: '{}', signature: 'AA==', public_key: 'AA==' });
+  const picture = { page: '/', device: 'desktop', taken: 'before' as const, sha256: 'a', file: 'AA==' };
+  await receipts.addPictures('run', 1, [picture, { ...picture, device: 'phone', taken: 'after' }]);
+  for (const run_id of ['run', 'x']) {
+    await get('/runs/{run_id}/receipts', { run_id });
+    await get('/runs/{run_id}/pictures/{site}', { run_id, site: 1 });
+  }
   await updateRuns.begin({ ...run, id: 'open', asked: '{"types":[],"specific_items":[]}' });
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');

@@ -3,87 +3,9 @@
 import { describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { BrowserSlots } from '../../src/outbound/audit/slots.js';
-import {
-  type Device,
-  type Layout,
-  type PageLook,
-  PictureFailure,
-  type Pictures,
-} from '../../src/outbound/pictures/pictures.js';
+import { type Layout, type PageLook, PictureFailure, type Pictures } from '../../src/outbound/pictures/pictures.js';
+import { browser, HIDDEN, picture, SOUND, sound, type Visit, WORDS } from './browser.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
-
-const WORDS = 'these are more than ten words that every visitor of this page can read with ease'.split(' ');
-const SOUND: Layout = {
-  status: 200,
-  words: WORDS,
-  readable: WORDS,
-  hidden: 0,
-  covered: 0,
-  landmarks: ['header', 'nav', 'main', 'footer'],
-  menu: 4,
-  images: { shown: 3, broken: 0 },
-  styles: { rules: { '/themes/acme': 200, '/plugins/shop': 900 }, foreign: 0 },
-  overflow: 0,
-  failed: [],
-  errors: [],
-};
-const HIDDEN: Layout = { ...SOUND, readable: WORDS.slice(0, 1), hidden: 20 };
-
-/** Stripes, from this row on; one stripe in two has another width where `other`. */
-function picture(from = 0, other = false): PageLook['picture'] {
-  const [width, height] = [160, 400];
-  const data = new Uint8Array(width * height * 4).fill(255);
-  for (let y = from; y < height; y++)
-    for (let x = 0; x < width; x++) {
-      const stripe = Math.floor((y - from) / 10);
-      const dark = stripe % 2 === 0 && x < (other ? 150 - ((stripe * 31) % 130) : 20 + ((stripe * 37) % 130));
-      if (dark) data.fill(0, (y * width + x) * 4, (y * width + x) * 4 + 3);
-    }
-  return { width, height, data };
-}
-
-const file = Buffer.alloc(0);
-const sound: PageLook = { layout: SOUND, file, picture: picture() };
-
-interface Visit {
-  /** Below the address of the site, without what keeps caches away. */
-  path: string;
-  device: Device;
-  /** How often this page was looked at on this device before. */
-  nth: number;
-  site: DemoSite;
-}
-
-/** A browser that shows what `show` says, and which browsers were opened and closed. */
-function browser(app: () => SafetyApp, show: (visit: Visit) => PageLook | Promise<PageLook>) {
-  const counts = new Map<string, number>();
-  const state = { open: 0, opened: 0 };
-  const pictures: Pictures = {
-    enabled: true,
-    open: async ({ address, signal }) => {
-      state.open++;
-      state.opened++;
-      const site = app().fleet.sites.find(({ url }) => address.url.startsWith(url.replace(/\/$/, '')));
-      if (site === undefined) throw new Error('another site was looked at');
-      const aborted = new Promise<never>((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-      });
-      aborted.catch(() => undefined);
-      return {
-        look: async (url, device) => {
-          const path = url.slice(address.url.length).replace(/[?&]sitefleet=\w+$/, '');
-          const nth = counts.get(`${path} ${device}`) ?? 0;
-          counts.set(`${path} ${device}`, nth + 1);
-          return Promise.race([Promise.resolve(show({ path, device, nth, site })), aborted]);
-        },
-        close: async () => {
-          state.open--;
-        },
-      };
-    },
-  };
-  return { pictures, state };
-}
 
 const NEW = '99.0';
 const isNew = (site: DemoSite, nth: number) => ordinary(site)[nth]?.version === NEW;

@@ -49,9 +49,9 @@ export interface Pixels {
 /** One look at a page. The picture has half the size of the window. */
 export interface PageLook {
   layout: Layout;
-  /** As a file (PNG), and decoded. */
-  file: Buffer;
   picture: Pixels;
+  /** The same as a small file to keep (WebP, in base64). */
+  file: string;
 }
 
 /** A site, and until when it is looked at. */

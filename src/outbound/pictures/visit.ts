@@ -12,6 +12,8 @@ const WINDOWS: Readonly<Record<Device, { width: number; height: number; mobile: 
   phone: { width: 390, height: 1600, mobile: true },
 };
 const SCALE = 0.5;
+/** Of the file that is kept: one of a usual page has 20 to 40 KB. */
+const QUALITY = 50;
 const ANDROID = 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/';
 const MOST_NOTED = 20;
 const LONGEST = 200;
@@ -77,10 +79,11 @@ async function inTab(visits: Visits, session: string, url: string, device: Devic
   await evaluated(send, SETTLED);
   const measured = JSON.parse(String(await evaluated(send, MEASURED))) as Omit<Layout, keyof typeof notes>;
   const clip = { x: 0, y: 0, width, height, scale: SCALE };
-  const { data } = await send('Page.captureScreenshot', { format: 'png', clip, optimizeForSpeed: true });
-  const file = Buffer.from(String(data), 'base64');
+  const taken = async (format: object) => String((await send('Page.captureScreenshot', { clip, ...format })).data);
+  const exact = await taken({ format: 'png', optimizeForSpeed: true });
+  const file = await taken({ format: 'webp', quality: QUALITY });
   const { PNG } = await import('pngjs');
-  return { layout: { ...measured, ...notes }, file, picture: PNG.sync.read(file) };
+  return { layout: { ...measured, ...notes }, picture: PNG.sync.read(Buffer.from(exact, 'base64')), file };
 }
 
 async function evaluated(send: (method: string, params: Fields) => Promise<Fields>, expression: string) {

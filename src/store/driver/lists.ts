@@ -3,7 +3,7 @@
 import type { Db, Row, Statement, Value } from './db.js';
 import { offset } from './sql-fragments.js';
 
-interface Listed<T> {
+export interface Listed<T> {
   items: T[];
   total: number;
 }

@@ -43,6 +43,28 @@ CREATE INDEX update_run_item_state ON update_run_item (run_id, state, site_id);
 CREATE INDEX update_run_item_open ON update_run_item (run_id) WHERE state IN ('queued', 'updating', 'checking');
 CREATE INDEX update_run_item_site ON update_run_item (site_id, type, slug);
 
+-- What became of a site in a run, as JSON that is signed as it is; and pictures of its pages (WebP in base64).
+CREATE TABLE run_receipt (
+  run_id TEXT NOT NULL REFERENCES update_run (id) ON DELETE CASCADE,
+  site_id INTEGER NOT NULL,
+  document TEXT NOT NULL,
+  signature TEXT NOT NULL,
+  public_key TEXT NOT NULL,
+  PRIMARY KEY (run_id, site_id)
+) WITHOUT ROWID;
+CREATE TABLE run_picture (
+  -- Ascending: the oldest go first.
+  id INTEGER PRIMARY KEY AUTOINCREMENT,
+  run_id TEXT NOT NULL REFERENCES update_run (id) ON DELETE CASCADE,
+  site_id INTEGER NOT NULL,
+  page TEXT NOT NULL,
+  device TEXT NOT NULL,
+  taken TEXT NOT NULL CHECK (taken IN ('before', 'after')),
+  sha256 TEXT NOT NULL,
+  file TEXT NOT NULL
+);
+CREATE INDEX run_picture_site ON run_picture (run_id, site_id);
+
 CREATE TRIGGER update_run_job AFTER INSERT ON job WHEN new.run_id <> '' BEGIN
   UPDATE update_run SET job_id = new.id, ended_at = NULL WHERE id = new.run_id;
 END;

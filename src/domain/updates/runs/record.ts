@@ -13,6 +13,7 @@ import type { UpdateParams } from '../params.js';
 import type { Plan } from '../plan.js';
 import { type Applied, type ApplyError, type ApplyResult, UPDATE_TYPES, type UpdateType } from '../results.js';
 import { rollBackMember } from './can-roll-back.js';
+import { writeReceipt } from './receipts.js';
 
 /** Codes of items that were left as they are: nothing was sent. */
 const LEFT: readonly string[] = [
@@ -53,7 +54,7 @@ async function record<R extends ApplyResult>(
   if (run_id === '') return work();
   const { id } = target.site;
   try {
-    return await finished(ctx, id, await work());
+    return await finished(ctx, target, await work());
   } catch (error) {
     // A call that was cut off is continued by a job, or what it left open is finished by the schedule.
     if (!ctx.signal.aborted) {
@@ -66,12 +67,15 @@ async function record<R extends ApplyResult>(
 }
 
 /** Stores how the items ended; the result with their change ids. */
-async function finished<R extends ApplyResult>({ store, clock, run_id }: Ctx, siteId: number, result: R): Promise<R> {
-  const items = itemsOf(run_id, siteId, result);
+async function finished<R extends ApplyResult>(ctx: Ctx, target: LoadedSite, result: R): Promise<R> {
+  const { store, clock, run_id } = ctx;
+  const { id } = target.site;
+  const items = itemsOf(run_id, id, result);
   if (items.length === 0) return result;
-  const known = new Map(
-    (await store.updateRuns.finish(run_id, siteId, items, clock.now())).map((item) => [keyOf(item), item]),
-  );
+  const rows = await store.updateRuns.finish(run_id, id, items, clock.now());
+  const known = new Map(rows.map((item) => [keyOf(item), item]));
+  // Without a comparison there is nothing to prove.
+  if (result.look?.compared === true) await writeReceipt(ctx, target, rows, result.look);
   const told = (item: Applied): Applied => {
     const row = known.get(keyOf({ type: numberOf(item.type), slug: item.slug }));
     return row === undefined ? item : { ...item, ...changeOf(row, clock.now()) };

@@ -12,7 +12,7 @@ import { emitHarmful, emitUpdated } from '../finish.js';
 import { type Applied, type ApplyError, BROKE, failed, isUnseen, type Suspect } from '../results.js';
 import type { Finding } from './compare-health.js';
 import type { LedgerFinding } from './compare-ledgers.js';
-import { lookAfter } from './look-at-pages.js';
+import { keepPictures, lookAfter } from './look-at-pages.js';
 import { lookOutsideAtEnd, mendOutside, type OutsideChange } from './outside.js';
 import type { Depth } from './probe.js';
 import { quarantine } from './quarantine.js';
@@ -135,6 +135,7 @@ async function verifyAndLook(run: SafeRun): Promise<Verification> {
   }
   run.seenAfter = await looking;
   run.doubtful = run.seenAfter.doubtful;
+  await keepPictures(run);
   const { findings } = run.seenAfter;
   const broken = findings.filter(isBroken);
   const suspect = [...verification.suspect, ...findings.filter((finding) => !isBroken(finding))];

@@ -3,6 +3,7 @@
  * after; what is worse then counts when another look shows it, too.
  */
 
+import { createHash } from 'node:crypto';
 import type { Device, PageLook, PageViewer } from '../../../outbound/pictures/pictures.js';
 import { Slots } from '../../../runtime/slots.js';
 import type { Ctx } from '../../context.js';
@@ -32,7 +33,7 @@ const AFTER_WAIT_MS = 4_000;
 const AGAIN_MS = 1_500;
 const TABS = 2;
 /** The share of what a picture shows that may change. */
-const CHANGED = 0.25;
+const CHANGED = 0.3;
 
 /** Looks at the pages of a site before it is changed. Never fails because of the pages or the browser. */
 export async function lookBefore(ctx: Ctx, target: LoadedSite, pages: readonly LookedPage[]): Promise<SeenBefore> {
@@ -51,12 +52,12 @@ export async function lookBefore(ctx: Ctx, target: LoadedSite, pages: readonly L
       await first;
     };
     const complete = async (place: Place) => {
-      const { layout, picture } = (await firsts.get(place)) as PageLook;
+      const { layout, picture, file } = (await firsts.get(place)) as PageLook;
       const second = await look(place);
       // What does not work before is judged by other checks.
       if (layout.status !== 200 || second.layout.status !== 200) return;
       const noise = withNeighbours(differing(match, picture, second.picture), picture);
-      found.push({ ...place, first: layout, second: second.layout, picture, noise });
+      found.push({ ...place, first: layout, second: second.layout, picture, file, noise });
     };
     // Some time apart, and yet the first pages are done first: the time may be up before all are.
     const steps = places.flatMap((place, at) => {
@@ -90,13 +91,15 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
   const { ctx, target, seen } = run;
   const compared: PlaceBefore[] = [];
   const found = new Map<PlaceBefore, LayoutFinding[]>();
+  const files = new Map<PlaceBefore, string>();
   if (seen === undefined || places.length === 0)
-    return { findings: [], doubtful: [], places: [], reason: seen?.reason ?? '' };
+    return { findings: [], doubtful: [], files, places: [], reason: seen?.reason ?? '' };
   const limits = { forMs: ctx.config.pictures_ms * AFTER, waitMs: AFTER_WAIT_MS, startMs: seen.startMs, unneeded };
   const reason = await withViewer(ctx, target, limits, async (look, each) => {
     const match = await pixelMatch();
     const compare = async (place: PlaceBefore): Promise<LayoutFinding[] | null> => {
       const now = await look(place);
+      files.set(place, now.file);
       if (now.layout.status !== 200) return null;
       const layouts = compareLayouts(place.first, place.second, now.layout);
       const share = changedShare(match, place.picture, now.picture, place.noise);
@@ -123,7 +126,7 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
   });
   const doubtful = inOrder(places, [...found.keys()]);
   const findings = summed(doubtful.map((place) => [place, found.get(place) ?? []]));
-  return { findings, doubtful, places: inOrder(places, compared), reason };
+  return { findings, doubtful, files, places: inOrder(places, compared), reason };
 }
 
 /** What an answer says about it. */
@@ -134,6 +137,21 @@ export function seenIn({ seen, seenAfter }: SafeRun): Pick<Look, 'seen' | 'unsee
     devices.set(listedAs(page), [...(devices.get(listedAs(page)) ?? []), device]);
   const names = [...devices].map(([page, on]) => `${page} on a ${on.join(' and a ')}`);
   return { ...(names.length > 0 && { seen: names }), ...(reason !== '' && { unseenLooks: reason }) };
+}
+
+/** Keeps the pictures of the front page, and of each page in which something was found. */
+export async function keepPictures({ ctx, target, id, seenAfter }: SafeRun): Promise<void> {
+  if (id === '' || seenAfter === undefined) return;
+  const { places, doubtful, files } = seenAfter;
+  const kept = places.filter((place) => place.page.kind === 'front' || doubtful.includes(place));
+  const pictures = kept.flatMap((place) =>
+    (['before', 'after'] as const).map((taken) => {
+      const file = taken === 'before' ? place.file : (files.get(place) ?? '');
+      const sha256 = createHash('sha256').update(Buffer.from(file, 'base64')).digest('hex');
+      return { page: `/${place.page.path}`, device: place.device, taken, sha256, file };
+    }),
+  );
+  await ctx.store.receipts.addPictures(id, target.site.id, pictures);
 }
 
 /** One finding of each kind, of the first page that shows it. */

@@ -16,6 +16,8 @@ export interface PlaceBefore extends Place {
   first: Layout;
   second: Layout;
   picture: Pixels;
+  /** The first look, as a file to keep. */
+  file: string;
   /** What changes on its own. */
   noise: Cells;
 }
@@ -34,8 +36,10 @@ export interface SeenAfter {
   findings: readonly Finding[];
   /** Where something was found. */
   doubtful: readonly PlaceBefore[];
+  /** The newest look at each place, as a file to keep. */
+  files: ReadonlyMap<PlaceBefore, string>;
   /** Where it could be compared. */
-  places: readonly Place[];
+  places: readonly PlaceBefore[];
   /** Why not everywhere; '' = it could. */
   reason: string;
 }

@@ -1,8 +1,11 @@
 /** Routes of runs of updates. */
 
+import { id } from '../../../../schemas/common.js';
+import { receipt, runPicture } from '../../../../schemas/receipt.js';
 import { RUN_ITEM_STATES, RUN_STATES, runEntry, runItem } from '../../../../schemas/run.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
+import { picturesOf, receiptsOf } from '../../../domain/updates/runs/receipts.js';
 import { retryRun } from '../../../domain/updates/runs/retry.js';
 import { getRun, listRuns } from '../../../domain/updates/runs/runs.js';
 import { csv, flag, paging, text } from '../params.js';
@@ -48,6 +51,37 @@ export const runs: readonly Route[] = [
       const { items: data, total, ...rest } = await getRun(ctx, run_id, state, page, per_page);
       const { page: _page, per_page: _size, ...run } = rest;
       return { total, page, per_page, data, run };
+    },
+  }),
+  route({
+    on: 'GET /runs/{run_id}/receipts',
+    summary: 'Read the signed receipts of a run',
+    description:
+      'One for each site whose updates were checked: versions, findings, roll-backs, what was looked at and what was not, as of the end of the run. `sitefleet receipt verify` checks a file of this answer.',
+    fails: [404],
+    params: () => z.object({ run_id: text(100).describe('As given in the answer of an update.'), ...paging(20, 100) }),
+    returns: () => listOf(receipt()),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async answer({ run_id, page, per_page }, ctx) {
+      const { receipts: data, total } = await receiptsOf(ctx, run_id, page, per_page);
+      return { total, page, per_page, data };
+    },
+  }),
+  route({
+    on: 'GET /runs/{run_id}/pictures/{site}',
+    summary: 'Read the pictures of a site in a run',
+    description:
+      'Of the front page, and of pages in which something was found. Of all runs only the newest 5,000 are kept.',
+    fails: [404],
+    params: () =>
+      z.object({
+        run_id: text(100).describe('As given in the answer of an update.'),
+        site: id().describe('Id of the site.'),
+      }),
+    returns: () => z.object({ data: z.array(runPicture()) }),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async answer({ run_id, site }, ctx) {
+      return { data: await picturesOf(ctx, run_id, site) };
     },
   }),
   route({

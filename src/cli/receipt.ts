@@ -1,0 +1,101 @@
+/** `sitefleet receipt verify`: whether receipts of runs were signed by their key and not changed since. Offline. */
+
+import { createPublicKey, verify } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { RECEIPT_FORMAT } from '../../schemas/receipt.js';
+import { keyIdOf } from '../domain/updates/runs/receipt-key.js';
+import { CommandError } from './command-error.js';
+import { type JsonFlag, print, printJson } from './output.js';
+
+interface Verdict {
+  site_url: string;
+  run_id: string;
+  written_at: string;
+  key_id: string;
+  valid: boolean;
+  reason: string;
+}
+
+/** Far above an answer of 100 receipts. */
+const MOST_BYTES = 64 * 1024 * 1024;
+
+/** @param key id that each receipt must be signed with; otherwise the key in it is used, and named */
+export async function verifyReceipts(file: string, { key, json }: JsonFlag & { key?: string }): Promise<void> {
+  const verdicts = receiptsIn(await contentOf(file), file).map((one) => verdictOn(one, key));
+  if (json === true) printJson({ valid: verdicts.every(({ valid }) => valid), receipts: verdicts });
+  else
+    for (const { valid, site_url, run_id, written_at, key_id, reason } of verdicts)
+      print(
+        plain(
+          valid
+            ? `valid: ${site_url}, run ${run_id}, written ${written_at}, key ${key_id}`
+            : `NOT VALID: ${site_url || 'unknown site'}: ${reason}`,
+        ),
+      );
+  if (!verdicts.every(({ valid }) => valid)) process.exitCode = 1;
+}
+
+/** The file may come from anyone, and a terminal would interpret an escape. */
+function plain(text: string): string {
+  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
+}
+
+async function contentOf(file: string): Promise<unknown> {
+  try {
+    const text = await readFile(file);
+    if (text.length > MOST_BYTES) throw new Error('too large');
+    return JSON.parse(text.toString('utf8')) as unknown;
+  } catch {
+    throw new CommandError(`${file} cannot be read as JSON.`);
+  }
+}
+
+/** One receipt, a list of them, or an answer that has them in `data`. */
+function receiptsIn(content: unknown, file: string): Record<string, unknown>[] {
+  const inside = isRecord(content) && Array.isArray(content.data) ? content.data : content;
+  const list = (Array.isArray(inside) ? inside : [inside]).filter(isRecord);
+  if (list.length === 0 || list.some(({ document }) => typeof document !== 'string'))
+    throw new CommandError(`${file} holds no receipts.`);
+  return list;
+}
+
+function verdictOn({ document, signature, public_key }: Record<string, unknown>, wanted?: string): Verdict {
+  const told = contentOfDocument(String(document));
+  const der = Buffer.from(String(public_key), 'base64');
+  const key_id = keyIdOf(der);
+  const reason = reasonAgainst(String(document), String(signature), der);
+  const other = wanted !== undefined && wanted !== key_id ? `it is signed with the key ${key_id}` : '';
+  const strange = told === null ? 'it is no receipt of this version' : '';
+  const against = reason || other || strange;
+  const known = told ?? { site_url: '', run_id: '', written_at: '' };
+  return { ...known, key_id, valid: against === '', reason: against };
+}
+
+function reasonAgainst(document: string, signature: string, der: Buffer): string {
+  try {
+    const key = createPublicKey({ key: der, format: 'der', type: 'spki' });
+    if (key.asymmetricKeyType !== 'ed25519') return 'its key is none for receipts';
+    const sound = verify(null, Buffer.from(document), key, Buffer.from(signature, 'base64'));
+    return sound ? '' : 'it was changed, or signed with another key';
+  } catch {
+    return 'its key or signature cannot be read';
+  }
+}
+
+function contentOfDocument(document: string): Pick<Verdict, 'site_url' | 'run_id' | 'written_at'> | null {
+  try {
+    const content = JSON.parse(document) as unknown;
+    if (!isRecord(content) || content.format !== RECEIPT_FORMAT || !isRecord(content.site)) return null;
+    return {
+      site_url: String(content.site.url),
+      run_id: String(content.run_id),
+      written_at: String(content.written_at),
+    };
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
