@@ -21,8 +21,9 @@ let inside = '';
 const arrived: string[] = [];
 const logins: (string | undefined)[] = [];
 
+const pictures = createPictures({ chromium: browser ?? '', allowPrivate: [SITE], slots: new BrowserSlots(9) });
 const open = (more: Partial<SiteToSee['address']> = {}, end = signal): Promise<PageViewer> =>
-  createPictures({ chromium: browser ?? '', allowPrivate: [SITE], slots: new BrowserSlots() }).open({
+  pictures.open({
     address: { url: siteUrl, http_user: null, http_pass: null, ssl_verify: true, ...more },
     startMs: Date.UTC(2026, 0, 5, 9, 30),
     cookies: { uncached: '1' },
@@ -58,7 +59,7 @@ describe('the browser of pictures', needs('chromium'), () => {
   }
 
   test('sees what is there: words, parts, menus, pictures, styles, errors, files that are missing', async () => {
-    const { layout, picture } = await look(
+    const { layout, picture, file } = await look(
       `<style>.a{color:red}.b{color:blue}</style><link rel="stylesheet" href="/gone.css">
        <link rel="stylesheet" href="/wp-content/themes/acme/a.css"><link rel="stylesheet" href="/wp-includes/core.css">
        <header>Orchard<nav><a href="/a">Pears</a><a href="/b">Plums</a></nav></header>
@@ -80,7 +81,10 @@ describe('the browser of pictures', needs('chromium'), () => {
     expect([...layout.failed].sort()).toEqual(['/gone.css', '/gone.png']);
     expect(layout.words).toEqual(expect.arrayContaining(['seen', 'never', 'outside', 'clear', 'below']));
     expect([...layout.readable].sort()).toEqual(['foot', 'orchard', 'pears', 'plums', 'seen', 'words']);
-    expect(picture).toMatchObject({ width: 640, height: 800 });
+    const pixels = await pictures.pixelsOf(picture);
+    expect(pixels).toMatchObject({ width: 640, height: 800 });
+    expect(pixels.data).toHaveLength(640 * 800 * 4);
+    expect(Buffer.from(file, 'base64').subarray(8, 12).toString()).toBe('WEBP');
   });
 
   test('has the same time and chance in each look, and what moves by itself stands still', async () => {
@@ -89,7 +93,7 @@ describe('the browser of pictures', needs('chromium'), () => {
     const [one, two] = [await look(page), await look(page)];
     expect(one.layout.words).toContain('05t09');
     expect(two.layout.words).toEqual(one.layout.words);
-    expect(Buffer.compare(Buffer.from(one.picture.data), Buffer.from(two.picture.data))).toBe(0);
+    expect(two.picture.equals(one.picture)).toBe(true);
   });
 
   test('is a phone where it should be', async () => {
@@ -124,6 +128,13 @@ describe('the browser of pictures', needs('chromium'), () => {
     };
     await expect(other.look(siteUrl, 'desktop')).rejects.toThrow('time is up');
     await other.close();
+  });
+
+  test('sees a page whose files never come', async () => {
+    answer = (request, response) => {
+      if (request.url !== '/never.png') html('<p>text</p><img src="/never.png">')(request, response);
+    };
+    expect((await viewer.look(siteUrl, 'desktop')).layout.words).toEqual(['text']);
   });
 
   test("gives the site's own server the login that it asks for", async () => {

@@ -1,7 +1,7 @@
 /** A browser that shows what a test says, and pages for it. */
 
 import type { DemoSite } from '../../src/demo/fleet.js';
-import type { Device, Layout, PageLook, Pictures } from '../../src/outbound/pictures/pictures.js';
+import type { Device, Layout, PageLook, Pictures, Pixels } from '../../src/outbound/pictures/pictures.js';
 import type { SafetyApp } from './safety-app.js';
 
 export const WORDS = 'these are more than ten words that every visitor of this page can read with ease'.split(' ');
@@ -22,7 +22,7 @@ export const SOUND: Layout = {
 export const HIDDEN: Layout = { ...SOUND, readable: WORDS.slice(0, 1), hidden: 20 };
 
 /** Stripes, from this row on; one stripe in two has another width where `other`. */
-export function picture(from = 0, other = false): PageLook['picture'] {
+function pixels(from: number, other: boolean): Pixels {
   const [width, height] = [160, 400];
   const data = new Uint8Array(width * height * 4).fill(255);
   for (let y = from; y < height; y++)
@@ -32,6 +32,11 @@ export function picture(from = 0, other = false): PageLook['picture'] {
       if (dark) data.fill(0, (y * width + x) * 4, (y * width + x) * 4 + 3);
     }
   return { width, height, data };
+}
+
+/** A file that stands for such a picture. */
+export function picture(from = 0, other = false): Buffer {
+  return Buffer.from(JSON.stringify([from, other]));
 }
 
 /** Its first bytes tell that it is WebP. */
@@ -47,12 +52,18 @@ export interface Visit {
   site: DemoSite;
 }
 
+/** Of such a file. */
+export async function pixelsOf(file: Buffer): Promise<Pixels> {
+  return pixels(...(JSON.parse(file.toString()) as [number, boolean]));
+}
+
 /** A browser that shows what `show` says, and which browsers were opened and closed. */
 export function browser(app: () => Pick<SafetyApp, 'fleet'>, show: (visit: Visit) => PageLook | Promise<PageLook>) {
   const counts = new Map<string, number>();
   const state = { open: 0, opened: 0 };
   const pictures: Pictures = {
     enabled: true,
+    pixelsOf,
     open: async ({ address, signal }) => {
       state.open++;
       state.opened++;

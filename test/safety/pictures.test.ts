@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
 import { BrowserSlots } from '../../src/outbound/audit/slots.js';
 import { type Layout, type PageLook, PictureFailure, type Pictures } from '../../src/outbound/pictures/pictures.js';
-import { browser, HIDDEN, picture, SOUND, sound, type Visit, WORDS } from './browser.js';
+import { browser, HIDDEN, picture, pixelsOf, SOUND, sound, type Visit, WORDS } from './browser.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
 const NEW = '99.0';
@@ -129,7 +129,7 @@ describe('pages in a browser', () => {
 });
 
 describe('pictures', () => {
-  const shows = (now: PageLook['picture'], second = picture()) =>
+  const shows = (now: Buffer, second = picture()) =>
     updated(({ site, nth }) => ({ ...sound, picture: isNew(site, 0) ? now : nth === 1 ? second : picture() }));
 
   it('that differ are suspect, and undo an update where the caller wants that', async () => {
@@ -176,7 +176,7 @@ describe('what could not be seen', () => {
       'the browser failed',
     ],
   ] as [string, Pictures['open'], string][])('is said, and the site is updated: %s', async (_name, open, reason) => {
-    const app = await safetyApp({ sites: 1, pictures: { enabled: true, open } });
+    const app = await safetyApp({ sites: 1, pictures: { enabled: true, open, pixelsOf } });
     app.offer(app.fleet.site(0));
     await app.call('sync-sites', {});
     const answer = await app.safely('safe-update-site', { site_id_or_domain: 1 });

@@ -5,7 +5,14 @@ import { startProxy } from '../audit/proxy.js';
 import type { BrowserSlots } from '../audit/slots.js';
 import type { PrivateReach } from '../public-address.js';
 import { DevTools } from './devtools.js';
-import { type PageLook, type PageViewer, PictureFailure, type Pictures, type SiteToSee } from './pictures.js';
+import {
+  type PageLook,
+  type PageViewer,
+  PictureFailure,
+  type Pictures,
+  type Pixels,
+  type SiteToSee,
+} from './pictures.js';
 import { type Visits, visitPage } from './visit.js';
 
 export interface PicturesParts {
@@ -16,7 +23,12 @@ export interface PicturesParts {
 }
 
 export function createPictures(parts: PicturesParts): Pictures {
-  return { enabled: true, open: (site) => openViewer(parts, site) };
+  return { enabled: true, open: (site) => openViewer(parts, site), pixelsOf };
+}
+
+async function pixelsOf(picture: Buffer): Promise<Pixels> {
+  const { PNG } = await import('pngjs');
+  return PNG.sync.read(picture);
 }
 
 async function openViewer({ chromium, allowPrivate, slots }: PicturesParts, site: SiteToSee): Promise<PageViewer> {

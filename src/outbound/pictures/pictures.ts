@@ -49,7 +49,8 @@ export interface Pixels {
 /** One look at a page. The picture has half the size of the window. */
 export interface PageLook {
   layout: Layout;
-  picture: Pixels;
+  /** The exact picture (PNG): a tenth of its pixels, as it is held while a site is updated. */
+  picture: Buffer;
   /** The same as a small file to keep (WebP, in base64). */
   file: string;
 }
@@ -78,6 +79,8 @@ export interface Pictures {
   readonly enabled: boolean;
   /** Rejects with `PictureFailure`, or with the signal's reason. */
   open(site: SiteToSee): Promise<PageViewer>;
+  /** Decodes the picture of a look. */
+  pixelsOf(picture: Buffer): Promise<Pixels>;
 }
 
 /** A page that could not be looked at. The message is a part of a sentence that is safe to show. */
@@ -90,5 +93,6 @@ export class PictureFailure extends Error {
 
 /** No pictures are taken. */
 export function noPictures(): Pictures {
-  return { enabled: false, open: () => Promise.reject(new PictureFailure('pictures are disabled')) };
+  const none = () => Promise.reject(new PictureFailure('pictures are disabled'));
+  return { enabled: false, open: none, pixelsOf: none };
 }

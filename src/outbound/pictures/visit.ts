@@ -15,6 +15,8 @@ const SCALE = 0.5;
 /** Of the file that is kept: one of a usual page has 20 to 40 KB. */
 const QUALITY = 50;
 const ANDROID = 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/';
+/** How long the files of a page are waited for. */
+const LOAD_MS = 5_000;
 const MOST_NOTED = 20;
 const LONGEST = 200;
 
@@ -75,15 +77,24 @@ async function inTab(visits: Visits, session: string, url: string, device: Devic
   ]);
   const { errorText } = await send('Page.navigate', { url });
   if (errorText !== undefined) throw new PictureFailure('the page could not be opened');
-  await loaded;
+  await inTime(loaded);
   await evaluated(send, SETTLED);
   const measured = JSON.parse(String(await evaluated(send, MEASURED))) as Omit<Layout, keyof typeof notes>;
   const clip = { x: 0, y: 0, width, height, scale: SCALE };
   const taken = async (format: object) => String((await send('Page.captureScreenshot', { clip, ...format })).data);
   const exact = await taken({ format: 'png', optimizeForSpeed: true });
   const file = await taken({ format: 'webp', quality: QUALITY });
-  const { PNG } = await import('pngjs');
-  return { layout: { ...measured, ...notes }, picture: PNG.sync.read(Buffer.from(exact, 'base64')), file };
+  return { layout: { ...measured, ...notes }, picture: Buffer.from(exact, 'base64'), file };
+}
+
+/** A page that still waits for something then is seen as people see it. */
+async function inTime(loaded: Promise<void>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, LOAD_MS);
+  });
+  await Promise.race([loaded, late]);
+  clearTimeout(timer);
 }
 
 async function evaluated(send: (method: string, params: Fields) => Promise<Fields>, expression: string) {

@@ -133,9 +133,10 @@ async function verifyAndLook(run: SafeRun): Promise<Verification> {
     unneeded.abort();
     return verification;
   }
+  const again = run.seenAfter !== undefined;
   run.seenAfter = await looking;
   run.doubtful = run.seenAfter.doubtful;
-  await keepPictures(run);
+  await keepPictures(run, again);
   const { findings } = run.seenAfter;
   const broken = findings.filter(isBroken);
   const suspect = [...verification.suspect, ...findings.filter((finding) => !isBroken(finding))];

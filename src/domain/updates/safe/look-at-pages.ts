@@ -56,7 +56,8 @@ export async function lookBefore(ctx: Ctx, target: LoadedSite, pages: readonly L
       const second = await look(place);
       // What does not work before is judged by other checks.
       if (layout.status !== 200 || second.layout.status !== 200) return;
-      const noise = withNeighbours(differing(match, picture, second.picture), picture);
+      const [one, two] = [await ctx.pictures.pixelsOf(picture), await ctx.pictures.pixelsOf(second.picture)];
+      const noise = withNeighbours(differing(match, one, two), one);
       found.push({ ...place, first: layout, second: second.layout, picture, file, noise });
     };
     // Some time apart, and yet the first pages are done first: the time may be up before all are.
@@ -102,7 +103,8 @@ async function lookAgain(run: SafeRun, places: readonly PlaceBefore[], unneeded?
       files.set(place, now.file);
       if (now.layout.status !== 200) return null;
       const layouts = compareLayouts(place.first, place.second, now.layout);
-      const share = changedShare(match, place.picture, now.picture, place.noise);
+      const { pixelsOf } = ctx.pictures;
+      const share = changedShare(match, await pixelsOf(place.picture), await pixelsOf(now.picture), place.noise);
       const what = `looks different: ${Math.round(100 * (share ?? 0))} % of it have changed.`;
       return (share ?? 0) > CHANGED ? [...layouts, { kind: 'picture', severity: 'suspect', what }] : layouts;
     };
@@ -139,16 +141,21 @@ export function seenIn({ seen, seenAfter }: SafeRun): Pick<Look, 'seen' | 'unsee
   return { ...(names.length > 0 && { seen: names }), ...(reason !== '' && { unseenLooks: reason }) };
 }
 
-/** Keeps the pictures of the front page, and of each page in which something was found. */
-export async function keepPictures({ ctx, target, id, seenAfter }: SafeRun): Promise<void> {
+/**
+ * Keeps the pictures of the front page, and of each page in which something was found.
+ * @param again those before the updates are kept already
+ */
+export async function keepPictures(run: SafeRun, again: boolean): Promise<void> {
+  const { ctx, target, id, seenAfter } = run;
   if (id === '' || seenAfter === undefined) return;
   const { places, doubtful, files } = seenAfter;
+  const taken: readonly ('before' | 'after')[] = again ? ['after'] : ['before', 'after'];
   const kept = places.filter((place) => place.page.kind === 'front' || doubtful.includes(place));
   const pictures = kept.flatMap((place) =>
-    (['before', 'after'] as const).map((taken) => {
-      const file = taken === 'before' ? place.file : (files.get(place) ?? '');
+    taken.map((when) => {
+      const file = when === 'before' ? place.file : (files.get(place) ?? '');
       const sha256 = createHash('sha256').update(Buffer.from(file, 'base64')).digest('hex');
-      return { page: `/${place.page.path}`, device: place.device, taken, sha256, file };
+      return { page: `/${place.page.path}`, device: place.device, taken: when, sha256, file };
     }),
   );
   await ctx.store.receipts.addPictures(id, target.site.id, pictures);

@@ -1,6 +1,6 @@
 /** What a run keeps of how pages look in a browser. */
 
-import type { Device, Layout, Pixels } from '../../../outbound/pictures/pictures.js';
+import type { Device, Layout } from '../../../outbound/pictures/pictures.js';
 import type { Finding } from './compare-health.js';
 import type { Cells } from './compare-pictures.js';
 import type { LookedPage } from './looked-pages.js';
@@ -15,8 +15,8 @@ export interface Place {
 export interface PlaceBefore extends Place {
   first: Layout;
   second: Layout;
-  picture: Pixels;
-  /** The first look, as a file to keep. */
+  /** The first look: exact, and as a file to keep. */
+  picture: Buffer;
   file: string;
   /** What changes on its own. */
   noise: Cells;
