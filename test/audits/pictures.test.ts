@@ -102,6 +102,11 @@ describe('the browser of pictures', needs('chromium'), () => {
     expect((await look(page)).layout.words).toEqual(['1280desk']);
   });
 
+  test.each(['phone', 'desktop'] as const)('shows no bars that come and go: %s', async (device) => {
+    const [short, long] = [await look('<p>text</p>', device), await look('<p>text<p style="height:9000px">', device)];
+    expect(long.picture.equals(short.picture)).toBe(true);
+  });
+
   test('follows a page nowhere inside', async () => {
     arrived.length = 0;
     await look(

@@ -70,6 +70,8 @@ async function inTab(visits: Visits, session: string, url: string, device: Devic
       cookies: Object.entries(visits.cookies).map(([name, value]) => ({ name, value, url })),
     }),
     send('Emulation.setDeviceMetricsOverride', { width, height, mobile, deviceScaleFactor: 1 }),
+    // They fade in and out.
+    send('Emulation.setScrollbarsHidden', { hidden: true }),
     send('Emulation.setEmulatedMedia', { features: [{ name: 'prefers-reduced-motion', value: 'reduce' }] }),
     send('Page.addScriptToEvaluateOnNewDocument', { source: stillness(visits.startMs) }),
     ...(visits.address.ssl_verify ? [] : [send('Security.setIgnoreCertificateErrors', { ignore: true })]),

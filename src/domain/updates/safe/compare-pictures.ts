@@ -133,14 +133,17 @@ interface Row {
  */
 function rowsOf(picture: Pixels, noise?: Cells): Row[] {
   const { width, height, data } = picture;
-  const wide = Math.ceil(width / (2 * CELL));
+  // What is left at the right belongs to the last part: a narrow one would be decided by a line.
+  const wide = Math.max(1, Math.floor(width / (2 * CELL)));
+  const partOf = (x: number) => Math.min(Math.floor(x / (2 * CELL)), wide - 1);
+  const last = width - 2 * CELL * (wide - 1);
   const lines = Array.from({ length: height }, (_, y) => {
     const levels = new Float32Array(wide);
     for (let x = 0; x < width; x++) {
       const at = (y * width + x) * 4;
       const gray = 0.3 * (data[at] ?? 0) + 0.6 * (data[at + 1] ?? 0) + 0.1 * (data[at + 2] ?? 0);
-      const to = Math.floor(x / (2 * CELL));
-      levels[to] = (levels[to] ?? 0) + gray / Math.min(2 * CELL, width - to * 2 * CELL);
+      const to = partOf(x);
+      levels[to] = (levels[to] ?? 0) + gray / (to === wide - 1 ? last : 2 * CELL);
     }
     return levels;
   });
