@@ -1,6 +1,6 @@
 /** Limits the browsers that run at the same time: each takes some hundred megabytes and most of a processor. */
 
-export const MOST_BROWSERS = 2;
+const MOST_BROWSERS = 2;
 
 export class BrowserSlots {
   readonly #waiting = new Set<() => void>();

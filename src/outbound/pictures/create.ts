@@ -15,7 +15,7 @@ import {
 } from './pictures.js';
 import { type Visits, visitPage } from './visit.js';
 
-export interface PicturesParts {
+interface PicturesParts {
   /** Path of the browser. */
   chromium: string;
   allowPrivate: PrivateReach;

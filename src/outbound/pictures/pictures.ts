@@ -9,7 +9,7 @@ import type { ChildAddress } from '../child/port.js';
 export type Device = 'desktop' | 'phone';
 
 /** Parts that themes have, by their elements, roles and usual names. */
-export type Landmark = 'header' | 'nav' | 'main' | 'footer';
+type Landmark = 'header' | 'nav' | 'main' | 'footer';
 
 /** What a browser made of a page. Texts are the site's: shown through `siteWord` only. */
 export interface Layout {

@@ -4,7 +4,7 @@ import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { type Listed, readPage } from '../driver/lists.js';
 
-export interface ReceiptRow extends Row {
+interface ReceiptRow extends Row {
   site_id: number;
   /** The JSON that is signed. */
   document: string;
