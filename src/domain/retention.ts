@@ -3,7 +3,7 @@
 import type { Ctx } from './context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90, update_runs: 180 } as const;
+const KEPT_DAYS = { audits: 400, mail: 90, update_runs: 180, marks: 180 } as const;
 
 /** Deletes old audits, mails, action log entries and changes made on sites; the latest result of each site stays regardless of age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {
@@ -14,6 +14,7 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   // With their evidence.
   await ctx.store.updateRuns.expire(before(KEPT_DAYS.update_runs));
   await ctx.store.safeChanges.expire(before(KEPT_DAYS.update_runs));
+  await ctx.store.marks.prune(before(KEPT_DAYS.marks));
   await ctx.store.inventory.forgetGone();
   await ctx.store.safeChanges.forgetRuns();
   return `${audits} audits, ${mails} mails, ${actions} actions deleted`;

@@ -152,6 +152,9 @@ type DomainEvents = {
   'domain.not_found': DomainFacts & { problem: string };
 };
 
+/** A person set aside what needs attention, or took that back; about a site too, if it concerns one. */
+type MatterEvents = { 'matter.marked': { matter_id: string; title: string; state: string } };
+
 /** Events about the service and its records. */
 type ServiceEvents = {
   'job.queued': JobFacts & { sites: number };
@@ -202,12 +205,12 @@ type ServiceEvents = {
 };
 
 /** The facts of every kind of event (operations §5.13). Names are `<noun>.<past participle>`. */
-export type EventFacts = SiteEvents & DomainEvents & ServiceEvents;
+export type EventFacts = SiteEvents & DomainEvents & MatterEvents & ServiceEvents;
 export type EventName = keyof EventFacts;
 
 type SiteIdOf<K extends EventName> = K extends keyof SiteEvents
   ? { site_id: number }
-  : K extends keyof DomainEvents
+  : K extends keyof DomainEvents | keyof MatterEvents
     ? { site_id?: number }
     : { site_id?: never };
 

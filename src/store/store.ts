@@ -16,6 +16,7 @@ import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
 import { createChangeSearch } from './fleet/change-search.js';
 import { createLiveChanges } from './fleet/live-changes.js';
+import { createMarks } from './fleet/marks.js';
 import { createFleetOffers } from './fleet/offers.js';
 import { createSameTrouble } from './fleet/same-trouble.js';
 import { createFleetSearch } from './fleet/search.js';
@@ -95,6 +96,7 @@ export function createStore(db: Db, vault: Vault) {
     vulnerabilityAlerts: createVulnerabilityAlerts(db),
     vulnerabilities: createVulnerabilities(db),
     fleetBrief: createFleetBrief(db),
+    marks: createMarks(db),
     changeSearch: createChangeSearch(db),
     sameTrouble: createSameTrouble(db),
     fleetOffers: createFleetOffers(db),

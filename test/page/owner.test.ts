@@ -10,6 +10,7 @@ import { needs } from '../support/needs.js';
 import { builtPage, expectToFit, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 const MINUTE = 60_000;
+const DAY = 24 * 60 * MINUTE;
 
 let app: SafetyApp;
 let served: ServedPage;
@@ -29,7 +30,7 @@ async function counted(page: Page): Promise<() => Promise<number>> {
 async function takeDown(site: number): Promise<void> {
   await app.db.run('UPDATE monitor SET status = 0, active = 1, last_http_code = 503 WHERE site_id = ?', [site]);
   await app.db.run(
-    "INSERT INTO incident (site_id, started_at, http_code, msg, down_count) VALUES (?, ?, 503, 'HTTP 503', 3)",
+    "INSERT OR IGNORE INTO incident (site_id, started_at, http_code, msg, down_count) VALUES (?, ?, 503, 'HTTP 503', 3)",
     [site, app.clock.now() - 5 * MINUTE],
   );
 }
@@ -91,6 +92,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await line.getByRole('button', { name: `Acknowledge: ${nameOf(1)}` }).click();
     const dialog = page.getByRole('dialog');
     // A dialog begins in its first field.
+    await dialog.waitFor();
     await page.keyboard.type('The host was asked.');
     await dialog.getByRole('button', { name: 'Acknowledge', exact: true }).click();
     await line.getByText(/acknowledged/).waitFor();
@@ -104,6 +106,64 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.getByRole('button', { name: 'Undo' }).click();
     await line.getByRole('button', { name: `Acknowledge: ${nameOf(1)}` }).waitFor();
     expect(await mark()).not.toHaveProperty('acknowledged_by');
+    await page.context().close();
+  });
+
+  it('snoozes an outage and finishes another matter with a note, in two clicks each, and brings it back', async () => {
+    await takeDown(2);
+    await app.db.run(
+      "INSERT INTO site_certificate (site_id, status, valid_to, last_check) VALUES (3, 'expiring', ?, 0)",
+      [app.clock.now() + 3 * DAY],
+    );
+    const page = await served.open();
+    const outage = page.locator('.matter li', { hasText: nameOf(1) });
+    await outage.waitFor();
+    const clicks = await counted(page);
+    await outage.getByRole('button', { name: 'Acknowledge' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    await page.keyboard.type('The host moves it.');
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByLabel('Snooze for').selectOption('1 hour');
+    await dialog.getByRole('button', { name: 'Snooze', exact: true }).click();
+    await outage.waitFor({ state: 'detached' });
+    expect(await clicks()).toBe(2);
+    const certificate = page.locator('.matter li', { hasText: nameOf(2) });
+    await certificate.getByRole('button', { name: `Done: ${nameOf(2)}` }).click();
+    await dialog.waitFor();
+    await page.keyboard.type('Renewed by hand.');
+    await dialog.getByRole('button', { name: 'Done', exact: true }).click();
+    await certificate.waitFor({ state: 'detached' });
+    expect(await clicks()).toBe(4);
+
+    // Everyone sees by whom, why and for how long, and the site still says that it is down.
+    const reader = await served.open(['read']);
+    await reader.getByText('Set aside: 2').click();
+    const aside = reader.locator('.aside li');
+    await expect
+      .poll(() => aside.allInnerTexts())
+      .toEqual([
+        expect.stringMatching(/certificate[\s\S]*done by user-\d+: Renewed by hand\./),
+        expect.stringMatching(/outage[\s\S]*snoozed, back .* by user-\d+: The host moves it\./),
+      ]);
+    expect(await reader.getByRole('button', { name: 'Bring back' }).count()).toBe(0);
+    expect(await seriousFindings(reader)).toEqual([]);
+    await reader.goto(`${served.url}/sites/2`);
+    await reader
+      .locator('.trouble.bad')
+      .getByText(/snoozed, back .* by user-/)
+      .waitFor();
+    await reader.context().close();
+
+    await page.getByText('Set aside: 2').click();
+    const back = page.locator('.aside li', { hasText: nameOf(2) });
+    await back.getByRole('button', { name: 'Bring back' }).click();
+    await certificate.waitFor();
+    // A snooze ends by itself.
+    app.clock.move(61 * MINUTE);
+    await page.reload();
+    await outage.waitFor();
+    await app.db.run('DELETE FROM site_certificate');
     await page.context().close();
   });
 
@@ -183,7 +243,9 @@ describe('an owner on the page', needs('chromium'), () => {
 
   it('goes to a site, a search, the next entry and the list of keys by keyboard', async () => {
     const page = await served.open();
+    const palette = page.getByRole('dialog').getByRole('combobox');
     await page.keyboard.press('Control+k');
+    await palette.waitFor();
     await page.keyboard.type(nameOf(3).slice(0, 12));
     const found = page.getByRole('option', { name: nameOf(3) });
     await found.waitFor();
@@ -193,6 +255,7 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: nameOf(3), level: 1 }).waitFor();
     await page.keyboard.press('Control+k');
+    await palette.waitFor();
     await page.keyboard.type('sites');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();

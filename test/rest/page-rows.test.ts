@@ -194,6 +194,102 @@ describe('GET /fleet/attention', () => {
   });
 });
 
+describe('POST /fleet/attention/mark', () => {
+  const matters = async () =>
+    (await app.rest('GET /fleet/attention')).body.data.matters.map(
+      ({ matter, count, cases }: { matter: string; count: number; cases: { mark: string | null }[] }) =>
+        [matter, count, cases.map(({ mark }) => mark)] as const,
+    );
+  const set = (body: object, token?: string) =>
+    app.rest('POST /fleet/attention/mark', { body, ...(token && { token }) });
+  const subjectOf = async (index: number, at = 0) =>
+    (await app.rest('GET /fleet/attention')).body.data.matters[index].cases[at].subject as string;
+
+  it('sets aside one case, with its name and note; an acknowledged one stays, at the end', async () => {
+    expect(await matters()).toEqual([
+      ['broken_update', 2, [null, null]],
+      ['disconnected', 1, [null]],
+    ]);
+    const subject = await subjectOf(0);
+    const { status, body } = await set({ subject, state: 'acknowledged', note: 'On it.' });
+    expect(status).toBe(200);
+    expect(body.data).toMatchObject({ subject, site_id: 3, state: 'acknowledged', note: 'On it.', until: null });
+    expect(await matters()).toEqual([
+      ['broken_update', 2, [null, 'acknowledged']],
+      ['disconnected', 1, [null]],
+    ]);
+    expect((await set({ subject, state: 'done' })).body.data).toMatchObject({ state: 'done' });
+    expect((await matters())[0]).toEqual(['broken_update', 1, [null]]);
+    // The same for the brief, and only there: its site still says so, with the mark.
+    const brief = await app.call('get-fleet-brief');
+    expect(brief.needs_attention[0]).toMatchObject({ matter: 'broken after an update', count: 1 });
+    const [{ cases }] = (await app.rest('GET /sites/3/attention')).body.data.matters;
+    expect(cases.map(({ mark }: { mark: string | null }) => mark)).toEqual([null, 'done']);
+  });
+
+  it('lists again what happens anew, what a snooze ends for, and what is taken back', async () => {
+    const gone = await subjectOf(1);
+    await set({ subject: gone, state: 'snoozed', hours: 2 });
+    expect((await matters()).map(([matter]: readonly [string]) => matter)).toEqual(['broken_update']);
+    const { body } = await app.rest('GET /fleet/attention/aside');
+    expect(body.total).toBe(2);
+    app.clock.move(2 * 3_600_000 + 1);
+    expect((await matters())[1]).toEqual(['disconnected', 1, [null]]);
+    await set({ subject: gone, state: 'done' });
+    await app.rest('POST /sites/2/reconnect');
+    app.clock.move(60_000);
+    await app.rest('POST /sites/2/disconnect');
+    expect((await matters())[1]).toEqual(['disconnected', 1, [null]]);
+    expect(await subjectOf(1)).not.toBe(gone);
+    await set({ subject: 'change:a', state: 'open' });
+    await set({ subject: 'change:b', state: 'open' });
+    expect((await matters())[0]).toEqual(['broken_update', 2, [null, null]]);
+  });
+
+  it('hides a vulnerable plugin until another vulnerability of it becomes known, and an unreachable site until it is reached', async () => {
+    const { db } = app;
+    const add = async (uid: string) => {
+      const { lastId } = await db.run(
+        "INSERT INTO vulnerability (uid, digest, title, severity) VALUES (?, '', 'SQL injection', 4)",
+        [uid],
+      );
+      await db.run(
+        'INSERT INTO vulnerable_version (package_id, version, vulnerability_id) SELECT package_id, version, ? FROM site_extension WHERE site_id = 1 ORDER BY package_id LIMIT 1',
+        [lastId],
+      );
+    };
+    await add('one');
+    const vulnerable = async () => (await matters()).find(([matter]: readonly [string]) => matter === 'vulnerable');
+    const [, before] = (await vulnerable()) ?? [];
+    expect(before).toBeGreaterThan(0);
+    const at = (await matters()).findIndex(([matter]: readonly [string]) => matter === 'vulnerable');
+    await set({ subject: await subjectOf(at), state: 'done' });
+    expect(await vulnerable()).toBeUndefined();
+    await add('two');
+    expect((await vulnerable())?.[1]).toBe(before);
+    await db.run('DELETE FROM vulnerability');
+
+    await db.run('UPDATE site_detail SET reachable = 0, checked_at = ? WHERE site_id = 1', [app.clock.now()]);
+    const unreachable = async () => (await matters()).some(([matter]: readonly [string]) => matter === 'unreachable');
+    expect(await unreachable()).toBe(true);
+    await set({ subject: 'unreachable:1', state: 'done' });
+    await db.run('UPDATE site_detail SET checked_at = ? WHERE site_id = 1', [app.clock.now() + 1]);
+    expect(await unreachable()).toBe(false);
+    await db.run('UPDATE site_detail SET reachable = 1 WHERE site_id = 1');
+    await db.run('UPDATE site_detail SET reachable = 0 WHERE site_id = 1');
+    expect(await unreachable()).toBe(true);
+    await db.run('UPDATE site_detail SET reachable = 1 WHERE site_id = 1');
+  });
+
+  it('refuses what needs no attention, other members, and a key that may not write', async () => {
+    for (const subject of ['nothing:1', 'stale:9', 'stale:x', 'incident:99', 'constructor:1'])
+      expect((await set({ subject, state: 'done' })).body.data.params, subject).toHaveProperty('subject');
+    expect((await set({ subject: 'stale:1', state: 'gone' })).status).toBe(400);
+    expect((await set({ subject: 'stale:1', state: 'done', days: 1 })).body.data.params).toHaveProperty('days');
+    expect((await set({ subject: 'stale:1', state: 'done' }, app.tokens.read)).status).toBe(403);
+  });
+});
+
 describe('GET /jobs', () => {
   it('lists jobs, newest first, and counts those that have not ended', async () => {
     const { job_id } = (await app.rest('POST /sites/sync', { body: {} })).body;

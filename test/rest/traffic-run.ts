@@ -436,7 +436,7 @@ export async function safety({ get, each, send }: Recorder, app: RestApp) {
   await app.service.store.quarantine.add({ ...entry, ...held, type: 1, created_at: 0 }, seen);
   await get('/quarantine');
   await each('PUT', '/quarantine', {}, { ...held, scope: 'site', reason: 'Only there.' });
-  await fleet({ get, send }, app);
+  await fleet({ get, send, each }, app);
   await each('DELETE', '/quarantine', {}, held);
   await send('DELETE', '/quarantine', {}, held);
   await get('/quarantine', {}, '?include_lifted=1');
@@ -476,7 +476,7 @@ export async function vulnerabilities(
 }
 
 /** Every matter that may need attention once, and the lists of the page. */
-async function fleet({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestApp) {
+async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'>, app: RestApp) {
   const now = app.clock.now();
   const { db } = app;
   await db.run('UPDATE monitor SET status = 0, active = 1 WHERE site_id IN (1, 2)');
@@ -554,6 +554,11 @@ async function fleet({ get, send }: Pick<Recorder, 'get' | 'send'>, app: RestApp
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
+  const mark = '/fleet/attention/mark';
+  await each('POST', mark, {}, { subject: 'stale:1', state: 'snoozed', hours: 4, note: 'It moves.' });
+  await get('/fleet/attention/aside');
+  await each('POST', mark, {}, { subject: 'stale:1', state: 'open' });
+  await each('POST', mark, {}, { subject: 'nothing:1', state: 'done' });
   await db.run("DELETE FROM safe_change WHERE run_id = 'run'");
   await updateRuns.settle(now, { skipped: 'Interrupted.', kept: 'Installed.', unknown: 'Unknown.' });
   await send('POST', '/runs/{run_id}/retry', { run_id: 'run' }, { dry_run: true });

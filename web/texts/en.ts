@@ -189,7 +189,6 @@ export const en = {
     noAnswer: 'No answer',
     since: 'since',
     after: (what: string) => `after the update to ${what}`,
-    acknowledged: 'acknowledged',
     vulnerable: (sites: number, severity: string | null, unfixed: boolean) =>
       `${severity ?? 'not rated'}, on ${plural(sites, 'site', 'sites')}${unfixed ? ', not all fixed yet' : ', fixed by updates'}`,
     reasonUnknown: 'The reason is unknown.',
@@ -275,12 +274,33 @@ export const en = {
       ['?', 'show these keys'],
     ] as const,
   },
-  acknowledge: {
-    button: 'Acknowledge',
-    title: (name: string) => `Acknowledge the outage of ${name}?`,
-    text: 'Everyone sees that somebody is on it. Checks and alerts continue as before.',
+  aside: {
+    acknowledge: 'Acknowledge',
+    snooze: 'Snooze',
+    done: 'Done',
+    title: (what: string) => `What about ${what}?`,
+    text: 'Everyone sees who set it aside, and the note. Checks and alerts continue, and if it happens again, it is listed again.',
     note: 'Note (optional)',
-    by: (name: string, note: string) => `acknowledged by ${name}${note === '' ? '' : `: ${note}`}`,
+    hours: 'Snooze for',
+    span: (hours: number) => (hours < 24 ? plural(hours, 'hour', 'hours') : plural(hours / 24, 'day', 'days')),
+    state: { acknowledged: 'acknowledged', snoozed: 'snoozed, back', done: 'done' },
+    by: (name: string, note: string) => `by ${name}${note === '' ? '' : `: ${note}`}`,
+    list: (count: string) => `Set aside: ${count}`,
+    back: 'Bring back',
+    kind: (subject: string) => {
+      const words: Record<string, string> = {
+        incident: 'outage',
+        change: 'update',
+        job: 'job with failed sites',
+        vulnerable: 'vulnerability',
+        disconnected: 'disconnected',
+        unreachable: 'not reachable',
+        certificate: 'certificate',
+        domain: 'domain',
+        stale: 'not synced',
+      };
+      return words[subject.split(':')[0] ?? ''] ?? subject;
+    },
   },
   rollBack: {
     button: 'Roll back',

@@ -14,17 +14,18 @@ import {
   Undo2,
   Unplug,
 } from 'lucide';
+import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
 import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
-import { Button, LinkButton } from '../parts/button.js';
+import { Button } from '../parts/button.js';
 import { Icon } from '../parts/icon.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { Acknowledge } from './acknowledge.js';
 import { RollBack } from './roll-back.js';
+import { AsideNote, finish, SetAside } from './set-aside.js';
 
 type Attention = paths['/fleet/attention']['get']['responses'][200]['content']['application/json']['data'];
 export type Matter = Attention['matters'][number];
@@ -77,18 +78,22 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
   );
 }
 
+/** An update that is set aside is over for its site; that a site does not work is said until it does. */
+const stands = ({ change_id, mark }: Case) => change_id === undefined || mark === null || mark === 'acknowledged';
+
 /** What is wrong with one site, above its sections. */
 export function SiteMatters({ matters }: { matters: readonly Matter[] }) {
   return (
     <>
       {matters.flatMap(({ matter, cases }) =>
-        cases.map((one) => (
+        cases.filter(stands).map((one) => (
           <div key={`${matter} ${one.change_id ?? ''}`} class={`trouble ${STYLES[matter].tone}`} role="status">
             <Icon of={STYLES[matter].icon} />
             <div class="what">
               <strong>{t.matter[matter]}</strong>
               <span>
                 <Detail matter={matter} one={one} />
+                <AsideNote of={one} />
               </span>
               {one.seen !== undefined && one.seen.length > 0 && <q class="seen">{one.seen[0]}</q>}
             </div>
@@ -113,6 +118,7 @@ function CaseLine({ matter, one }: { matter: Matter['matter']; one: Case }) {
         )}
         <span class="muted">
           <Detail matter={matter} one={one} />
+          <AsideNote of={one} />
         </span>
         {one.seen !== undefined && one.seen.length > 0 && <q class="seen">{one.seen[0]}</q>}
       </div>
@@ -136,7 +142,6 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
       return (
         <>
           {one.http_status ? `HTTP ${one.http_status}` : t.now.noAnswer}, {t.now.since} <Time iso={one.at} />
-          {one.acknowledged_at != null && <>, {t.now.acknowledged}</>}
           {one.suspect !== undefined && <>, {t.now.after(`${one.suspect.name} ${one.suspect.new_version}`)}</>}
         </>
       );
@@ -168,16 +173,45 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
   }
 }
 
+/** What helps, and setting it aside. */
 function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   const write = useMayWrite();
-  if (!write || one.site_id === null) return null;
-  const id = String(one.site_id);
+  if (!write) return null;
+  const outage = URGENT.includes(matter) && one.mark === null;
+  return (
+    <span class="row end">
+      {one.site_id !== null && <Help matter={matter} one={one} site={one.site_id} />}
+      {one.subject !== null && matter !== 'update_undone' && (
+        <SetAside
+          subject={one.subject}
+          of={[one.item, one.site_name].filter(Boolean).join(', ') || t.matter[matter]}
+          first={outage ? 'acknowledged' : 'done'}
+        />
+      )}
+    </span>
+  );
+}
+
+/** Sites that do not work. */
+export const URGENT: readonly Matter['matter'][] = [
+  'broken_update',
+  'down_after_update',
+  'down',
+  'disconnected',
+  'unreachable',
+];
+
+function Help({ matter, one, site }: { matter: Matter['matter']; one: Case; site: number }) {
+  const { route } = useLocation();
+  const id = String(site);
+  const { suspect } = one;
+  const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
   switch (matter) {
     case 'broken_update':
     case 'suspect_update':
       return (
         <RollBack
-          siteId={one.site_id}
+          siteId={site}
           of={{ change_id: one.change_id ?? '' }}
           name={one.item ?? ''}
           version={one.old_version ?? ''}
@@ -186,7 +220,22 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
       );
     case 'down_after_update':
     case 'down':
-      return <OfDown siteId={one.site_id} one={one} />;
+      return (
+        <>
+          <Button small icon={RotateCw} onClick={() => check(id)}>
+            {t.now.check}
+          </Button>
+          {suspect !== undefined && type !== undefined && (
+            <RollBack
+              siteId={site}
+              of={{ type, slug: suspect.slug }}
+              name={suspect.name}
+              version={suspect.old_version}
+              from={suspect.new_version}
+            />
+          )}
+        </>
+      );
     case 'unreachable':
       return (
         <Button small icon={RotateCw} onClick={() => visit(id)}>
@@ -206,39 +255,21 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
         </Button>
       );
     case 'update_undone':
+      // It is over: a look is enough.
       return (
-        <LinkButton small href={`/sites/${id}?tab=updates`}>
+        <Button
+          small
+          onClick={async () => {
+            if (one.subject !== null) await finish(one.subject);
+            route(`/sites/${id}?tab=updates`);
+          }}
+        >
           {t.now.look}
-        </LinkButton>
+        </Button>
       );
     default:
       return null;
   }
-}
-
-/** Checks again, acknowledges, and offers to roll back the update before the outage, where there is one. */
-function OfDown({ siteId, one }: { siteId: number; one: Case }) {
-  const { suspect, incident_id, acknowledged_at } = one;
-  const type = suspect?.type === 'plugin' || suspect?.type === 'theme' ? suspect.type : undefined;
-  return (
-    <span class="row end">
-      <Button small icon={RotateCw} onClick={() => check(String(siteId))}>
-        {t.now.check}
-      </Button>
-      {incident_id != null && acknowledged_at == null && (
-        <Acknowledge incident={incident_id} of={one.site_name ?? t.site.number(siteId)} />
-      )}
-      {suspect !== undefined && type !== undefined && (
-        <RollBack
-          siteId={siteId}
-          of={{ type, slug: suspect.slug }}
-          name={suspect.name}
-          version={suspect.old_version}
-          from={suspect.new_version}
-        />
-      )}
-    </span>
-  );
 }
 
 const path = (id: string) => ({ params: { path: { id_or_domain: id } } });

@@ -14,17 +14,11 @@ import { Strip } from '../parts/strip.js';
 import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { JobLines } from './job-lines.js';
-import { type Matter, Matters } from './matters.js';
+import { type Matter, Matters, URGENT } from './matters.js';
+import { Aside } from './set-aside.js';
 import { WatchQuestion } from './watch.js';
 
 const CASES = 6;
-const URGENT: readonly Matter['matter'][] = [
-  'broken_update',
-  'down_after_update',
-  'down',
-  'disconnected',
-  'unreachable',
-];
 const STRIPS = 12;
 
 export function Now() {
@@ -60,11 +54,13 @@ export function Now() {
                       <p>{t.now.calmText}</p>
                     </Empty>
                     <NotKnown {...data.not_known} />
+                    <Aside />
                   </Card>
                 ) : (
                   <Card title={t.now.attention}>
                     <Matters matters={data.matters} />
                     <NotKnown {...data.not_known} />
+                    <Aside />
                   </Card>
                 )}
                 <Beats />
@@ -86,7 +82,7 @@ export function Now() {
 function pressing(matters: readonly Matter[] = []): number {
   return matters.reduce(
     (sum, { matter, count, cases }) =>
-      URGENT.includes(matter) ? sum + count - cases.filter((one) => one.acknowledged_at != null).length : sum,
+      URGENT.includes(matter) ? sum + count - cases.filter(({ mark }) => mark !== null).length : sum,
     0,
   );
 }

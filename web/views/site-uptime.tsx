@@ -14,7 +14,7 @@ import { Strip } from '../parts/strip.js';
 import { span, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { Acknowledge } from './acknowledge.js';
+import { SetAside } from './set-aside.js';
 import type { SiteRecord } from './site.js';
 import { Facts } from './site-overview.js';
 
@@ -131,11 +131,19 @@ export function Uptime({ site }: { site: SiteRecord }) {
                       <Time iso={incident.started_at_iso} /> ·{' '}
                       {incident.resolved ? span(1000 * incident.duration_sec) : t.monitors.open}
                       {incident.acknowledged_at !== null && (
-                        <> · {t.acknowledge.by(incident.acknowledged_by, incident.acknowledged_note)}</>
+                        <>
+                          {' '}
+                          · {t.aside.state.acknowledged}{' '}
+                          {t.aside.by(incident.acknowledged_by, incident.acknowledged_note)}
+                        </>
                       )}
                     </span>
-                    {write && !incident.resolved && incident.acknowledged_at === null && (
-                      <Acknowledge incident={incident.id} of={site.name} />
+                    {write && !incident.resolved && (
+                      <SetAside
+                        subject={`incident:${incident.id}`}
+                        of={site.name}
+                        first={incident.acknowledged_at === null ? 'acknowledged' : 'done'}
+                      />
                     )}
                   </li>
                 ))}

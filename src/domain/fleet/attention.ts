@@ -3,6 +3,7 @@
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
+import type { Mark } from '../../store/fleet/marks.js';
 import type { HarmfulRow } from '../../store/safety/changes.js';
 import type { Ctx } from '../context.js';
 import { reasonCell } from '../sites/search-cells.js';
@@ -33,15 +34,36 @@ type Stored = Matter['first'][number];
 
 const textOf = (value: unknown) => (value === null || value === undefined ? null : String(value));
 const timeOf = (value: unknown) => (typeof value === 'number' ? isoTime(value) : null);
+/** By what it is set aside, and whether somebody did. */
+const markOf = ({ subject, mark, mark_at, mark_until, mark_by, mark_note }: Stored) => ({
+  subject: textOf(subject),
+  mark: textOf(mark) as Mark['state'] | null,
+  mark_at: timeOf(mark_at),
+  mark_until: timeOf(mark_until),
+  mark_by: textOf(mark_by) ?? '',
+  mark_note: textOf(mark_note) ?? '',
+});
 const caseOf = (row: Stored, at: unknown) => ({
+  ...markOf(row),
   site_id: typeof row.site_id === 'number' ? row.site_id : null,
   site_name: textOf(row.name),
   site_url: textOf(row.url),
   at: timeOf(at),
 });
 const NO_SITE = { site_id: null, site_name: null, site_url: null, at: null };
+/** An incident that somebody acknowledged is marked so, unless it is set aside as well. */
+const acknowledged = (row: Stored): Partial<ReturnType<typeof markOf>> =>
+  row.mark !== null || typeof row.acknowledged_at !== 'number'
+    ? {}
+    : {
+        mark: 'acknowledged',
+        mark_at: timeOf(row.acknowledged_at),
+        mark_by: textOf(row.acknowledged_by) ?? '',
+        mark_note: textOf(row.acknowledged_note) ?? '',
+      };
 const outage = (row: Stored) => ({
   ...caseOf(row, row.started_at),
+  ...acknowledged(row),
   incident_id: typeof row.incident_id === 'number' ? row.incident_id : null,
   acknowledged_at: timeOf(row.acknowledged_at),
   http_status: typeof row.last_http_code === 'number' ? row.last_http_code : null,
@@ -73,15 +95,17 @@ function ofBrief({ matters }: BriefData): Found {
     ...ofState(matters),
     certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
-    vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites }) => ({
+    vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites, ...row }) => ({
       ...NO_SITE,
+      ...markOf(row),
       item: String(id),
       severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
       unfixed: unfixed === 1,
       total: Number(sites),
     })),
-    job_failed: matter(matters.jobs, ({ id, type, failed, total }) => ({
+    job_failed: matter(matters.jobs, ({ id, type, failed, total, ...row }) => ({
       ...NO_SITE,
+      ...markOf(row),
       job_id: String(id),
       job_type: String(type),
       failed: Number(failed),
@@ -94,6 +118,7 @@ function ofBrief({ matters }: BriefData): Found {
 function changeCase(row: HarmfulRow, say: (evidence: Evidence) => string[]) {
   const seen = row.evidence === null ? [] : say(JSON.parse(row.evidence) as Evidence);
   return {
+    ...markOf(row),
     site_id: row.site_id,
     site_name: row.site_name,
     site_url: row.site_url,

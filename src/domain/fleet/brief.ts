@@ -88,7 +88,12 @@ const instants = (now: number, since: number) => ({
 
 /** Updates that harmed their site, or may have, as long as they are listed; of one site or of all. */
 export async function harmful(ctx: Ctx, now: number, harm: Harm, cases: number, site?: number) {
-  const { items, total } = await ctx.store.safeChanges.harmful(harm, now - HARM_DAYS * DAY_MS, cases, site);
+  const { items, total } = await ctx.store.safeChanges.harmful(
+    harm,
+    { since: now - HARM_DAYS * DAY_MS, now },
+    cases,
+    site,
+  );
   return { count: total, first: items };
 }
 

@@ -83,6 +83,7 @@ async function load(ctx: Ctx, id: number): Promise<FleetIncidentRow> {
   throw new ServiceError('svc_incident_not_found', `No incident has the id ${id}.`, { field: 'incident_id' });
 }
 
-function callerName({ actor: { type, name, id } }: Ctx): string {
+/** The name of who calls, for people. */
+export function callerName({ actor: { type, name, id } }: Ctx): string {
   return name === '' ? [type, id].filter((part) => part !== null).join(' ') : name;
 }

@@ -180,6 +180,12 @@ export const LOGGED_ACTIONS: { [K in EventName]?: Describe<K> } = {
   }),
   'incident.acknowledged': record('incident', 'acknowledged'),
   'incident.acknowledgement_withdrawn': record('incident', 'acknowledgement-withdrawn'),
+  'matter.marked': ({ matter_id, title, state }) => ({
+    context: 'matter',
+    action: state,
+    slug: matter_id,
+    name: title,
+  }),
   'cost.added': record('cost', 'added'),
   'cost.updated': record('cost', 'updated'),
   'cost.deleted': record('cost', 'deleted'),

@@ -4,6 +4,7 @@ import type { Db, Row, Statement } from '../driver/db.js';
 import { sql } from '../driver/db.js';
 import { equal, type Fragment, fragment } from '../driver/sql-fragments.js';
 import { UNCLASSIFIED_SITES, VULNERABLE_INSTALLS } from '../vulnerabilities/list.js';
+import { MARK_COLUMNS, marked, NOT_ASIDE } from './marks.js';
 
 /** Instants in milliseconds. */
 interface BriefClock {
@@ -56,16 +57,27 @@ const INSTALLED = "(SELECT * FROM action_log WHERE code IN ('', 'svc_update_brok
 const STATE = `s.suspended, s.disconnected, s.sync_error, s.unreached, d.last_sync, s.suspended_with,
   nullif(d.status_since, 0) AS since, (SELECT c.name FROM client c WHERE c.id = s.suspended_with) AS suspended_client`;
 
-/** @param site only this one; undefined = all */
+/** @param site only this one, with what was set aside; undefined = all sites, without it */
 function mattersOf(at: BriefClock, active: number, limit: number, site?: number) {
   const only = equal('s.id', site);
-  /** The condition is on `s`. */
-  const matter = (columns: string, from: string, condition: Fragment, order: string): [Statement, Statement] => {
-    const matching = `FROM ${from} WHERE s.suspended = 0 AND ${condition.text}${only.text}`;
-    const args = [...condition.args, ...only.args];
+  const listed = site === undefined ? ` AND ${NOT_ASIDE}` : '';
+  /** The condition is on `s`. What somebody is known to be on comes last. */
+  const matter = (
+    subject: string,
+    columns: string,
+    from: string,
+    condition: Fragment,
+    order: string,
+  ): [Statement, Statement] => {
+    const matching = `FROM ${from} ${marked(subject)} WHERE s.suspended = 0 AND ${condition.text}${only.text}${listed}`;
+    const args = [at.now, ...condition.args, ...only.args];
     return [
       sql(`SELECT count(*) AS n ${matching}`, ...args),
-      sql(`SELECT ${SITE}, ${columns} ${matching} ORDER BY ${order} LIMIT ?`, ...args, limit),
+      sql(
+        `SELECT ${SITE}, ${subject} AS subject, ${MARK_COLUMNS}, ${columns} ${matching} ORDER BY k.subject IS NOT NULL, ${order} LIMIT ?`,
+        ...args,
+        limit,
+      ),
     ];
   };
   const down = `site s JOIN monitor m ON m.site_id = s.id LEFT JOIN incident i ON i.site_id = s.id AND i.ended_at IS NULL`;
@@ -78,19 +90,23 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
   const update = before(
     "json_object('type', h.context, 'slug', h.slug, 'name', h.name, 'old_version', h.old_version, 'new_version', h.new_version)",
   );
-  const columns = 'i.id AS incident_id, i.started_at, m.last_http_code, i.acknowledged_at';
+  const columns =
+    'i.id AS incident_id, i.started_at, m.last_http_code, i.acknowledged_at, i.acknowledged_by, i.acknowledged_note';
+  const incident = "'incident:' || i.id";
   // Unacknowledged ones come first.
   const newest = 'i.acknowledged_at IS NOT NULL, i.started_at DESC, s.id';
   // CROSS: the few rows in question come first, from an index; SQLite would otherwise look each site up in each table.
   return {
-    down: matter(columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), newest),
+    down: matter(incident, columns, down, fragment(`${isDown} AND ${suspect} IS NULL`, active), newest),
     after_update: matter(
+      incident,
       `${columns}, ${suspect} AS suspect, ${update} AS update_before`,
       down,
       fragment(`${isDown} AND ${suspect} IS NOT NULL`, active),
       newest,
     ),
     disconnected: matter(
+      "'disconnected:' || s.id || ifnull(':' || nullif(d.status_since, 0), '')",
       STATE,
       'site s JOIN site_detail d ON d.site_id = s.id',
       fragment("s.status = 'disconnected'"),
@@ -98,6 +114,7 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
     ),
     // Neither refuted by a later check of its monitor, nor named as down already.
     unreachable: matter(
+      "'unreachable:' || s.id",
       'd.checked_at, d.http_status',
       'site_detail d CROSS JOIN site s ON s.id = d.site_id LEFT JOIN monitor m ON m.site_id = s.id',
       fragment(
@@ -108,18 +125,21 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
       'd.checked_at DESC, s.id',
     ),
     certificates: matter(
+      "'certificate:' || s.id || ':' || c.valid_to",
       'c.valid_to AS ends',
       'site_certificate c CROSS JOIN site s ON s.id = c.site_id',
       fragment('c.valid_to < ?', at.certificate_before),
       'c.valid_to, s.id',
     ),
     domains: matter(
+      "'domain:' || s.id || ':' || o.expiry_date",
       'o.expiry_date AS ends',
       'domain o CROSS JOIN site_domain l ON l.domain = o.name CROSS JOIN site s ON s.id = l.site_id',
       fragment('o.expiry_date < ?', at.domain_before),
       'o.expiry_date, s.id',
     ),
     stale: matter(
+      "'stale:' || s.id || ifnull(':' || d.last_sync, '')",
       'd.last_sync',
       'site_detail d CROSS JOIN site s ON s.id = d.site_id',
       fragment("s.status = 'connected' AND (d.last_sync < ? OR d.last_sync IS NULL)", at.stale_before),
@@ -131,22 +151,32 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
 /**
  * Sites with known vulnerabilities, grouped by plugin, theme or core: the most severe first, then those on most sites.
  */
-function vulnerable(limit: number): [Statement, Statement] {
+function vulnerable(now: number, limit: number): [Statement, Statement] {
   const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0`;
+  // One that becomes known later is another subject.
+  const groups = `(SELECT h.package_id, max(x.severity) AS severity, max(w.fixed_in IS NULL) AS unfixed, max(x.id) AS newest FROM held h
+    JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
+    JOIN vulnerability x ON x.id = w.vulnerability_id GROUP BY 1) g ${marked(VULNERABLE)}`;
   return [
-    sql(`SELECT count(DISTINCT i.site_id) AS n FROM ${installs}`),
+    sql(
+      `WITH held AS MATERIALIZED (SELECT DISTINCT i.package_id, i.version FROM ${installs})
+       SELECT count(DISTINCT i.site_id) AS n FROM ${installs}
+         AND i.package_id IN (SELECT g.package_id FROM ${groups} WHERE ${NOT_ASIDE})`,
+      now,
+    ),
     sql(
       `WITH held AS MATERIALIZED (SELECT i.package_id, i.version, count(*) AS n FROM ${installs} GROUP BY 1, 2)
-       SELECT ifnull(p.feed_slug, 'WordPress') AS id, g.severity, g.unfixed,
+       SELECT ifnull(p.feed_slug, 'WordPress') AS id, ${VULNERABLE} AS subject, ${MARK_COLUMNS}, g.severity, g.unfixed,
          (SELECT sum(h.n) FROM held h WHERE h.package_id = g.package_id) AS sites
-       FROM (SELECT h.package_id, max(x.severity) AS severity, max(w.fixed_in IS NULL) AS unfixed FROM held h
-         JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
-         JOIN vulnerability x ON x.id = w.vulnerability_id GROUP BY 1) g
-       LEFT JOIN package p ON p.id = g.package_id ORDER BY g.severity DESC, sites DESC, g.package_id LIMIT ?`,
+       FROM ${groups} LEFT JOIN package p ON p.id = g.package_id WHERE ${NOT_ASIDE}
+       ORDER BY k.subject IS NOT NULL, g.severity DESC, sites DESC, g.package_id LIMIT ?`,
+      now,
       limit,
     ),
   ];
 }
+
+const VULNERABLE = "'vulnerable:' || g.package_id || ':' || g.newest";
 
 /** Whether a site works. */
 const OF_SITE = ['after_update', 'down', 'disconnected', 'unreachable'] as const satisfies MatterName[];
@@ -165,16 +195,17 @@ export function createFleetBrief(db: Db) {
     /** @param active the global switch, for monitors that follow it */
     async read(at: BriefClock, active: number, limit: number): Promise<BriefData> {
       const matters = mattersOf(at, active, limit);
-      const failed =
-        'job j WHERE j.completed_at >= ? AND EXISTS (SELECT 1 FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4))';
+      const failed = `job j ${marked("'job:' || j.id")} WHERE j.completed_at >= ? AND ${NOT_ASIDE}
+        AND EXISTS (SELECT 1 FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4))`;
       const not = (text: string) => `(SELECT count(*) FROM site s WHERE s.suspended = 0 AND ${text})`;
       const rows = await db.read([
         ...Object.values(matters).flat(),
-        ...vulnerable(limit),
-        sql(`SELECT count(*) AS n FROM ${failed}`, at.since),
+        ...vulnerable(at.now, limit),
+        sql(`SELECT count(*) AS n FROM ${failed}`, at.now, at.since),
         sql(
-          `SELECT j.id, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
-           FROM ${failed} ORDER BY j.completed_at DESC, j.id LIMIT ?`,
+          `SELECT j.id, 'job:' || j.id AS subject, ${MARK_COLUMNS}, j.type, j.total, (SELECT count(*) FROM job_site f WHERE f.job_id = j.id AND f.state IN (3, 4)) AS failed
+           FROM ${failed} ORDER BY k.subject IS NOT NULL, j.completed_at DESC, j.id LIMIT ?`,
+          at.now,
           at.since,
           limit,
         ),

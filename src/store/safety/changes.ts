@@ -5,6 +5,7 @@ import { sql } from '../driver/db.js';
 import { countOf, readPage, rowsAndTotal } from '../driver/lists.js';
 import { assignments, insertRow, only } from '../driver/rows.js';
 import { equal } from '../driver/sql-fragments.js';
+import { MARK_COLUMNS, marked, NOT_ASIDE } from '../fleet/marks.js';
 
 /** The next or current step: stored before it is taken. */
 export type ChangeStep = 'snapshot' | 'arm' | 'update' | 'probe' | 'restore' | 'disarm';
@@ -84,6 +85,8 @@ const HARM: Readonly<Record<Harm, string>> = {
   suspect: `c.outcome = 'kept' AND json_array_length(c.evidence, '$.suspect') > 0 AND ${INSTALLED}`,
   rolled_back: "c.outcome = 'rolled_back'",
 };
+
+const SUBJECT = "'change:' || c.id";
 
 const NEW = [
   'id',
@@ -240,15 +243,21 @@ export function createChanges(db: Db) {
     /**
      * Updates since then that harmed their site, or may have, newest first; at most `limit`, and their total number.
      * Those that are over are left out: the version is no longer installed, or a later run found the site healthy.
-     * @param site only this one; undefined = all
+     * @param site only this one, with what was set aside; undefined = all, without it
      */
-    harmful(harm: Harm, since: number, limit: number, site?: number): Promise<{ items: HarmfulRow[]; total: number }> {
+    harmful(
+      harm: Harm,
+      { since, now }: { since: number; now: number },
+      limit: number,
+      site?: number,
+    ): Promise<{ items: HarmfulRow[]; total: number }> {
       const only = equal('c.site_id', site);
-      const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id
-        WHERE ${HARM[harm]} AND c.settled_at >= ?${only.text}`;
-      const args = [since, ...only.args];
+      const from = `FROM safe_change c JOIN site s ON s.id = c.site_id JOIN site_detail d ON d.site_id = s.id ${marked(SUBJECT)}
+        WHERE ${HARM[harm]} AND c.settled_at >= ?${only.text}${site === undefined ? ` AND ${NOT_ASIDE}` : ''}`;
+      const args = [now, since, ...only.args];
       const rows = sql(
-        `SELECT c.*, s.name AS site_name, s.url AS site_url, s.url ${from} ORDER BY c.settled_at DESC, c.id LIMIT ?`,
+        `SELECT c.*, s.name AS site_name, s.url AS site_url, s.url, ${SUBJECT} AS subject, ${MARK_COLUMNS} ${from}
+         ORDER BY k.subject IS NOT NULL, c.settled_at DESC, c.id LIMIT ?`,
         ...args,
         limit,
       );

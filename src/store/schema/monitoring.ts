@@ -90,6 +90,26 @@ CREATE INDEX incident_by_site ON incident (site_id, started_at, ended_at);
 CREATE INDEX incident_old ON incident (ended_at) WHERE ended_at IS NOT NULL;
 CREATE UNIQUE INDEX incident_open ON incident (site_id) WHERE ended_at IS NULL;
 
+-- Matters that a person has set aside, by the name of their occurrence: what happens again has another.
+CREATE TABLE attention_mark (
+  subject TEXT PRIMARY KEY,
+  site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,
+  title TEXT NOT NULL,
+  -- acknowledged, snoozed, done.
+  state TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  -- When a snooze ends.
+  until INTEGER,
+  by_name TEXT NOT NULL,
+  note TEXT NOT NULL
+) WITHOUT ROWID;
+CREATE INDEX attention_mark_by_site ON attention_mark (site_id);
+CREATE INDEX attention_mark_newest ON attention_mark (at);
+-- When a site became unreachable is not stored: it is over when it is reached.
+CREATE TRIGGER attention_mark_reached AFTER UPDATE OF reachable ON site_detail WHEN old.reachable = 0 AND new.reachable = 1 BEGIN
+  DELETE FROM attention_mark WHERE subject = 'unreachable:' || new.site_id;
+END;
+
 -- One row: what the engine knows beyond single sites.
 CREATE TABLE monitor_engine (
   id INTEGER PRIMARY KEY CHECK (id = 1),

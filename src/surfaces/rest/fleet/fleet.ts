@@ -5,17 +5,32 @@
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
 import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
+import { listAside, MARK_STATES, markMatter } from '../../../domain/fleet/marks.js';
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
+import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
 import { listRoute, type Route, route } from '../route.js';
-import { attentionShape, offeredItemShape, offeredSiteShape, siteAttentionShape } from '../schemas/fleet.js';
-import { listOf, recordOf } from '../schemas/records.js';
+import {
+  asideShape,
+  attentionShape,
+  offeredItemShape,
+  offeredSiteShape,
+  siteAttentionShape,
+} from '../schemas/fleet.js';
+import { listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { siteRoute } from '../sites/references.js';
 
 const version = () => text(100, 1).optional();
 const days = () => int(0, 36_500).optional();
+
+const MARKED = {
+  acknowledged: 'It is acknowledged.',
+  snoozed: 'It is snoozed.',
+  done: 'It is marked as done.',
+  open: 'It is listed again.',
+} as const;
 
 /** Not in the routes document. */
 export const fleet: readonly Route[] = [
@@ -26,6 +41,32 @@ export const fleet: readonly Route[] = [
     returns: () => recordOf(attentionShape()),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     answer: async ({ cases }, ctx) => ({ data: await fleetAttention(ctx, cases) }),
+  }),
+  listRoute({
+    on: 'GET /fleet/attention/aside',
+    summary: 'List matters that were set aside in the last week or are snoozed, newest first',
+    params: () => z.object({ ...paging(20, 200) }),
+    returns: () => listOf(asideShape()),
+    list: ({ page, per_page }, ctx) => listAside(ctx, page, per_page),
+  }),
+  route({
+    on: 'POST /fleet/attention/mark',
+    summary: 'Acknowledge, snooze or finish a matter that needs attention',
+    description:
+      'Everyone sees by whom and why. Acknowledged ones stay listed, at the end; snoozed and done ones are not listed, in the brief neither. What happens again is listed again. Checks and alerts continue.',
+    params: () =>
+      z.object({
+        subject: text(120, 1).describe('From GET /fleet/attention.'),
+        state: z.enum([...MARK_STATES, 'open']).describe('open takes the mark back.'),
+        hours: int(1, 2160).default(24).describe('Of a snooze.'),
+        note: text(500).default('').describe('What is known about it.'),
+      }),
+    returns: () => writtenOf(asideShape()),
+    async answer({ subject, ...mark }, ctx) {
+      const data = await markMatter(ctx, subject, mark);
+      if (data === undefined) throw invalidParam('subject', 'names nothing that needs attention');
+      return { message: MARKED[mark.state], data };
+    },
   }),
   siteRoute({
     on: 'GET /sites/{id_or_domain}/attention',

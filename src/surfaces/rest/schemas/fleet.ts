@@ -8,6 +8,7 @@ import { siteStatus } from '../../../../schemas/site.js';
 import { SEVERITIES } from '../../../../schemas/vulnerability.js';
 import { z } from '../../../../schemas/zod.js';
 import { ATTENTION } from '../../../domain/fleet/attention.js';
+import { MARK_STATES } from '../../../domain/fleet/marks.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
 
@@ -15,6 +16,28 @@ const int = () => z.number().int();
 const versions = () => z.array(z.string()).describe('Newest first.');
 const level = once(() =>
   z.enum(LEVELS).nullable().describe('Which part of the version changes; null = a version is unknown.'),
+);
+
+const markShape = () => ({
+  subject: z.string().nullable().describe('For POST /fleet/attention/mark; null = cannot be set aside.'),
+  mark: z.enum(MARK_STATES).nullable().describe('null = nobody has set it aside.'),
+  mark_at: timestamp().nullable(),
+  mark_until: timestamp().nullable().describe('When a snooze ends.'),
+  mark_by: z.string(),
+  mark_note: z.string(),
+});
+
+export const asideShape = once(() =>
+  z.object({
+    subject: z.string(),
+    site_id: int().nullable().describe('null = concerns no single site.'),
+    title: z.string(),
+    state: z.enum([...MARK_STATES, 'open']).describe('open = not set aside.'),
+    at: timestamp(),
+    until: timestamp().nullable(),
+    by: z.string(),
+    note: z.string(),
+  }),
 );
 
 const mattersShape = once(() =>
@@ -50,6 +73,7 @@ const mattersShape = once(() =>
             seen: z.array(z.string()).optional(),
             severity: z.enum(SEVERITIES).nullable().optional().describe('null = not rated.'),
             unfixed: z.boolean().optional().describe('For one of its vulnerabilities, no fixed version is known.'),
+            ...markShape(),
             acknowledged_at: timestamp().nullable().optional(),
             incident_id: int().nullable().optional(),
             job_id: z.string().optional(),
