@@ -1,15 +1,13 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
 import { ChevronDown, ChevronRight, CircleCheckBig, History, PackageCheck, ShieldAlert } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
-import { useLocation } from 'preact-iso/router';
+import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
-import { refresh, useLoad } from '../api/load.js';
+import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge, Level, Protection } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
 import { Page } from '../parts/page.js';
@@ -17,14 +15,12 @@ import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Quarantine } from './quarantine.js';
-import { runAddress } from './run-address.js';
+import { Preview, TYPES } from './update-item.js';
 import { useUpdateSettings } from './update-settings.js';
 
 const PER_PAGE = 50;
-const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 const LEVELS = ['patch', 'minor', 'major'] as const;
 
 export function Updates() {
@@ -218,87 +214,5 @@ function ItemSites({ type, slug, name, total }: { type: Item['type']; slug: stri
         />
       )}
     </div>
-  );
-}
-
-const REST_TYPE = { core: 'wp', plugin: 'plugins', theme: 'themes', translation: 'translations' } as const;
-const LISTED = 100;
-
-function Preview({
-  type,
-  slug,
-  name,
-  left,
-  asks,
-  close,
-}: {
-  type: Item['type'];
-  slug: string;
-  name: string;
-  left: readonly number[];
-  /** Whether a person is asked first. */
-  asks: boolean;
-  close: () => void;
-}) {
-  const { route } = useLocation();
-  const body = { type: [REST_TYPE[type]], slug: [slug], ...(left.length === 0 ? {} : { exclude: [...left] }) };
-  const plan = useLoad(`plan:${JSON.stringify(body)}`, (signal) =>
-    answer(api.POST('/updates/update', { body: { ...body, dry_run: true }, signal })),
-  );
-  const total = plan.data?.would_affect?.total ?? 0;
-  const go = () =>
-    trying(async () => {
-      const { message, run_id } = await answer(api.POST('/updates/update', { body }));
-      refresh('updates:', 'now:', 'running', 'site:');
-      // What became of it has a page of its own.
-      if (run_id !== undefined) route(runAddress(run_id));
-      else close();
-      return message;
-    });
-  useEffect(() => {
-    if (!asks) void go();
-  }, []);
-  return (
-    <Dialog
-      wide
-      title={t.updates.previewTitle(name)}
-      onClose={close}
-      actions={
-        asks ? (
-          <>
-            <Button onClick={close}>{t.cancel}</Button>
-            <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={go}>
-              {t.sites.updateCount(number(total))}
-            </Button>
-          </>
-        ) : (
-          <Button kind="main" onClick={close}>
-            {t.close}
-          </Button>
-        )
-      }
-    >
-      <Loaded of={plan}>
-        {({ would_affect, would_update = [], errors }) => (
-          <>
-            <p>{t.sites.preview(number(total), number(would_affect?.sites ?? 0))}</p>
-            <ul class="lines">
-              {would_update.slice(0, LISTED).map(({ site_id, site_name, current_version, new_version }) => (
-                <li key={site_id}>
-                  {site_name} <span class="versions">{t.updates.versions(current_version, new_version)}</span>
-                </li>
-              ))}
-            </ul>
-            {total > LISTED && <p class="muted">{t.now.more(number(total - LISTED))}</p>}
-            {(errors ?? []).map(({ message }, index) => (
-              <p key={index} class="problem">
-                {message}
-              </p>
-            ))}
-            <p class="note">{t.sites.guardNote}</p>
-          </>
-        )}
-      </Loaded>
-    </Dialog>
   );
 }

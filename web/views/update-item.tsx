@@ -1,0 +1,101 @@
+/** What an update of one item would do on its sites, before anything is done. */
+
+import { PackageCheck } from 'lucide';
+import { useEffect } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
+import { answer, api } from '../api/client.js';
+import { refresh, useLoad } from '../api/load.js';
+import { Button } from '../parts/button.js';
+import { Dialog } from '../parts/dialog.js';
+import { Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
+import { trying } from '../parts/toast.js';
+import { t } from '../texts/texts.js';
+import { runAddress } from './run-address.js';
+
+export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
+type Type = (typeof TYPES)[number];
+
+const REST_TYPE = { core: 'wp', plugin: 'plugins', theme: 'themes', translation: 'translations' } as const;
+const LISTED = 100;
+
+/** Asks for confirmation, unless the settings say not to, and goes to the page of the run. */
+export function Preview({
+  type,
+  slug,
+  name,
+  left,
+  asks,
+  close,
+}: {
+  type: Type;
+  slug: string;
+  name: string;
+  /** Sites without it. */
+  left: readonly number[];
+  /** Whether a person is asked first. */
+  asks: boolean;
+  close: () => void;
+}) {
+  const { route } = useLocation();
+  const body = { type: [REST_TYPE[type]], slug: [slug], ...(left.length === 0 ? {} : { exclude: [...left] }) };
+  const plan = useLoad(`plan:${JSON.stringify(body)}`, (signal) =>
+    answer(api.POST('/updates/update', { body: { ...body, dry_run: true }, signal })),
+  );
+  const total = plan.data?.would_affect?.total ?? 0;
+  const go = () =>
+    trying(async () => {
+      const { message, run_id } = await answer(api.POST('/updates/update', { body }));
+      refresh('updates:', 'now:', 'running', 'site:');
+      // What became of it has a page of its own.
+      if (run_id !== undefined) route(runAddress(run_id));
+      else close();
+      return message;
+    });
+  useEffect(() => {
+    if (!asks) void go();
+  }, []);
+  return (
+    <Dialog
+      wide
+      title={t.updates.previewTitle(name)}
+      onClose={close}
+      actions={
+        asks ? (
+          <>
+            <Button onClick={close}>{t.cancel}</Button>
+            <Button kind="main" icon={PackageCheck} disabled={total === 0} onClick={go}>
+              {t.sites.updateCount(number(total))}
+            </Button>
+          </>
+        ) : (
+          <Button kind="main" onClick={close}>
+            {t.close}
+          </Button>
+        )
+      }
+    >
+      <Loaded of={plan}>
+        {({ would_affect, would_update = [], errors }) => (
+          <>
+            <p>{t.sites.preview(number(total), number(would_affect?.sites ?? 0))}</p>
+            <ul class="lines">
+              {would_update.slice(0, LISTED).map(({ site_id, site_name, current_version, new_version }) => (
+                <li key={site_id}>
+                  {site_name} <span class="versions">{t.updates.versions(current_version, new_version)}</span>
+                </li>
+              ))}
+            </ul>
+            {total > LISTED && <p class="muted">{t.now.more(number(total - LISTED))}</p>}
+            {(errors ?? []).map(({ message }, index) => (
+              <p key={index} class="problem">
+                {message}
+              </p>
+            ))}
+            <p class="note">{t.sites.guardNote}</p>
+          </>
+        )}
+      </Loaded>
+    </Dialog>
+  );
+}
