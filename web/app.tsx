@@ -17,6 +17,7 @@ import { Now } from './views/now.js';
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
 const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));
 const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Updates));
+const Vulnerabilities = lazy(() => import('./views/vulnerabilities.js').then(({ Vulnerabilities }) => Vulnerabilities));
 const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
 const Run = lazy(() => import('./views/run.js').then(({ Run }) => Run));
 const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
@@ -68,6 +69,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/sites" component={Sites} />
           <Route path="/sites/:id" component={Site} />
           <Route path="/updates" component={Updates} />
+          <Route path="/vulnerabilities" component={Vulnerabilities} />
           <Route path="/runs" component={Runs} />
           <Route path="/runs/:id" component={Run} />
           <Route path="/monitors" component={Monitors} />

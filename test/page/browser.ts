@@ -124,6 +124,16 @@ export function painted(page: Page): Promise<void> {
   );
 }
 
+/** Clicks that the page has received since it was loaded. */
+export async function counted(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(() => {
+    const seen = globalThis as unknown as { clicks: number };
+    seen.clicks = 0;
+    document.addEventListener('click', (event) => event.isTrusted && seen.clicks++, true);
+  });
+  return () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
+}
+
 interface Violation {
   id: string;
   impact: string | null;

@@ -3,11 +3,10 @@
  * acknowledging, suspending a client, finding sites by what they have, and going anywhere by keyboard.
  */
 
-import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
-import { builtPage, expectToFit, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
+import { builtPage, counted, expectToFit, painted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -15,16 +14,6 @@ const DAY = 24 * 60 * MINUTE;
 let app: SafetyApp;
 let served: ServedPage;
 const nameOf = (index: number) => app.fleet.site(index).name;
-
-/** Clicks that the page has received since it was loaded. */
-async function counted(page: Page): Promise<() => Promise<number>> {
-  await page.evaluate(() => {
-    const seen = globalThis as unknown as { clicks: number };
-    seen.clicks = 0;
-    document.addEventListener('click', (event) => event.isTrusted && seen.clicks++, true);
-  });
-  return () => page.evaluate(() => (globalThis as unknown as { clicks: number }).clicks);
-}
 
 /** The site is down for its monitor, since five minutes ago. */
 async function takeDown(site: number): Promise<void> {

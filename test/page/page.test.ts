@@ -29,6 +29,7 @@ const VIEWS: [string, string][] = [
   ['/sites/1?tab=activity', 'Activity'],
   ['/updates', 'Updates'],
   ['/runs', 'Update runs'],
+  ['/vulnerabilities', 'Known vulnerabilities'],
   ['/monitors', 'Alerts'],
   ['/jobs', 'Jobs'],
   ['/clients', 'Clients'],

@@ -185,12 +185,13 @@ export const en = {
     beats: 'Last 24 hours',
     allMonitors: (count: string) => `All ${count}`,
     more: (count: string) => `${count} more`,
+    and: (count: string) => `and ${count} more`,
     change: (name: string, from: string, to: string) => (from === '' ? `${name} ${to}` : `${name} ${from} → ${to}`),
     noAnswer: 'No answer',
     since: 'since',
     after: (what: string) => `after the update to ${what}`,
-    vulnerable: (sites: number, severity: string | null, unfixed: boolean) =>
-      `${severity ?? 'not rated'}, on ${plural(sites, 'site', 'sites')}${unfixed ? ', not all fixed yet' : ', fixed by updates'}`,
+    vulnerable: (title: string, sites: number, known: number, unfixed: boolean) =>
+      `${title}${known > 1 ? ` and ${known - 1} more` : ''}, on ${plural(sites, 'site', 'sites')}${unfixed ? ', not all fixed yet' : ', fixed by updates'}`,
     reasonUnknown: 'The reason is unknown.',
     failedSites: (failed: number, total: number) => `${failed} of ${plural(total, 'site', 'sites')} failed`,
     lastSync: 'Last sync',
@@ -620,6 +621,11 @@ export const en = {
   },
   vulnerabilities: {
     title: 'Known vulnerabilities',
+    count: (count: string, sites: number | null) =>
+      sites === null ? 'unknown' : `${count} on ${plural(sites, 'site', 'sites')}`,
+    rating: 'Severity',
+    anyRating: 'Any severity',
+    all: 'All vulnerabilities',
     none: 'No known vulnerabilities',
     fixedIn: (version: string) => `fixed in ${version}`,
     notFixed: 'no fixed version is known',

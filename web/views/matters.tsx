@@ -26,6 +26,8 @@ import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
 import { AsideNote, finish, SetAside } from './set-aside.js';
+import { UpdateItem } from './update-item.js';
+import { SeverityBadge } from './vulnerabilities.js';
 
 type Attention = paths['/fleet/attention']['get']['responses'][200]['content']['application/json']['data'];
 export type Matter = Attention['matters'][number];
@@ -66,6 +68,11 @@ export function Matters({ matters }: { matters: readonly Matter[] }) {
                 </li>
               ))}
             </ul>
+            {matter.matter === 'vulnerable' && (
+              <p>
+                <a href="/vulnerabilities">{t.vulnerabilities.all}</a>
+              </p>
+            )}
             {more > 0 && all !== null && (
               <p>
                 <a href={all}>{t.now.more(number(more))}</a>
@@ -110,7 +117,10 @@ function CaseLine({ matter, one }: { matter: Matter['matter']; one: Case }) {
     <>
       <div class="what">
         {matter === 'vulnerable' ? (
-          <a href={`/updates?search=${encodeURIComponent(one.item ?? '')}`}>{one.item}</a>
+          <span class="under">
+            <SeverityBadge severity={one.severity ?? null} />
+            <a href="/vulnerabilities">{one.item_name}</a>
+          </span>
         ) : one.site_id === null ? (
           <a href={`/jobs?id=${encodeURIComponent(one.job_id ?? '')}`}>{t.jobs.type[one.job_type ?? 'sync']}</a>
         ) : (
@@ -161,7 +171,7 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
     case 'domain_ends':
       return <Time iso={one.at} />;
     case 'vulnerable':
-      return <>{t.now.vulnerable(one.total ?? 0, one.severity ?? null, one.unfixed === true)}</>;
+      return <>{t.now.vulnerable(one.title ?? '', one.total ?? 0, one.known ?? 1, one.unfixed === true)}</>;
     case 'job_failed':
       return <>{t.now.failedSites(one.failed ?? 0, one.total ?? 0)}</>;
     case 'not_synced':
@@ -180,11 +190,14 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   const outage = URGENT.includes(matter) && one.mark === null;
   return (
     <span class="row end">
+      {matter === 'vulnerable' && one.item_type !== undefined && (
+        <UpdateItem type={one.item_type} slug={one.item_slug ?? ''} />
+      )}
       {one.site_id !== null && <Help matter={matter} one={one} site={one.site_id} />}
       {one.subject !== null && matter !== 'update_undone' && (
         <SetAside
           subject={one.subject}
-          of={[one.item, one.site_name].filter(Boolean).join(', ') || t.matter[matter]}
+          of={[one.item_name ?? one.item, one.site_name].filter(Boolean).join(', ') || t.matter[matter]}
           first={outage ? 'acknowledged' : 'done'}
         />
       )}

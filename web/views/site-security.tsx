@@ -8,6 +8,7 @@ import { Card } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { t } from '../texts/texts.js';
 import type { SiteRecord } from './site.js';
+import { VulnerabilityList } from './vulnerabilities.js';
 
 function useChecks(site: SiteRecord) {
   return useLoad(site.status === 'connected' ? `site:${site.id}:security` : null, (signal) =>
@@ -34,42 +35,9 @@ function Vulnerabilities({ site }: { site: SiteRecord }) {
       api.GET('/sites/{id_or_domain}/vulnerabilities', { params: { path: { id_or_domain: String(site.id) } }, signal }),
     ),
   );
-  const tone = (severity: string | null) => (severity === 'critical' || severity === 'high' ? 'bad' : 'warn');
   return (
     <Card title={t.vulnerabilities.title}>
-      <Loaded of={found}>
-        {({ data, note, notices, vulnerable_sites }) => (
-          <>
-            {note !== null && <p class="note">{note}</p>}
-            {data.length === 0 && vulnerable_sites !== null && (
-              <Empty icon={ShieldCheck} title={t.vulnerabilities.none} />
-            )}
-            <ul class="issues">
-              {data.map((one) => (
-                <li key={`${one.slug} ${one.title}`}>
-                  <Badge tone={tone(one.severity)} icon={TriangleAlert}>
-                    {one.severity === null
-                      ? t.vulnerabilities.notRated
-                      : (t.vulnerabilities.severity[one.severity] ?? one.severity)}
-                  </Badge>
-                  <span>
-                    <strong>{one.name}</strong> {one.versions.join(', ')}: {one.title}{' '}
-                    <span class="muted">
-                      {one.cve}{' '}
-                      {one.fixed_in === null ? t.vulnerabilities.notFixed : t.vulnerabilities.fixedIn(one.fixed_in)}
-                    </span>
-                  </span>
-                </li>
-              ))}
-            </ul>
-            {notices.map(({ notice }) => (
-              <p key={notice} class="small muted">
-                {notice}
-              </p>
-            ))}
-          </>
-        )}
-      </Loaded>
+      <Loaded of={found}>{(data) => <VulnerabilityList {...data} />}</Loaded>
     </Card>
   );
 }

@@ -1,10 +1,11 @@
 /** What an update of one item would do on its sites, before anything is done. */
 
 import { PackageCheck } from 'lucide';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
+import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Loaded } from '../parts/states.js';
@@ -12,6 +13,7 @@ import { number } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { runAddress } from './run-address.js';
+import { useUpdateSettings } from './update-settings.js';
 
 export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 type Type = (typeof TYPES)[number];
@@ -97,5 +99,46 @@ export function Preview({
         )}
       </Loaded>
     </Dialog>
+  );
+}
+
+/** Updates an item on all sites on which its update is available: how many that are, is on the button. */
+export function UpdateItem({ type, slug }: { type: Type; slug: string }) {
+  const [asking, setAsking] = useState(false);
+  const write = useMayWrite();
+  const settings = useUpdateSettings();
+  const offered = useLoad(`updates:item:${type}:${slug}`, (signal) => {
+    // WordPress itself is the only item of its kind.
+    const query = { type: [type], per_page: 100, ...(type === 'core' ? {} : { search: slug }) };
+    return answer(api.GET('/fleet/updates', { params: { query }, signal })).then(
+      ({ data }) => data.find((one) => type === 'core' || one.slug === slug) ?? null,
+    );
+  });
+  const item = offered.data;
+  if (item === undefined) return null;
+  if (item === null) return <span class="muted small">{t.updates.none}</span>;
+  if (!write) return <span class="muted small">{t.updates.onSites(item.sites)}</span>;
+  return (
+    <>
+      <Button
+        small
+        kind="main"
+        icon={PackageCheck}
+        label={`${t.updates.chosen(number(item.sites))}: ${item.name}`}
+        onClick={() => setAsking(true)}
+      >
+        {t.updates.chosen(number(item.sites))}
+      </Button>
+      {asking && (
+        <Preview
+          type={type}
+          slug={item.slug}
+          name={item.name}
+          left={[]}
+          asks={settings.asks(item.sites)}
+          close={() => setAsking(false)}
+        />
+      )}
+    </>
   );
 }

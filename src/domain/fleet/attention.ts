@@ -1,6 +1,6 @@
 /** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
-import { SEVERITIES } from '../../../schemas/vulnerability.js';
+import { SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
 import type { Mark } from '../../store/fleet/marks.js';
@@ -95,14 +95,22 @@ function ofBrief({ matters }: BriefData): Found {
     ...ofState(matters),
     certificate_ends: matter(matters.certificates, (row) => caseOf(row, row.ends)),
     domain_ends: matter(matters.domains, (row) => caseOf(row, row.ends)),
-    vulnerable: matter(matters.vulnerable, ({ id, severity, unfixed, sites, ...row }) => ({
-      ...NO_SITE,
-      ...markOf(row),
-      item: String(id),
-      severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
-      unfixed: unfixed === 1,
-      total: Number(sites),
-    })),
+    vulnerable: matter(
+      matters.vulnerable,
+      ({ id, severity, unfixed, sites, kind, slug, item_name, title, known, ...row }) => ({
+        ...NO_SITE,
+        ...markOf(row),
+        item: String(id),
+        item_type: SOFTWARE_TYPES[Number(kind)],
+        item_slug: String(slug),
+        item_name: String(item_name),
+        title: String(title),
+        known: Number(known),
+        severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
+        unfixed: unfixed === 1,
+        total: Number(sites),
+      }),
+    ),
     job_failed: matter(matters.jobs, ({ id, type, failed, total, ...row }) => ({
       ...NO_SITE,
       ...markOf(row),

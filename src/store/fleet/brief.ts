@@ -154,7 +154,8 @@ function mattersOf(at: BriefClock, active: number, limit: number, site?: number)
 function vulnerable(now: number, limit: number): [Statement, Statement] {
   const installs = `(${VULNERABLE_INSTALLS}) i JOIN site s ON s.id = i.site_id WHERE s.suspended = 0`;
   // One that becomes known later is another subject.
-  const groups = `(SELECT h.package_id, max(x.severity) AS severity, max(w.fixed_in IS NULL) AS unfixed, max(x.id) AS newest FROM held h
+  const groups = `(SELECT h.package_id, max(x.severity) AS severity, max(w.fixed_in IS NULL) AS unfixed, max(x.id) AS newest,
+      count(DISTINCT x.id) AS known FROM held h
     JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
     JOIN vulnerability x ON x.id = w.vulnerability_id GROUP BY 1) g ${marked(VULNERABLE)}`;
   return [
@@ -166,7 +167,11 @@ function vulnerable(now: number, limit: number): [Statement, Statement] {
     ),
     sql(
       `WITH held AS MATERIALIZED (SELECT i.package_id, i.version, count(*) AS n FROM ${installs} GROUP BY 1, 2)
-       SELECT ifnull(p.feed_slug, 'WordPress') AS id, ${VULNERABLE} AS subject, ${MARK_COLUMNS}, g.severity, g.unfixed,
+       SELECT ifnull(p.feed_slug, 'WordPress') AS id, ${VULNERABLE} AS subject, ${MARK_COLUMNS}, g.severity, g.unfixed, g.known,
+         ifnull(p.kind, 2) AS kind, ifnull(p.slug, 'wordpress') AS slug, ifnull(p.name, 'WordPress') AS item_name,
+         (SELECT x.title FROM held h JOIN vulnerable_version w ON w.package_id = h.package_id AND w.version = h.version
+          JOIN vulnerability x ON x.id = w.vulnerability_id WHERE h.package_id = g.package_id
+          ORDER BY x.severity DESC, x.id DESC LIMIT 1) AS title,
          (SELECT sum(h.n) FROM held h WHERE h.package_id = g.package_id) AS sites
        FROM ${groups} LEFT JOIN package p ON p.id = g.package_id WHERE ${NOT_ASIDE}
        ORDER BY k.subject IS NOT NULL, g.severity DESC, sites DESC, g.package_id LIMIT ?`,

@@ -5,7 +5,7 @@ import { JOB_TYPES, TOOL_JOB_TYPES } from '../../../../schemas/job.js';
 import { protection } from '../../../../schemas/safety.js';
 import { LEVELS } from '../../../../schemas/search.js';
 import { siteStatus } from '../../../../schemas/site.js';
-import { SEVERITIES } from '../../../../schemas/vulnerability.js';
+import { SEVERITIES, SOFTWARE_TYPES } from '../../../../schemas/vulnerability.js';
 import { z } from '../../../../schemas/zod.js';
 import { ATTENTION } from '../../../domain/fleet/attention.js';
 import { MARK_STATES } from '../../../domain/fleet/marks.js';
@@ -68,6 +68,11 @@ const mattersShape = once(() =>
               .describe('The last update within the hour before.'),
             change_id: z.string().optional(),
             item: z.string().optional(),
+            item_type: z.enum(SOFTWARE_TYPES).optional(),
+            item_slug: z.string().optional(),
+            item_name: z.string().optional(),
+            title: z.string().optional().describe('Of its worst vulnerability.'),
+            known: int().optional().describe('Vulnerabilities of the item.'),
             old_version: z.string().optional(),
             new_version: z.string().optional(),
             seen: z.array(z.string()).optional(),

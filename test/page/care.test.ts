@@ -1,0 +1,87 @@
+/**
+ * Caring for a fleet on the page, in a real browser and with the clicks counted: what is vulnerable, unguarded, down or was
+ * changed, and the records around it.
+ */
+
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { needs } from '../support/needs.js';
+import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+
+let app: SafetyApp;
+let served: ServedPage;
+
+/** A known vulnerability of a plugin of the fleet. */
+async function vulnerability(uid: string, title: string, severity: number, slug: string): Promise<void> {
+  await app.db.run(
+    `INSERT INTO vulnerability (uid, digest, title, severity, cve) VALUES (?, '', ?, ?, 'CVE-2026-1234')`,
+    [uid, title, severity],
+  );
+  await app.db.run(
+    `INSERT INTO vulnerable_version (package_id, version, vulnerability_id, fixed_in)
+     SELECT DISTINCT e.package_id, e.version, (SELECT id FROM vulnerability WHERE uid = ?), '9.9'
+     FROM site_extension e JOIN package p ON p.id = e.package_id WHERE p.slug = ?`,
+    [uid, slug],
+  );
+}
+
+describe('caring for a fleet on the page', needs('chromium'), () => {
+  beforeAll(async () => {
+    app = await safetyApp({ sites: 5, fleet: { plugins: 8 }, pageFolder: await builtPage() });
+    served = await servePage(app);
+    for (const id of [1, 2]) await app.call('get-site-guard', { site_id_or_domain: id });
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('sees a vulnerability, worst first, with its sites, and updates it everywhere in two clicks', async () => {
+    const plugins = [0, 1, 2].map((index) => {
+      const plugin = app.offer(app.fleet.site(index), 1, '9.9');
+      return Object.assign(plugin, { slug: 'harbour-forms/harbour-forms.php', name: 'Harbour Forms', version: '9.8' });
+    });
+    const other = Object.assign(app.offer(app.fleet.site(3), 2, '3.1'), { slug: 'quay/quay.php', name: 'Quay' });
+    other.update = null;
+    await app.call('sync-sites', { site_ids_or_domains: [1, 2, 3, 4] });
+    await vulnerability('quay', 'Stored XSS', 2, 'quay/quay.php');
+    await vulnerability('forms', 'Unauthenticated SQL injection', 4, 'harbour-forms/harbour-forms.php');
+    await vulnerability('forms-two', 'Open redirect', 2, 'harbour-forms/harbour-forms.php');
+    await app.db.run(
+      "INSERT INTO vulnerability_feed (id, source, tried_at, checked_at, read_at, next_at) VALUES (1, 'x', 0, 0, 0, 9e15)",
+    );
+    const page = await served.open();
+    const lines = page.locator('.matter', { hasText: 'known vulnerabilities' }).locator('li');
+    await expect.poll(() => lines.count()).toBe(2);
+    await lines.nth(0).getByRole('button', { name: 'Update 3' }).waitFor();
+    expect(await lines.nth(0).innerText()).toMatch(
+      /Critical\s+Harbour Forms\s+Unauthenticated SQL injection and 1 more, on 3 sites, fixed by updates/,
+    );
+    await lines.nth(1).getByText('No updates available').waitFor();
+    expect(await lines.nth(1).innerText()).toMatch(/Medium\s+Quay\s+Stored XSS, on 1 site/);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await page.getByRole('link', { name: 'All vulnerabilities' }).click();
+    await page.getByRole('heading', { name: 'Known vulnerabilities', level: 1 }).waitFor();
+    const all = page.locator('.issues li');
+    await expect.poll(() => all.locator('.badge').allInnerTexts()).toEqual(['Critical', 'Medium', 'Medium']);
+    expect(await all.nth(0).innerText()).toContain(
+      `on 3 sites: ${app.fleet
+        .site(0)
+        .url.replace(/^https?:\/\//, '')
+        .replace(/\/$/, '')}`,
+    );
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+
+    await page.goto(`${served.url}/`);
+    const clicks = await counted(page);
+    await lines.nth(0).getByRole('button', { name: 'Update 3' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Apply 3 updates' }).click();
+    await served.running(page.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor());
+    expect(await clicks()).toBe(2);
+    await served.running(expect.poll(() => plugins.map(({ version }) => version)).toEqual(['9.9', '9.9', '9.9']));
+    await page.context().close();
+  });
+});
