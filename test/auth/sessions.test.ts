@@ -599,6 +599,7 @@ describe('the page', () => {
     '/sites/12',
     '/updates',
     '/runs',
+    '/vulnerabilities',
     '/runs/run_0',
     '/monitors',
     '/clients',

@@ -62,6 +62,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
 
     await page.getByRole('link', { name: 'All vulnerabilities' }).click();
     await page.getByRole('heading', { name: 'Known vulnerabilities', level: 1 }).waitFor();
+    await page.reload();
     const all = page.locator('.issues li');
     await expect.poll(() => all.locator('.badge').allInnerTexts()).toEqual(['Critical', 'Medium', 'Medium']);
     expect(await all.nth(0).innerText()).toContain(
@@ -82,6 +83,48 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await served.running(page.getByRole('heading', { name: 'Update of harbour-forms', level: 1 }).waitFor());
     expect(await clicks()).toBe(2);
     await served.running(expect.poll(() => plugins.map(({ version }) => version)).toEqual(['9.9', '9.9', '9.9']));
+    await page.context().close();
+  });
+
+  it('sorts sites by any column, and keeps filters, order and columns as a view with a name', async () => {
+    await app.db.run(
+      "UPDATE site_detail SET php_version = CASE site_id WHEN 1 THEN '8.10.2' WHEN 2 THEN '8.9' WHEN 3 THEN '' ELSE '7.4.33' END",
+    );
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    const php = page.locator('td.php');
+    await page.getByRole('button', { name: 'PHP', exact: true }).click();
+    await expect.poll(() => php.allInnerTexts()).toEqual(['7.4.33', '7.4.33', '8.9', '8.10.2', 'unknown']);
+    await page.getByRole('button', { name: 'PHP', exact: true }).click();
+    await expect.poll(() => php.allInnerTexts()).toEqual(['8.10.2', '8.9', '7.4.33', '7.4.33', 'unknown']);
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('checkbox', { name: 'Health' }).check();
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByText('Views', { exact: true }).click();
+    await page.getByText('Saved in this browser only.').waitFor();
+    await page.getByLabel('Name of this view').fill('Old PHP');
+    await page.getByRole('button', { name: 'Save view' }).click();
+    await page.getByRole('button', { name: 'Old PHP', exact: true }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    // A view of its own later, with two clicks.
+    await page.goto(`${served.url}/sites?search=nothing-at-all`);
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('button', { name: 'Standard columns' }).click();
+    await page.getByText('Columns', { exact: true }).click();
+    const clicks = await counted(page);
+    await page.getByText('Views', { exact: true }).click();
+    await page.getByRole('button', { name: 'Old PHP', exact: true }).click();
+    await expect.poll(() => php.allInnerTexts()).toEqual(['8.10.2', '8.9', '7.4.33', '7.4.33', 'unknown']);
+    expect(await clicks()).toBe(2);
+    await page.getByRole('button', { name: 'Health', exact: true }).waitFor();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Sort by: WordPress');
+    await page.waitForURL(/orderby=wp/);
+    await expectToFit(page);
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByText('Views', { exact: true }).click();
+    await page.getByRole('button', { name: 'Delete the view Old PHP' }).click();
+    await page.getByRole('button', { name: 'Old PHP', exact: true }).waitFor({ state: 'detached' });
     await page.context().close();
   });
 });

@@ -121,6 +121,40 @@ describe('GET /fleet/sites', () => {
     expect(await ids('has_update=core')).toEqual([1]);
   });
 
+  it('orders by each column: versions by their numbers, down before up, what is unknown last', async () => {
+    const { db } = app;
+    await db.run(
+      "UPDATE site_detail SET php_version = CASE site_id WHEN 1 THEN '8.10.2' WHEN 2 THEN '8.9' WHEN 3 THEN '' ELSE '7.4.33' END",
+    );
+    await db.run(
+      'UPDATE monitor SET active = CASE site_id WHEN 4 THEN 0 ELSE 1 END, status = CASE site_id WHEN 1 THEN 1 WHEN 2 THEN 0 ELSE 2 END',
+    );
+    await db.run(
+      'UPDATE site_detail SET health_good = 10, health_recommended = 4 - site_id, health_critical = (site_id = 4)',
+    );
+    const ids = async (orderby: string, order = 'asc') =>
+      (await app.rest(`GET /fleet/sites?columns=id&orderby=${orderby}&order=${order}`)).body.rows.flat();
+    expect(await ids('php')).toEqual([4, 2, 1, 3]);
+    expect(await ids('php', 'desc')).toEqual([1, 2, 4, 3]);
+    expect(await ids('monitor')).toEqual([2, 3, 1, 4]);
+    // 10 of 11.5; 10 of 13, 12 and 11 with half of what is recommended.
+    expect(await ids('health')).toEqual([4, 1, 2, 3]);
+    for (const column of [
+      'url',
+      'client',
+      'child',
+      'certificate',
+      'domain',
+      'vulnerabilities',
+      'wp',
+      'tags',
+      'since',
+      'reason',
+    ])
+      expect((await ids(column, 'desc')).sort(), column).toEqual([1, 2, 3, 4]);
+    await db.run('UPDATE monitor SET active = NULL, status = 99');
+  });
+
   it('says how many vulnerabilities a site has, and that nothing is known without a feed', async () => {
     const answer = async () => (await app.rest('GET /fleet/sites?columns=id,vulnerabilities')).body;
     expect(await answer()).toMatchObject({ columns: ['id', 'vulnerabilities'], total: 4 });

@@ -364,6 +364,12 @@ export const en = {
     more: 'More filters',
     columns: 'Columns',
     standardColumns: 'Standard columns',
+    sort: 'Sort by',
+    views: 'Views',
+    viewName: 'Name of this view',
+    saveView: 'Save view',
+    deleteView: (name: string) => `Delete the view ${name}`,
+    viewsHint: 'Filters, order and columns. Saved in this browser only.',
     column: {
       name: 'Site',
       url: 'Address',

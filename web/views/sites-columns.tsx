@@ -25,7 +25,9 @@ export const COLUMNS = [
 export type Column = (typeof COLUMNS)[number];
 
 export const STANDARD: readonly Column[] = ['status', 'updates', 'monitor', 'wp', 'php', 'client', 'last_sync'];
-export const ORDERS = ['name', 'url', 'status', 'client', 'last_sync', 'updates'] as const;
+export const ORDERS = ['name', 'url', ...COLUMNS] as const;
+/** What is most, newest or worst comes first when one of these is chosen. */
+export const FALLING: readonly string[] = ['updates', 'vulnerabilities', 'last_sync', 'since'];
 
 const KEY = 'columns';
 

@@ -15,8 +15,9 @@ import { listOf, pageIn, pageOf, type Query, useQuery, useTyped } from '../parts
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
+import { SavedViews } from './saved-views.js';
 import { ActionBar } from './sites-actions.js';
-import { Cell, COLUMNS, type Column, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
+import { Cell, COLUMNS, type Column, FALLING, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
 
 const PER_PAGE = 50;
 /** Filters set by links from other views; each shows as a removable tag. */
@@ -133,11 +134,14 @@ export function Sites() {
       title={t.nav.sites}
       about={found.data && t.sites.found(number(found.data.total))}
       actions={
-        write && (
-          <LinkButton href="/start" icon={Plus} kind="main">
-            {t.sites.add}
-          </LinkButton>
-        )
+        <>
+          <SavedViews query={query} columns={columns} choose={choose} />
+          {write && (
+            <LinkButton href="/start" icon={Plus} kind="main">
+              {t.sites.add}
+            </LinkButton>
+          )}
+        </>
       }
     >
       <search class="filters">
@@ -181,6 +185,15 @@ export function Sites() {
             ...OFFERED.map(([name, value]) => [`${name}=${value}`, t.sites.filter(name, value)] as const),
           ]}
         />
+        <div class="phone">
+          <SelectField
+            hidden
+            label={t.sites.sort}
+            value={asked.orderby}
+            onChange={(orderby) => change({ orderby, order: FALLING.includes(orderby) ? 'desc' : 'asc' })}
+            options={ORDERS.map((one) => [one, `${t.sites.sort}: ${t.sites.column[one]}`] as const)}
+          />
+        </div>
         <ColumnChoice columns={columns} choose={choose} />
       </search>
       <Taken query={query} filter={filter} />
@@ -226,7 +239,7 @@ export function Sites() {
 const cleared = (query: Query) => Object.fromEntries(Object.keys(query).map((name) => [name, undefined]));
 
 function sorting(asked: Asked, orderby: Order): Record<string, string> {
-  const first = orderby === 'updates' || orderby === 'last_sync' ? 'desc' : 'asc';
+  const first = FALLING.includes(orderby) ? 'desc' : 'asc';
   const order = asked.orderby === orderby ? (asked.order === 'asc' ? 'desc' : 'asc') : first;
   return { orderby, order };
 }
@@ -284,15 +297,7 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
               </th>
             )}
             {heading('name', t.sites.column.name)}
-            {columns.map((column) =>
-              ORDERS.includes(column as Order) ? (
-                heading(column as Order, t.sites.column[column])
-              ) : (
-                <th key={column} scope="col" class={column}>
-                  {t.sites.column[column]}
-                </th>
-              ),
-            )}
+            {columns.map((column) => heading(column, t.sites.column[column]))}
           </tr>
         </thead>
         <tbody>

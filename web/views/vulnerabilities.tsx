@@ -57,12 +57,10 @@ export function Vulnerabilities() {
                   <>
                     {t.updates.onSites(sites)}:{' '}
                     {first_sites.map((url, index) => (
-                      <>
+                      <span key={url}>
                         {index > 0 && ', '}
-                        <a key={url} href={`/sites?search=${encodeURIComponent(t.address(url))}`}>
-                          {t.address(url)}
-                        </a>
-                      </>
+                        <a href={`/sites?search=${encodeURIComponent(t.address(url))}`}>{t.address(url)}</a>
+                      </span>
                     ))}
                     {sites > first_sites.length && ` ${t.now.and(number(sites - first_sites.length))}`}
                   </>
@@ -108,8 +106,9 @@ export function VulnerabilityList({ data, note, notices, vulnerable_sites, act, 
       {note !== null && <p class="note">{note}</p>}
       {data.length === 0 && vulnerable_sites !== null && <Empty icon={ShieldCheck} title={t.vulnerabilities.none} />}
       <ul class="issues">
-        {data.map((one) => (
-          <li key={`${one.slug} ${one.title}`}>
+        {data.map((one, index) => (
+          // One plugin may have several names, and two vulnerabilities one title.
+          <li key={index}>
             <SeverityBadge severity={one.severity} />
             <span>
               <strong>{one.name}</strong> {one.versions.join(', ')}: <Title of={one} />{' '}

@@ -74,6 +74,23 @@ const ITEM_COLUMNS: Readonly<Record<string, string>> = {
 };
 export type SearchColumn = keyof typeof COLUMNS;
 
+/** A value of the details of the site `s`. */
+const ofDetails = (value = '') => `(SELECT ${value} FROM site_detail d WHERE d.site_id = s.id)`;
+
+/** The first three numbers of a version as one, so that 8.10 comes after 8.9. */
+function versionKey(column: string): string {
+  const after = (text: string) => `substr(${text} || '.0', instr(${text} || '.0', '.') + 1)`;
+  const number = (text: string) => `CAST(${text} AS INTEGER)`;
+  const [first, second, third] = [column, after(column), after(after(column))];
+  return ofDetails(
+    `CASE WHEN ${column} <> '' THEN ${number(first)} * 1000000000 + ${number(second)} * 100000 + ${number(third)} END`,
+  );
+}
+
+/** In the order of the score of site health. */
+const HEALTH = `CASE WHEN d.health_good + d.health_recommended + d.health_critical = 0 THEN 1.0
+  ELSE 1 - (0.5 * d.health_recommended + 1.5 * d.health_critical) / (d.health_good + d.health_recommended + 1.5 * d.health_critical) END`;
+
 /** Sort orders of sites; unknown values come last. */
 const ORDERS = {
   url: 's.url_key',
@@ -83,9 +100,22 @@ const ORDERS = {
   client: `(SELECT c.name_key FROM client c WHERE c.id = s.client_id)`,
   last_sync: '(SELECT d.last_sync FROM site_detail d WHERE d.site_id = s.id)',
   updates: '(SELECT count(*) FROM site_update o WHERE o.site_id = s.id AND o.ignored = 0)',
-} as const;
+  vulnerabilities: ofDetails(COLUMNS.vulnerabilities),
+  tags: COLUMNS.tags as string,
+  wp: versionKey('d.wp_version'),
+  php: versionKey('d.php_version'),
+  child: versionKey('d.child_version'),
+  health: ofDetails(HEALTH),
+  certificate: COLUMNS.certificate as string,
+  domain: COLUMNS.domain as string,
+  since: ofDetails(COLUMNS.since),
+  // Down, unconfirmed, up; what is not monitored comes last.
+  monitor: `(SELECT CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END FROM monitor m WHERE m.site_id = s.id AND m.active IS NOT 0)`,
+  reason: "CASE WHEN s.status <> 'connected' THEN s.status || ' ' || s.sync_error END",
+};
+export type SiteOrderName = keyof typeof ORDERS;
 export interface SiteOrder {
-  by: keyof typeof ORDERS;
+  by: SiteOrderName;
   descending: boolean;
 }
 

@@ -15,6 +15,7 @@ const VIEWS = [
   '/sites/:id',
   '/updates',
   '/runs',
+  '/vulnerabilities',
   '/runs/:id',
   '/monitors',
   '/clients',

@@ -100,7 +100,10 @@ export const fleet: readonly Route[] = [
         columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
           .default([])
           .describe('Empty = six fitting ones.'),
-        orderby: z.enum(['name', 'url', 'status', 'client', 'last_sync', 'updates']).default('name'),
+        orderby: z
+          .enum([...SITE_FIELDS, 'vulnerabilities'])
+          .exclude(['id'])
+          .default('name'),
         order: z.enum(['asc', 'desc']).default('asc').describe('Unknown values come last.'),
         ...paging(50, 500),
       }),
