@@ -21,6 +21,7 @@ const Vulnerabilities = lazy(() => import('./views/vulnerabilities.js').then(({ 
 const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
 const Run = lazy(() => import('./views/run.js').then(({ Run }) => Run));
 const Monitors = lazy(() => import('./views/monitors.js').then(({ Monitors }) => Monitors));
+const History = lazy(() => import('./views/history.js').then(({ History }) => History));
 const Clients = lazy(() => import('./views/clients.js').then(({ Clients }) => Clients));
 const Reports = lazy(() => import('./views/reports.js').then(({ Reports }) => Reports));
 const Jobs = lazy(() => import('./views/jobs.js').then(({ Jobs }) => Jobs));
@@ -73,6 +74,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/runs" component={Runs} />
           <Route path="/runs/:id" component={Run} />
           <Route path="/monitors" component={Monitors} />
+          <Route path="/history" component={History} />
           <Route path="/clients" component={Clients} />
           <Route path="/reports" component={Reports} />
           <Route path="/jobs" component={Jobs} />

@@ -605,6 +605,7 @@ describe('the page', () => {
     '/clients',
     '/reports',
     '/jobs',
+    '/history',
     '/access',
     '/settings',
     '/login',

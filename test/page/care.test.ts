@@ -10,6 +10,7 @@ import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, serv
 
 let app: SafetyApp;
 let served: ServedPage;
+const nameOf = (index: number) => app.fleet.site(index).name;
 
 /** A known vulnerability of a plugin of the fleet. */
 async function vulnerability(uid: string, title: string, severity: number, slug: string): Promise<void> {
@@ -125,6 +126,50 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await page.getByText('Views', { exact: true }).click();
     await page.getByRole('button', { name: 'Delete the view Old PHP' }).click();
     await page.getByRole('button', { name: 'Old PHP', exact: true }).waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
+  it('finds who did what across the fleet from a line of Now, and takes it back there', async () => {
+    const site = app.fleet.site(4);
+    const plugin = site.state.plugins.find(
+      ({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'),
+    );
+    if (plugin === undefined) throw new Error('the site has no active plugin');
+    await app.call('deactivate-site-plugins', { site_id_or_domain: 5, slugs: [plugin.slug] });
+    const updated = app.offer(app.fleet.site(1), 3, '5.5');
+    const before = updated.version;
+    await app.call('sync-sites', { site_ids_or_domains: [2] });
+    await app.safely('safe-update-site', { site_id_or_domain: 2 });
+    expect(updated.version).toBe('5.5');
+    const page = await served.open();
+    const clicks = await counted(page);
+    await page.getByRole('link', { name: 'Plugin deactivated' }).click();
+    await page.getByRole('heading', { name: 'History', level: 1 }).waitFor();
+    const entries = page.locator('.history > li');
+    // The site has it in its own log, too.
+    const mine = entries.filter({ hasNotText: 'on the site' });
+    await expect.poll(() => mine.count()).toBe(1);
+    expect(await mine.innerText()).toMatch(new RegExp(`Deactivated plugin: [\\s\\S]*${nameOf(4)} · admin · `));
+    await mine.getByRole('button', { name: /^Undo: Deactivated/ }).click();
+    await mine.getByRole('button').waitFor({ state: 'detached' });
+    expect(await clicks()).toBe(2);
+    expect(plugin.active).toBe(true);
+    expect(await seriousFindings(page)).toEqual([]);
+
+    await page.getByRole('combobox', { name: 'Kind of change' }).selectOption('');
+    await page.getByLabel('Search plugin, theme or name').fill(updated.name);
+    const update = entries.filter({ hasText: 'from' }).filter({ hasText: '5.5' });
+    await update.getByRole('button', { name: 'Roll back' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click();
+    await served.running(page.getByText('is restored, and the site works').waitFor());
+    expect(updated.version).toBe(before);
+    // What is no longer installed cannot be rolled back again.
+    await update.getByRole('button', { name: 'Roll back' }).waitFor({ state: 'detached' });
+    await page.getByRole('combobox', { name: 'Way' }).selectOption('on the site');
+    await page.waitForURL(/via=site/);
+    await page.reload();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
     await page.context().close();
   });
 });

@@ -32,6 +32,7 @@ const VIEWS: [string, string][] = [
   ['/vulnerabilities', 'Known vulnerabilities'],
   ['/monitors', 'Alerts'],
   ['/jobs', 'Jobs'],
+  ['/history', 'History'],
   ['/clients', 'Clients'],
   ['/clients?id=1', 'Nordlicht'],
   ['/reports', 'Reports'],

@@ -228,6 +228,28 @@ describe('GET /fleet/attention', () => {
   });
 });
 
+describe('GET /fleet/changes', () => {
+  it('has who did what across the fleet, by any filter, with what takes it back', async () => {
+    await app.rest('POST /sites/4/suspend');
+    const changes = async (query: string) => (await app.rest(`GET /fleet/changes?${query}`)).body;
+    const { data, total, kinds } = await changes('kinds=site&actions=suspended');
+    expect(data).toHaveLength(total);
+    expect(data[0]).toMatchObject({
+      site_id: 4,
+      kind: 'site',
+      action: 'suspended',
+      via: 'rest',
+      result: 'done',
+      undo: 'unsuspend',
+    });
+    expect(kinds).toContainEqual({ kind: 'site', action: 'suspended', count: total });
+    expect((await changes('site=4&by=nobody-of-this-name')).total).toBe(0);
+    await app.rest('POST /sites/4/unsuspend');
+    expect((await changes('kinds=site&actions=suspended')).data[0].undo).toBeNull();
+    expect((await app.rest('GET /fleet/changes?since=1')).body.data.params).toHaveProperty('since');
+  });
+});
+
 describe('POST /fleet/attention/mark', () => {
   const matters = async () =>
     (await app.rest('GET /fleet/attention')).body.data.matters.map(

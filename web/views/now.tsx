@@ -173,14 +173,17 @@ function Offers({ major, minor, patch, unknown }: { major: number; minor: number
 
 function Done({ done }: { done: readonly { context: string; action: string; count: number; sites: number }[] }) {
   return (
-    <Card title={t.now.done}>
+    <Card title={t.now.done} actions={<a href="/history">{t.nav.history}</a>}>
       {done.length === 0 ? (
         <p class="muted">{t.now.nothingDone}</p>
       ) : (
         <ul class="lines">
           {done.slice(0, 8).map(({ context, action, count, sites }) => (
             <li key={`${context} ${action}`}>
-              {t.action(context, action)} <span class="muted">{t.now.times(number(count), sites)}</span>
+              <a href={`/history?${new URLSearchParams({ kind: context, action, days: '1' })}`}>
+                {t.action(context, action)}
+              </a>{' '}
+              <span class="muted">{t.now.times(number(count), sites)}</span>
             </li>
           ))}
         </ul>

@@ -42,7 +42,7 @@ export function RollBack({ siteId, of, name, version, from }: Props) {
       return data.well ? t.rollBack.healthy(data.version) : `${message} ${t.rollBack.unhealthy}`;
     });
     setOpen(false);
-    refresh('now:', 'site:', 'updates:');
+    refresh('now:', 'site:', 'updates:', 'history:');
   };
   return (
     <>

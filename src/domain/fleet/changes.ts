@@ -44,6 +44,52 @@ interface ChangeSearchInput {
  * does not exist.
  */
 export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
+  const { items, ...found } = await findChanges(ctx, input);
+  return { ...found, changes: items.map(changeView) };
+}
+
+/** The same as records for pages, with what takes each change back. */
+export async function fleetChanges(ctx: Ctx, { days, ...input }: Omit<ChangeSearchInput, 'since'> & { days: number }) {
+  const since = isoTime(ctx.clock.now() - days * DAY_MS) ?? undefined;
+  const { items, ...found } = await findChanges(ctx, { ...input, since });
+  return { ...found, items: items.map((row) => ({ ...changeView(row), ...recordOf(row) })) };
+}
+
+const recordOf = (row: FleetChangeRow) => ({
+  id: row.listed_id,
+  site_name: row.site_name === null ? null : cleanLine(row.site_name, NAME),
+  action: cleanLine(row.action, NAME),
+  item: cleanLine(row.item, NAME),
+  old_version: cleanLine(row.old_value, NAME),
+  new_version: cleanLine(row.new_value, NAME),
+  result: row.code === '' ? ('done' as const) : ('failed' as const),
+  undo: undoOf(row),
+});
+
+export const UNDO = ['roll_back', 'activate', 'deactivate', 'suspend', 'unsuspend'] as const;
+
+/** What takes a change back: as long as the site is as the change left it, as far as is known. */
+function undoOf(row: FleetChangeRow): (typeof UNDO)[number] | null {
+  const { kind, action, code, site_id, old_value, new_value, now_version, now_active, suspended } = row;
+  if (site_id === null || code !== '') return null;
+  switch (`${kind} ${action}`) {
+    case 'plugin updated':
+    case 'theme updated':
+      return old_value !== '' && new_value !== '' && now_version === new_value ? 'roll_back' : null;
+    case 'plugin activated':
+      return now_active === 1 ? 'deactivate' : null;
+    case 'plugin deactivated':
+      return now_active === 0 ? 'activate' : null;
+    case 'site suspended':
+      return suspended === 1 ? 'unsuspend' : null;
+    case 'site unsuspended':
+      return suspended === 0 ? 'suspend' : null;
+    default:
+      return null;
+  }
+}
+
+async function findChanges(ctx: Ctx, input: ChangeSearchInput) {
   requireModule(ctx, 'logs');
   const { page, per_page, via, client_id_or_email: client, tag } = input;
   const now = ctx.clock.now();
@@ -75,7 +121,7 @@ export async function searchChanges(ctx: Ctx, input: ChangeSearchInput) {
   return {
     since: isoTime(since) ?? '',
     until: isoTime(until) ?? '',
-    changes: items.map(changeView),
+    items,
     kinds: kinds.map(({ kind, action, n, failed }) => ({
       kind: cleanLine(kind, NAME),
       action: cleanLine(action, NAME),

@@ -30,10 +30,18 @@ export interface ChangeQuery {
 export interface FleetChangeRow extends Row {
   source: ChangeSource;
   id: number;
+  /** The id that the lists of changes show, one for both sources. */
+  listed_id: number;
   /** Milliseconds; of a site's own log with a fraction, by which it is sorted. */
   at: number;
   site_id: number | null;
   url: string | null;
+  site_name: string | null;
+  /** 1 = the site is suspended now. */
+  suspended: number | null;
+  /** The version of the plugin or theme that the site has now, and whether it is active; null = none, or unknown. */
+  now_version: string | null;
+  now_active: number | null;
   kind: string;
   context: string;
   action: string;
@@ -78,7 +86,7 @@ const TABLES: Record<ChangeSource, Table> = {
     name: 'site_change c',
     when: 'c.created',
     unit: 1000,
-    columns: `'wpadmin' AS source, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
+    columns: `'wpadmin' AS source, c.id * 2 AS listed_id, c.created * 1000 AS at, ${SHARED}, c.item, c.summary, c.user_login AS actor,
       'site' AS via, '' AS code, c.old_value, c.new_value`,
     actor: 'c.user_login',
     item: 'c.item',
@@ -90,7 +98,7 @@ const TABLES: Record<ChangeSource, Table> = {
     name: 'action_log c',
     when: 'c.at',
     unit: 1,
-    columns: `'dashboard' AS source, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
+    columns: `'dashboard' AS source, c.id * 2 + 1 AS listed_id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,
       c.old_version AS old_value, c.new_version AS new_value`,
     actor: 'c.actor',
     item: 'c.name',
@@ -99,6 +107,10 @@ const TABLES: Record<ChangeSource, Table> = {
     role: "''",
   },
 };
+
+/** What the site has now of the plugin or theme that was changed. */
+const installed = (column: string) => `(SELECT ${column} FROM package p JOIN site_extension e ON e.package_id = p.id
+  WHERE p.kind = CASE u.kind WHEN 'plugin' THEN 0 WHEN 'theme' THEN 1 END AND p.slug = u.slug AND e.site_id = u.site_id LIMIT 1)`;
 
 /** Whether a text has another one as a part; of letters beyond ASCII the case counts, which SQLite cannot fold. */
 const holds = (column: string) => `instr(lower(${column}), lower(?)) > 0`;
@@ -142,7 +154,8 @@ export function createChangeSearch(db: Db) {
       );
     });
     return sql(
-      `SELECT u.*, s.url FROM (${rows.sql} ORDER BY at DESC, source, id DESC LIMIT ? OFFSET ?) u LEFT JOIN site s ON s.id = u.site_id
+      `SELECT u.*, s.url, s.name AS site_name, s.suspended, ${installed('e.version')} AS now_version, ${installed('e.active')} AS now_active
+       FROM (${rows.sql} ORDER BY at DESC, source, id DESC LIMIT ? OFFSET ?) u LEFT JOIN site s ON s.id = u.site_id
        ORDER BY u.at DESC, u.source, u.id DESC`,
       ...rows.args,
       perPage,

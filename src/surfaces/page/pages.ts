@@ -21,6 +21,7 @@ const VIEWS = [
   '/clients',
   '/reports',
   '/jobs',
+  '/history',
   '/access',
   '/settings',
   '/login',

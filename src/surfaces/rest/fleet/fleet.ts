@@ -4,7 +4,9 @@
 
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
+import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
+import { fleetChanges } from '../../../domain/fleet/changes.js';
 import { listAside, MARK_STATES, markMatter } from '../../../domain/fleet/marks.js';
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
@@ -15,6 +17,8 @@ import { listRoute, type Route, route } from '../route.js';
 import {
   asideShape,
   attentionShape,
+  fleetChangeShape,
+  fleetChangesMore,
   offeredItemShape,
   offeredSiteShape,
   siteAttentionShape,
@@ -115,6 +119,36 @@ export const fleet: readonly Route[] = [
     answer: async ({ columns, orderby, order, ...asked }, ctx) => {
       const by = { by: orderby, descending: order === 'desc' };
       return searchFleet(ctx, { ...asked, fields: columns }, by);
+    },
+  }),
+  route({
+    on: 'GET /fleet/changes',
+    fails: [404],
+    module: 'logs',
+    summary: 'List who changed what on which site, newest first',
+    description:
+      'Through this service, or on the sites as of their last sync. `kinds` counts all that the other filters match.',
+    params: () =>
+      z.object({
+        days: int(1, 3660).default(30).describe('Of the last N days.'),
+        site: integerOrText().optional().describe('Id or domain.'),
+        client: integerOrText().optional().describe('Sites of this client: id or e-mail.'),
+        tag: integerOrText().optional().describe('Sites with this tag: id or name.'),
+        by: text(255, 1).optional().describe('Part of the name of who did it.'),
+        kinds: csv(text(50, 1)).default([]).describe('plugin, theme, core, user, post, site, setting, client, …'),
+        actions: csv(text(50, 1)).default([]).describe('updated, activated, installed, deleted, …'),
+        item: text(255, 1).optional().describe('Part of a name or slug.'),
+        result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+        via: csv(z.enum(['site', 'mcp', 'run', 'rest', 'cli', 'jobs']))
+          .default([])
+          .describe('site = on the site itself.'),
+        ...paging(50, 100),
+      }),
+    returns: () => listOf(fleetChangeShape()).extend(fleetChangesMore()),
+    async answer({ site, client, ...asked }, ctx) {
+      const input = { ...asked, site_id_or_domain: site, client_id_or_email: client };
+      const { items, ...found } = await fleetChanges(ctx, input);
+      return { ...found, data: items };
     },
   }),
   listRoute({

@@ -8,6 +8,7 @@ import { siteStatus } from '../../../../schemas/site.js';
 import { SEVERITIES, SOFTWARE_TYPES } from '../../../../schemas/vulnerability.js';
 import { z } from '../../../../schemas/zod.js';
 import { ATTENTION } from '../../../domain/fleet/attention.js';
+import { UNDO } from '../../../domain/fleet/changes.js';
 import { MARK_STATES } from '../../../domain/fleet/marks.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
@@ -109,6 +110,35 @@ export const attentionShape = once(() =>
     vulnerability_note: z.string().nullable().describe('Why the list of vulnerabilities is incomplete.'),
   }),
 );
+
+export const fleetChangeShape = once(() =>
+  z.object({
+    id: int().describe('For the roll-back of an update, as change_id.'),
+    at: timestamp(),
+    site_id: int().nullable().describe('null = of no site.'),
+    site_name: z.string().nullable(),
+    url: z.string().nullable(),
+    kind: z.string(),
+    action: z.string(),
+    what: z.string().describe('As a sentence.'),
+    item: z.string(),
+    slug: z.string().optional(),
+    old_version: z.string(),
+    new_version: z.string(),
+    by: z.string(),
+    via: z.string().describe('site = on the site itself.'),
+    result: z.enum(['done', 'failed']),
+    undo: z.enum(UNDO).nullable().describe('What takes it back; null = nothing does, or the site has changed since.'),
+  }),
+);
+
+export const fleetChangesMore = once(() => ({
+  since: timestamp(),
+  until: timestamp(),
+  kinds: z
+    .array(z.object({ kind: z.string(), action: z.string(), count: int(), failed: int().optional() }))
+    .describe('Most frequent first.'),
+}));
 
 export const siteAttentionShape = once(() => z.object({ as_of: timestamp(), matters: mattersShape() }));
 
