@@ -172,4 +172,25 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     await expectToFit(page);
     await page.context().close();
   });
+
+  it('installs the guard on all sites that have none, in two clicks, and says where that failed', async () => {
+    app.fleet.site(3).faults.http500 = true;
+    const page = await served.open();
+    const card = page.locator('.card', { hasText: 'Update protection' });
+    await card.getByText('3 of 5 connected sites are not known to be guarded').waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    const clicks = await counted(page);
+    await card.getByRole('button', { name: 'Install on 3 sites' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('button', { name: 'Install guard' }).click();
+    await served.running(dialog.getByText('The guard is installed on 2 of 3 sites.').waitFor());
+    expect(await clicks()).toBe(2);
+    await dialog.getByRole('link', { name: 'Site 4' }).waitFor();
+    expect(await seriousFindings(page)).toEqual([]);
+    app.fleet.site(3).faults = {};
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+    for (const site_id_or_domain of [3, 5])
+      expect((await app.call('get-site-guard', { site_id_or_domain })).installed).toBe(true);
+    await page.context().close();
+  });
 });

@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
 import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
+import { Unguarded } from './guard-all.js';
 import { JobLines } from './job-lines.js';
 import { type Matter, Matters, URGENT } from './matters.js';
 import { Aside } from './set-aside.js';
@@ -67,6 +68,7 @@ export function Now() {
               </div>
               <div class="second">
                 <Offers {...data.updates} />
+                <Unguarded />
                 <JobLines />
                 <Done done={data.done} />
               </div>

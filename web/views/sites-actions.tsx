@@ -1,6 +1,6 @@
 /** Bulk actions on the chosen sites. Changes to sites are previewed before they are made. */
 
-import { CirclePause, CirclePlay, PackageCheck, RefreshCw, Stethoscope, Tags } from 'lucide';
+import { CirclePause, CirclePlay, PackageCheck, RefreshCw, ShieldCheck, Stethoscope, Tags } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -12,6 +12,7 @@ import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { InstallGuards } from './guard-all.js';
 import { runAddress } from './run-address.js';
 import type { Asked } from './sites.js';
 import { sent } from './sites.js';
@@ -45,7 +46,7 @@ async function idsOf(asked: Asked): Promise<number[]> {
 
 export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
   const { route } = useLocation();
-  const [asking, setAsking] = useState<'suspend' | 'update' | 'tag' | null>(null);
+  const [asking, setAsking] = useState<'suspend' | 'update' | 'tag' | 'guard' | null>(null);
   const count = all === null ? chosen.size : all.total;
   if (count === 0) return null;
   const ids = () => (all === null ? Promise.resolve([...chosen]) : idsOf(all.asked));
@@ -96,6 +97,9 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
       <Button small icon={PackageCheck} onClick={() => setAsking('update')}>
         {t.sites.update}
       </Button>
+      <Button small icon={ShieldCheck} onClick={() => setAsking('guard')}>
+        {t.guard.install}
+      </Button>
       <Button small icon={Tags} onClick={() => setAsking('tag')}>
         {t.sites.tagIt}
       </Button>
@@ -124,6 +128,7 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
           }
         />
       )}
+      {asking === 'guard' && <InstallGuards ids={ids} close={() => setAsking(null)} />}
       {asking === 'tag' && <TagDialog ids={ids} close={() => setAsking(null)} done={clear} />}
     </div>
   );
