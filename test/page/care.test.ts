@@ -193,4 +193,47 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
       expect((await app.call('get-site-guard', { site_id_or_domain })).installed).toBe(true);
     await page.context().close();
   });
+
+  it('has monitors that are down first, sorts them, and sets interval, keyword and maintenance by mouse', async () => {
+    await app.db.run('UPDATE monitor SET status = 1, active = 1, last_check_at = ?, last_ping_ms = 100 + site_id', [
+      app.clock.now() - 60_000,
+    ]);
+    await app.db.run('UPDATE monitor SET status = 0 WHERE site_id = 4');
+    await app.db.run('UPDATE monitor SET status = 2 WHERE site_id = 2');
+    const page = await served.open();
+    await page.goto(`${served.url}/monitors`);
+    const names = page.locator('.monitors tbody th');
+    await expect.poll(() => names.allInnerTexts()).toHaveLength(5);
+    expect((await names.allInnerTexts()).slice(0, 2)).toEqual([nameOf(3), nameOf(1)]);
+    await page.getByRole('button', { name: 'Response time', exact: true }).click();
+    await expect.poll(() => names.first().innerText()).toBe(nameOf(4));
+    await page.getByRole('button', { name: `Settings: ${nameOf(4)}` }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Check every').selectOption('5m');
+    await dialog.getByLabel('What counts as up').selectOption('A word in the page');
+    await dialog.getByLabel('Word in the page').fill('Welcome');
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    const row = await app.db.one('SELECT interval_min, type, keyword FROM monitor WHERE site_id = 5');
+    expect(row).toMatchObject({ interval_min: 5, type: 'keyword', keyword: 'Welcome' });
+
+    const clicks = await counted(page);
+    await page.getByRole('button', { name: `Settings: ${nameOf(4)}` }).click();
+    await dialog.getByLabel('For').selectOption('4 hours');
+    await dialog.getByRole('button', { name: 'Start maintenance' }).click();
+    await dialog.getByRole('button', { name: 'End maintenance' }).waitFor();
+    expect(await clicks()).toBe(2);
+    await page.keyboard.press('Escape');
+    const line = page.getByRole('row', { name: nameOf(4) });
+    await line.getByText('Maintenance').waitFor();
+    const planned = await app.db.one('SELECT next_check_at FROM monitor WHERE site_id = 5');
+    expect(Number(planned?.next_check_at)).toBeGreaterThanOrEqual(app.clock.now() + 4 * 3_600_000 - 60_000);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Sort by: Last check');
+    await expectToFit(page);
+    expect(await page.getByText('Site null').count()).toBe(0);
+    await page.context().close();
+  });
 });

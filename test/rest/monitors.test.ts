@@ -449,3 +449,53 @@ describe('lists', () => {
     expect((await app.rest(`GET /monitors/${ids[0]}/basic`)).body.data).toMatchObject({ id: ids[0] });
   });
 });
+
+describe('maintenance', () => {
+  const site = () => ids[2] ?? 0;
+  const incidents = async () => (await app.rest(`GET /monitors/${site()}/incidents`)).body.total;
+  const checked = async () => (await app.rest(`GET /monitors/${site()}`)).body.data.last_check_at;
+
+  it('lets a site be down without a check, an incident or an alert, and checks go on by themselves', async () => {
+    await app.rest(`PUT /monitors/${site()}/settings`, { body: { active: 1, interval: 5, maxretries: 0 } });
+    await run();
+    app.clock.move(10 * MINUTE);
+    await run();
+    const before = await checked();
+    const set = await app.rest(`POST /monitors/${site()}/maintenance`, { body: { minutes: 60 } });
+    expect(set.status).toBe(200);
+    const until = new Date(app.clock.now() + HOUR).toISOString().replace('.000Z', 'Z');
+    expect(set.body.data).toEqual({ id: site(), maintenance_until: until });
+    app.fleet.site(2).faults.http500 = true;
+    // A change of the settings plans it again, and does not end it.
+    await app.rest(`PUT /monitors/${site()}/settings`, { body: { interval: 1 } });
+    for (let times = 0; times < 5; times++) {
+      app.clock.move(10 * MINUTE);
+      await run();
+    }
+    expect([await checked(), await incidents()]).toEqual([before, 0]);
+    const byHand = await app.rest(`POST /monitors/${site()}/check`);
+    expect(byHand.body.data.http_code).toBe(500);
+    expect(await incidents()).toBe(0);
+    expect((await app.rest('GET /monitors?orderby=name')).body.data).toContainEqual(
+      expect.objectContaining({ id: site(), maintenance_until: until }),
+    );
+    app.clock.move(12 * MINUTE);
+    await run();
+    expect(await incidents()).toBe(1);
+    expect((await app.rest(`GET /monitors/${site()}`)).body.data.maintenance_until).toBeNull();
+  });
+
+  it('ends when it is told to, is refused without its length, and needs a key that may write', async () => {
+    const path = `POST /monitors/${site()}/maintenance`;
+    await app.rest(path, { body: { minutes: 600 } });
+    const ended = await app.rest(path, { body: { minutes: 0 } });
+    expect(ended.body.data.maintenance_until).toBeNull();
+    app.fleet.site(2).faults.http500 = false;
+    app.clock.move(10 * MINUTE);
+    await run();
+    expect((await app.rest(`GET /monitors/${site()}`)).body.data.last_status).toBe('up');
+    expect((await app.rest(path, { body: { hours: 1 } })).body.code).toMatch(/rest_(invalid|missing)/);
+    expect((await app.rest(path, { body: { minutes: 20_161 } })).status).toBe(400);
+    expect((await app.rest(path, { body: { minutes: 1 }, token: app.tokens.read })).status).toBe(403);
+  });
+});

@@ -323,6 +323,8 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   for (const part of ['', '/basic', '/heartbeat', '/incidents', '/incidents/count']) await get(`${one}${part}`, site);
   await get(`${one}/heartbeat`, site, '?period=never');
   await get(one, { id_or_domain: 999 });
+  for (const minutes of [30, 0]) await each('POST', `${one}/maintenance`, site, { minutes });
+  await get('/monitors', {}, '?orderby=state&order=desc');
   await app.db.run(
     "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
     [app.clock.now() - 120_000, app.clock.now()],
@@ -554,6 +556,8 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
+  await get('/fleet/changes');
+  await get('/fleet/changes', {}, '?days=1&kinds=plugin&actions=updated&via=rest&by=a&item=b&result=failed&tag=none');
   const mark = '/fleet/attention/mark';
   await each('POST', mark, {}, { subject: 'stale:1', state: 'snoozed', hours: 4, note: 'It moves.' });
   await get('/fleet/attention/aside');

@@ -16,6 +16,7 @@ import {
   TriangleAlert,
   Undo2,
   Unplug,
+  Wrench,
 } from 'lucide';
 import { t } from '../texts/texts.js';
 import { Icon } from './icon.js';
@@ -61,7 +62,13 @@ const MONITOR: Record<string, [Tone, IconNode]> = {
 };
 
 /** Null = there is no monitor. */
-export function MonitorState({ state }: { state: string | null }) {
+export function MonitorState({ state, maintenance = false }: { state: string | null; maintenance?: boolean }) {
+  if (maintenance)
+    return (
+      <Badge tone="idle" icon={Wrench}>
+        {t.monitor.maintenance}
+      </Badge>
+    );
   const [tone, icon] = MONITOR[state ?? ''] ?? (['idle', CircleHelp] as const);
   return (
     <Badge tone={tone} icon={icon}>

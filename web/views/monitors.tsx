@@ -1,23 +1,29 @@
 /** Monitors and incidents: the state of every site in the last day, and the notifications that were sent. */
 
-import { Activity, BellRing } from 'lucide';
+import { Activity, BellRing, Settings2 } from 'lucide';
+import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { refresh, useLoad } from '../api/load.js';
+import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { SearchField, SelectField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
+import { Pager, type PagerProps } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
+import { SortChoice, SortHead } from '../parts/sort.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
-import { Table } from '../parts/table.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { MonitorDialog } from './monitor-dialog.js';
 
 const PER_PAGE = 50;
+const ORDERS = ['name', 'state', 'uptime_30d', 'response_time', 'last_check'] as const;
+const FALLING: readonly string[] = ['response_time', 'last_check'];
 const STATES = ['up', 'down', 'pending'] as const;
 
 export function Monitors() {
@@ -28,6 +34,8 @@ export function Monitors() {
   const asked = {
     ...(query.search === undefined ? {} : { search: query.search }),
     ...(status === undefined ? {} : { status: [status] }),
+    orderby: ORDERS.find((one) => one === query.orderby) ?? ('state' as const),
+    order: query.order === 'desc' ? ('desc' as const) : ('asc' as const),
     page,
     per_page: PER_PAGE,
   };
@@ -50,53 +58,105 @@ export function Monitors() {
           onChange={(next) => change({ status: next, page: undefined })}
           options={[['', t.monitors.anyState], ...STATES.map((one) => [one, t.monitor[one]] as const)]}
         />
+        <SortChoice
+          of={asked}
+          sort={(next) => change({ ...next, page: undefined })}
+          options={ORDERS.map((one) => [one, t.monitors.order[one]] as const)}
+          falling={FALLING}
+        />
       </search>
       <Loaded of={monitors} rows={8}>
         {({ data, total }) =>
           data.length === 0 ? (
             <Empty icon={Activity} title={filtered ? t.sites.nothingFits : t.now.noSites} />
           ) : (
-            <Table
-              heads={[
-                t.sites.column.name,
-                t.inventory.state,
-                t.monitors.last24,
-                t.monitors.monthWord,
-                t.monitors.responseTime,
-                t.monitors.lastCheck,
-              ]}
+            <Monitored
+              monitors={data}
+              of={{ orderby: asked.orderby, order: asked.order }}
+              sort={(next) => change({ ...next, page: undefined })}
               pages={{ page, perPage: PER_PAGE, total, go: pageIn(change) }}
-            >
-              {data.map((monitor) => (
-                <tr key={monitor.id}>
-                  <th scope="row">
-                    <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
-                  </th>
-                  <td data-label={t.inventory.state}>
-                    <MonitorState state={monitor.last_status} />
-                  </td>
-                  <td data-label={t.monitors.last24} class="strips">
-                    <Strip hours={monitor.uptime_24h} name={monitor.name} />
-                  </td>
-                  <td data-label={t.monitors.monthWord}>{t.percent(monitor.uptime_ratio_30d)}</td>
-                  <td data-label={t.monitors.responseTime}>
-                    {monitor.response_time_avg_ms === null ? (
-                      <span class="muted">{t.unknown}</span>
-                    ) : (
-                      `${Math.round(monitor.response_time_avg_ms)} ms`
-                    )}
-                  </td>
-                  <td data-label={t.monitors.lastCheck}>
-                    <Time iso={monitor.last_check_at} otherwise={t.never} />
-                  </td>
-                </tr>
-              ))}
-            </Table>
+            />
           )
         }
       </Loaded>
       <Alerts />
     </Page>
+  );
+}
+
+type Monitor = paths['/monitors']['get']['responses'][200]['content']['application/json']['data'][number];
+
+interface MonitoredProps {
+  monitors: readonly Monitor[];
+  of: { orderby: string; order: 'asc' | 'desc' };
+  sort: (next: { orderby: string; order: string }) => void;
+  pages: PagerProps;
+}
+
+function Monitored({ monitors, of, sort, pages }: MonitoredProps) {
+  const write = useMayWrite();
+  const [editing, setEditing] = useState<Monitor | null>(null);
+  const head = (by: (typeof ORDERS)[number]) => (
+    <SortHead by={by} word={t.monitors.order[by]} of={of} sort={sort} falling={FALLING.includes(by)} />
+  );
+  return (
+    <>
+      <div class="scroll">
+        <table class="list monitors">
+          <thead>
+            <tr>
+              {head('name')}
+              {head('state')}
+              <th scope="col">{t.monitors.last24}</th>
+              {head('uptime_30d')}
+              {head('response_time')}
+              {head('last_check')}
+              {write && <th scope="col" aria-label={t.sites.actions} />}
+            </tr>
+          </thead>
+          <tbody>
+            {monitors.map((monitor) => (
+              <tr key={monitor.id}>
+                <th scope="row">
+                  <a href={`/sites/${monitor.id}?tab=uptime`}>{monitor.name}</a>
+                </th>
+                <td data-label={t.inventory.state}>
+                  <MonitorState state={monitor.last_status} maintenance={monitor.maintenance_until !== null} />
+                </td>
+                <td data-label={t.monitors.last24} class="strips">
+                  <Strip hours={monitor.uptime_24h} name={monitor.name} />
+                </td>
+                <td data-label={t.monitors.monthWord}>{t.percent(monitor.uptime_ratio_30d)}</td>
+                <td data-label={t.monitors.responseTime}>
+                  {monitor.response_time_avg_ms === null ? (
+                    <span class="muted">{t.unknown}</span>
+                  ) : (
+                    `${Math.round(monitor.response_time_avg_ms)} ms`
+                  )}
+                </td>
+                <td data-label={t.monitors.lastCheck}>
+                  <Time iso={monitor.last_check_at} otherwise={t.never} />
+                </td>
+                {write && (
+                  <td class="act">
+                    <Button
+                      small
+                      icon={Settings2}
+                      label={`${t.monitors.change}: ${monitor.name}`}
+                      onClick={() => setEditing(monitor)}
+                    >
+                      {t.monitors.change}
+                    </Button>
+                  </td>
+                )}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+      <Pager {...pages} />
+      {editing && <MonitorDialog site={editing} close={() => setEditing(null)} />}
+    </>
   );
 }
 
@@ -126,6 +186,8 @@ function Switch() {
   );
 }
 
+const nameIn = ({ name, domain_name }: Readonly<Record<string, unknown>>) => String(name ?? domain_name ?? '');
+
 function Alerts() {
   const alerts = useLoad('monitors:alerts', (signal) =>
     answer(api.GET('/alerts', { params: { query: { per_page: 20 } }, signal })),
@@ -142,10 +204,11 @@ function Alerts() {
                 <li key={alert.id}>
                   <span class="what">
                     {alert.site_id === null ? (
-                      t.monitors.allSites
+                      // Its site was deleted, or it concerns them all.
+                      nameIn(alert.facts) || t.monitors.allSites
                     ) : (
                       <a href={`/sites/${alert.site_id}?tab=uptime`}>
-                        {String(alert.facts.name ?? alert.facts.domain_name ?? t.site.number(alert.site_id))}
+                        {nameIn(alert.facts) || t.site.number(alert.site_id)}
                       </a>
                     )}
                     : {t.alertKind[alert.kind] ?? alert.kind}

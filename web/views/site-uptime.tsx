@@ -1,6 +1,6 @@
 /** Response times and incidents of a site. */
 
-import { Activity, RotateCw } from 'lucide';
+import { Activity, RotateCw, Settings2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import lazy from 'preact-iso/lazy';
 import { answer, api } from '../api/client.js';
@@ -14,6 +14,7 @@ import { Strip } from '../parts/strip.js';
 import { span, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { MonitorDialog } from './monitor-dialog.js';
 import { SetAside } from './set-aside.js';
 import type { SiteRecord } from './site.js';
 import { Facts } from './site-overview.js';
@@ -23,6 +24,7 @@ const PERIODS = ['24h', '7d', '30d'] as const;
 
 export function Uptime({ site }: { site: SiteRecord }) {
   const [period, setPeriod] = useState<(typeof PERIODS)[number]>('7d');
+  const [editing, setEditing] = useState(false);
   const write = useMayWrite();
   const at = { id_or_domain: String(site.id) };
   const monitor = useLoad(`site:${site.id}:monitor:whole`, (signal) =>
@@ -55,6 +57,7 @@ export function Uptime({ site }: { site: SiteRecord }) {
   };
   return (
     <>
+      {editing && <MonitorDialog site={site} close={() => setEditing(false)} />}
       <Card
         title={t.site.tab.uptime}
         actions={
@@ -63,6 +66,9 @@ export function Uptime({ site }: { site: SiteRecord }) {
             <div class="row">
               <Button small icon={RotateCw} onClick={check}>
                 {t.now.check}
+              </Button>
+              <Button small icon={Settings2} onClick={() => setEditing(true)}>
+                {t.monitors.change}
               </Button>
               <Button small onClick={() => toggle(monitor.data?.active === 1 ? 0 : 1)}>
                 {monitor.data.active === 1 ? t.monitors.switchOff : t.monitors.switchOn}
@@ -78,7 +84,10 @@ export function Uptime({ site }: { site: SiteRecord }) {
               <Strip hours={data.uptime_24h} name={data.name} />
               <Facts
                 rows={[
-                  [t.inventory.state, <MonitorState key="state" state={data.last_status} />],
+                  [
+                    t.inventory.state,
+                    <MonitorState key="state" state={data.last_status} maintenance={data.maintenance_until !== null} />,
+                  ],
                   [t.monitors.lastCheck, <Time key="check" iso={data.last_check_at} otherwise={t.never} />],
                   [t.monitors.every, data.check_frequency],
                   [t.monitors.day, t.percent(data.uptime_ratio_24h)],

@@ -1,6 +1,6 @@
 /** The sites: a table with server-side pages and live search, with filters, order and a choice of columns. */
 
-import { ArrowDown, ArrowUp, Columns3, Globe, Plus, Search } from 'lucide';
+import { Columns3, Globe, Plus, Search } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
@@ -12,6 +12,7 @@ import { Icon } from '../parts/icon.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { listOf, pageIn, pageOf, type Query, useQuery, useTyped } from '../parts/query.js';
+import { SortChoice, SortHead } from '../parts/sort.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
@@ -185,15 +186,12 @@ export function Sites() {
             ...OFFERED.map(([name, value]) => [`${name}=${value}`, t.sites.filter(name, value)] as const),
           ]}
         />
-        <div class="phone">
-          <SelectField
-            hidden
-            label={t.sites.sort}
-            value={asked.orderby}
-            onChange={(orderby) => change({ orderby, order: FALLING.includes(orderby) ? 'desc' : 'asc' })}
-            options={ORDERS.map((one) => [one, `${t.sites.sort}: ${t.sites.column[one]}`] as const)}
-          />
-        </div>
+        <SortChoice
+          of={asked}
+          sort={(next) => change({ ...next })}
+          options={ORDERS.map((one) => [one, t.sites.column[one]] as const)}
+          falling={FALLING}
+        />
         <ColumnChoice columns={columns} choose={choose} />
       </search>
       <Taken query={query} filter={filter} />
@@ -219,7 +217,7 @@ export function Sites() {
                 rows={data.rows.map((row) => recordOf(data.columns, row))}
                 columns={columns}
                 asked={asked}
-                sort={(orderby) => change(sorting(asked, orderby))}
+                sort={change}
                 chosen={write ? chosen : null}
                 all={allMatching}
                 set={set}
@@ -238,12 +236,6 @@ export function Sites() {
 
 const cleared = (query: Query) => Object.fromEntries(Object.keys(query).map((name) => [name, undefined]));
 
-function sorting(asked: Asked, orderby: Order): Record<string, string> {
-  const first = FALLING.includes(orderby) ? 'desc' : 'asc';
-  const order = asked.orderby === orderby ? (asked.order === 'asc' ? 'desc' : 'asc') : first;
-  return { orderby, order };
-}
-
 export type SiteRecord = Record<string, string | number | boolean | null> & { id: number; name: string; url: string };
 
 /** A row by its columns. */
@@ -255,7 +247,7 @@ interface TableProps {
   rows: readonly SiteRecord[];
   columns: readonly Column[];
   asked: Asked;
-  sort: (by: Order) => void;
+  sort: (next: { orderby: string; order: string }) => void;
   /** null = sites cannot be chosen. */
   chosen: ReadonlySet<number> | null;
   all: boolean;
@@ -265,22 +257,9 @@ interface TableProps {
 function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
   const ids = rows.map(({ id }) => id);
   const on = (id: number) => all || (chosen?.has(id) ?? false);
-  const heading = (by: Order, word: string) => {
-    const sorted = asked.orderby === by;
-    return (
-      <th
-        key={by}
-        scope="col"
-        class={by}
-        aria-sort={sorted ? (asked.order === 'asc' ? 'ascending' : 'descending') : 'none'}
-      >
-        <button type="button" class="sort" onClick={() => sort(by)}>
-          {word}
-          {sorted && <Icon of={asked.order === 'asc' ? ArrowUp : ArrowDown} />}
-        </button>
-      </th>
-    );
-  };
+  const heading = (by: Order, word: string) => (
+    <SortHead key={by} by={by} word={word} of={asked} sort={sort} falling={FALLING.includes(by)} />
+  );
   return (
     <div class="scroll">
       <table class="list sites">

@@ -28,14 +28,19 @@ export async function applyChecks(
   const records = checks.map(({ monitor, settings, classification, claim }) => {
     const next = advance(monitor, classification, settings, now, earlier.get(monitor.site_id) ?? 0);
     const record: MonitorRecord = { ...next, claim };
-    return settings.active && monitor.suspended === 0 ? record : withoutConsequences(record, monitor);
+    const counts = settings.active && monitor.suspended === 0 && !inMaintenance(monitor, now);
+    return counts ? record : withoutConsequences(record, monitor);
   });
   const { stored, alerts } = await ctx.store.monitorResults.record(records);
   emitAlerts(ctx.events, alerts);
   return { stored: stored.size, alerts: alerts.length };
 }
 
-/** For a manual check of a monitor that is switched off: the beat is stored, but no alert is raised. */
+/** Whether somebody works on the site: until then it is not checked on schedule. */
+export const inMaintenance = ({ maintenance_until }: Pick<MonitorRow, 'maintenance_until'>, now: number) =>
+  maintenance_until !== null && maintenance_until > now;
+
+/** For a manual check of a monitor that is switched off or in maintenance: the beat is stored, but no alert is raised. */
 function withoutConsequences(record: MonitorRecord, monitor: MonitorRow): MonitorRecord {
   return {
     ...record,

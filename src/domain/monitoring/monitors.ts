@@ -3,13 +3,23 @@
 import { intervalLabel } from '../../../schemas/monitoring.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
-import type { MonitorFilter, MonitorRow } from '../../store/monitoring/monitors.js';
+import type { MonitorFilter, MonitorOrder, MonitorRow } from '../../store/monitoring/monitors.js';
 import type { MonitorSums } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../settings/effects.js';
+import { inMaintenance } from './apply.js';
 import { beatView, STATE_WORDS } from './history.js';
 import { effectiveSettings, followedSettings, settingsView } from './settings.js';
 import { NEVER } from './state.js';
+
+export const MONITOR_ORDERS = [
+  'url',
+  'name',
+  'state',
+  'uptime_30d',
+  'response_time',
+  'last_check',
+] as const satisfies readonly MonitorOrder['by'][];
 
 const HOUR_MS = 3_600_000;
 
@@ -35,9 +45,9 @@ export async function listMonitorsBasic(ctx: Ctx, query: MonitorQuery, page: num
   return { items: items.map((row) => basic(row, global)), total };
 }
 
-export async function listMonitors(ctx: Ctx, query: MonitorQuery, page: number, perPage: number) {
+export async function listMonitors(ctx: Ctx, query: MonitorQuery, page: number, perPage: number, order?: MonitorOrder) {
   const global = await monitoringDefaults(ctx);
-  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage);
+  const { items, total } = await ctx.store.monitors.list(filterOf(query, global), page, perPage, order);
   return { items: await withFigures(ctx, items, global), total };
 }
 
@@ -95,6 +105,7 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
       type,
       last_status: wordOf(row, global),
       check_frequency: intervalLabel(interval),
+      maintenance_until: inMaintenance(row, now) ? isoTime(row.maintenance_until) : null,
       last_check_at: isoTime(row.last_check_at),
       last_status_code: row.last_http_code,
       uptime_24h: lastDay(row.site_id, byHour, now),

@@ -39,6 +39,7 @@ export interface MonitorRow extends Row, MonitorOwnSettings {
   last_ping_ms: number | null;
   last_msg: string;
   next_check_at: number | null;
+  maintenance_until: number | null;
   seq: number;
   phase: number;
 }
@@ -60,10 +61,33 @@ export interface MonitorFilter extends ListedSites<MonitorStatus> {
 export const OWN_COLUMNS = [
   ...['active', 'interval_min', 'timeout_s', 'maxretries', 'type', 'method', 'expected_status', 'keyword'],
   ...['status', 'confirmed', 'told AS reported', 'failures', 'down_count', 'flapping_until'],
-  ...['last_check_at', 'last_http_code', 'last_ping_ms', 'last_msg', 'next_check_at', 'seq', 'phase'],
+  ...[
+    'last_check_at',
+    'last_http_code',
+    'last_ping_ms',
+    'last_msg',
+    'next_check_at',
+    'maintenance_until',
+    'seq',
+    'phase',
+  ],
 ];
 const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, ${OWN_COLUMNS.map((name) => `m.${name}`).join(', ')}`;
 const OF_SITE = 'JOIN site s ON s.id = m.site_id JOIN site_detail d ON d.site_id = m.site_id';
+const ORDERS = {
+  url: 's.url_key',
+  name: 's.search',
+  // Down, unconfirmed, up, never checked.
+  state: 'CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END',
+  uptime_30d: `(SELECT sum(h.up_s) / nullif(sum(h.up_s + h.down_s), 0) FROM monitor_hour h
+    WHERE h.site_id = s.id AND h.hour > (SELECT max(hour) FROM monitor_hour WHERE site_id = s.id) - 720)`,
+  response_time: 'm.last_ping_ms',
+  last_check: 'm.last_check_at',
+} as const;
+export interface MonitorOrder {
+  by: keyof typeof ORDERS;
+  descending: boolean;
+}
 const SWITCHED_ON = '(coalesce(m.active, ?) = 1 AND s.suspended = 0)';
 
 function predicate(filter: MonitorFilter): { where: string; args: Value[] } {
@@ -99,13 +123,19 @@ export function createMonitors(db: Db, vault: Vault) {
       return loginsOf(rows, vault);
     },
 
-    /** One page in URL order with the true total. */
-    list(filter: MonitorFilter, page: number, perPage: number): Promise<{ items: MonitorRow[]; total: number }> {
+    /** One page with the true total, in URL order unless another one is asked for; unknown values come last. */
+    list(
+      filter: MonitorFilter,
+      page: number,
+      perPage: number,
+      order: MonitorOrder = { by: 'url', descending: false },
+    ): Promise<{ items: MonitorRow[]; total: number }> {
+      const by = `${ORDERS[order.by]}${order.descending ? ' DESC' : ''} NULLS LAST, s.url_key, s.id`;
       const { where, args } = predicate(filter);
       const from = `FROM site s JOIN monitor m ON m.site_id = s.id WHERE ${where}`;
       const rows = sql(
-        `SELECT ${COLUMNS} FROM (SELECT s.id ${from} ORDER BY s.url_key, s.id LIMIT ? OFFSET ?) k
-         JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY s.url_key, s.id`,
+        `SELECT ${COLUMNS} FROM (SELECT s.id ${from} ORDER BY ${by} LIMIT ? OFFSET ?) k
+         JOIN monitor m ON m.site_id = k.id ${OF_SITE} ORDER BY ${by}`,
         ...args,
         perPage,
         offset(page, perPage),
@@ -127,6 +157,19 @@ export function createMonitors(db: Db, vault: Vault) {
     ): Promise<void> {
       const update = updateRow('monitor', 'site_id', siteId, { ...change });
       if (update.length > 0) await db.batch([...update, planStatement('site_id = ?', [siteId], global, now)]);
+    },
+
+    /** Checks nothing until then, and plans the monitor again; null ends that. */
+    async maintain(
+      siteId: number,
+      until: number | null,
+      global: { active: number; interval_min: number },
+      now: number,
+    ): Promise<void> {
+      await db.batch([
+        sql('UPDATE monitor SET maintenance_until = ? WHERE site_id = ?', until, siteId),
+        planStatement('site_id = ?', [siteId], global, now),
+      ]);
     },
 
     /**
@@ -182,8 +225,9 @@ function planStatement(
 ) {
   const interval = '(coalesce(interval_min, ?3) * 60000)';
   return sql(
-    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?1) = 0 OR next_check_at IS NULL OR last_check_at IS NULL THEN 0
-       ELSE ?2 - (?2 - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval} END WHERE ${where}`,
+    `UPDATE monitor SET seq = seq + 1, next_check_at = CASE WHEN coalesce(active, ?1) = 0 THEN 0
+       WHEN next_check_at IS NULL OR last_check_at IS NULL THEN coalesce(maintenance_until, 0)
+       ELSE max(?2 - (?2 - CAST(phase * ${interval} AS INTEGER)) % ${interval} + ${interval}, coalesce(maintenance_until, 0)) END WHERE ${where}`,
     global.active,
     now,
     global.interval_min,

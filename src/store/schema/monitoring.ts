@@ -34,6 +34,8 @@ CREATE TABLE monitor (
   last_ping_ms INTEGER,
   last_msg TEXT NOT NULL DEFAULT '',
   next_check_at INTEGER DEFAULT 0,
+  -- Not checked before then, because somebody works on the site; NULL or past = as planned.
+  maintenance_until INTEGER,
   -- Grows with each recorded check: a result that was measured against an older state is dropped.
   seq INTEGER NOT NULL DEFAULT 0,
   -- Where in its interval the site has its turn, 0 to 1: the golden ratio spreads any run of ids evenly.

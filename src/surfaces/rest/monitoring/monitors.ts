@@ -3,7 +3,7 @@
 import { z } from '../../../../schemas/zod.js';
 import type { Ctx } from '../../../domain/context.js';
 import { listAlerts } from '../../../domain/monitoring/alerts.js';
-import { checkMonitor, editMonitor, editMonitorDefaults } from '../../../domain/monitoring/edit.js';
+import { checkMonitor, editMonitor, editMonitorDefaults, maintain } from '../../../domain/monitoring/edit.js';
 import { countIncidents, listBeats, listIncidents, MOST_BEATS } from '../../../domain/monitoring/history.js';
 import { acknowledgeIncident, listFleetIncidents } from '../../../domain/monitoring/incidents.js';
 import {
@@ -12,6 +12,7 @@ import {
   getMonitorBasic,
   listMonitors,
   listMonitorsBasic,
+  MONITOR_ORDERS,
 } from '../../../domain/monitoring/monitors.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
@@ -71,9 +72,14 @@ export const monitors: readonly Route[] = [
   listRoute({
     on: 'GET /monitors',
     summary: 'List monitors with their statistics',
-    params: listParams,
+    params: () =>
+      listParams().extend({
+        orderby: z.enum(MONITOR_ORDERS).default('url').describe('state = down first.'),
+        order: z.enum(['asc', 'desc']).default('asc').describe('Unknown values come last.'),
+      }),
     returns: () => listOf(monitorShape()),
-    list: ({ page, per_page, ...query }, ctx) => listMonitors(ctx, query, page, per_page),
+    list: ({ page, per_page, orderby, order, ...query }, ctx) =>
+      listMonitors(ctx, query, page, per_page, { by: orderby, descending: order === 'desc' }),
   }),
   listRoute({
     on: 'GET /monitors/basic',
@@ -166,6 +172,17 @@ export const monitors: readonly Route[] = [
     returns: () => writtenOf(monitorOwnShape()),
     async answer(ctx, site, change) {
       return { message: 'The monitor settings were changed.', data: await editMonitor(ctx, site.id, change) };
+    },
+  }),
+  monitorRoute({
+    on: 'POST /monitors/{id_or_domain}/maintenance',
+    summary: 'Pause the checks of a site while somebody works on it',
+    description: 'An open incident stays open. A check by hand raises no alert meanwhile.',
+    params: () => ({ minutes: int(0, 20_160).describe('From now; 0 ends it.') }),
+    returns: () => writtenOf(z.object({ id: z.number().int(), maintenance_until: z.string().nullable() })),
+    async answer(ctx, site, { minutes }) {
+      const data = await maintain(ctx, site.id, minutes);
+      return { message: minutes === 0 ? 'The maintenance has ended.' : 'The site is in maintenance.', data };
     },
   }),
   route({

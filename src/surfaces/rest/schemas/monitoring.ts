@@ -19,6 +19,7 @@ export const monitorShape = once(() =>
     name: z.string(),
     type: z.string(),
     check_frequency: z.string(),
+    maintenance_until: textOrNull(),
     last_check_at: textOrNull(),
     last_status_code: int().nullable(),
     uptime_24h: z
