@@ -3,14 +3,14 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
-import { builtPage, type ServedPage, servePage } from './browser.js';
+import { builtPage, counted, type ServedPage, seriousFindings, servePage } from './browser.js';
 
 let app: TestApp;
 let served: ServedPage;
 
 describe('the first start', needs('chromium'), () => {
   beforeAll(async () => {
-    app = await testApp({ sites: 1, pageFolder: await builtPage() });
+    app = await testApp({ sites: 3, pageFolder: await builtPage() });
     served = await servePage(app);
   });
 
@@ -23,6 +23,8 @@ describe('the first start', needs('chromium'), () => {
       'Watch your sites every 5 minutes?',
     ]) {
       await page.getByRole('heading', { name: title }).waitFor();
+      // A step that was skipped is not done.
+      expect(await page.locator('.progression .done').count()).toBe(0);
       await page.getByRole('button', { name: 'Skip' }).click();
     }
     await page.getByText('No sites yet').waitFor();
@@ -53,6 +55,60 @@ describe('the first start', needs('chromium'), () => {
     await page.getByRole('link', { name: 'Monitors', exact: true }).first().click();
     await page.getByText('1 monitor', { exact: true }).waitFor();
     await page.getByText('Monitors are off').waitFor({ state: 'detached' });
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+
+  it('adds a site by one dialog, guarded and tagged, and several from a list; edits an address, and removes a site', async () => {
+    const { id: tag_id } = await app.call('add-tag', { name: 'Shops' });
+    const { total } = await app.call('count-sites');
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    await page.getByRole('button', { name: 'Add site' }).click();
+    const dialog = page.getByRole('dialog');
+    const [, second, third] = app.fleet.sites;
+    if (second === undefined || third === undefined) throw new Error('the fleet is too small');
+    await dialog.getByLabel('Address of the site').fill(second.url);
+    await dialog.getByLabel('Login name of an administrator').fill(second.admin);
+    await dialog.getByLabel('Password of the administrator').fill(second.password);
+    await dialog.getByText('HTTP login, client, tags').click();
+    await dialog.getByLabel('Unique security ID').fill(second.uniqueId);
+    await dialog.getByRole('checkbox', { name: 'Shops' }).check();
+    await dialog.getByRole('checkbox', { name: /Install the guard/ }).check();
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Connect site', exact: true }).click();
+    await page.getByText(`${second.name} is connected and guarded.`).waitFor();
+    const added = await app.call('get-site', { site_id_or_domain: second.url });
+    expect((await app.call('get-site-guard', { site_id_or_domain: added.id })).installed).toBe(true);
+    expect((await app.call('get-tag-sites', { tag_id })).total).toBe(1);
+
+    await dialog.getByText('Several sites at once').click();
+    await dialog
+      .getByLabel('Sites', { exact: true })
+      .fill(
+        `url,admin,password\n${[third.url, third.admin, third.password, third.uniqueId].join(',')}\nhttp://127.0.0.1:9/, nobody`,
+      );
+    await dialog.getByRole('button', { name: 'Connect 2 sites' }).click();
+    await expect.poll(() => dialog.locator('.lines li').count()).toBe(2);
+    expect(await dialog.locator('.lines li').first().innerText()).toContain(`${third.name} is connected`);
+    expect(await dialog.getByLabel('Sites', { exact: true }).inputValue()).toMatch(
+      /^http:\/\/127\.0\.0\.1:9\/, nobody/,
+    );
+    await dialog.getByRole('button', { name: 'Close' }).last().click();
+
+    await page.getByRole('link', { name: third.name }).click();
+    await page.getByRole('button', { name: 'Edit address' }).click();
+    await dialog.getByLabel('New address').fill('not an address');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    const clicks = await counted(page);
+    await page.getByRole('button', { name: 'Remove site' }).click();
+    await dialog.getByRole('button', { name: 'Remove site' }).click();
+    await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
+    expect(await clicks()).toBe(2);
+    await page.getByRole('link', { name: third.name }).waitFor({ state: 'detached' });
+    expect((await app.call('count-sites')).total).toBe(total + 1);
     await page.context().close();
     expect(served.complaints).toEqual([]);
   });

@@ -2,20 +2,22 @@
  * Overview of a site: its software, certificate and domain, client, tags and note, and the protection of its updates.
  */
 
-import { Pencil } from 'lucide';
+import { Pencil, Trash2 } from 'lucide';
 import { useState } from 'preact/hooks';
+import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
-import { Dialog } from '../parts/dialog.js';
-import { Check, SelectField } from '../parts/field.js';
+import { Confirm, Dialog } from '../parts/dialog.js';
+import { Check, SelectField, TextField, useText } from '../parts/field.js';
+import { Form, FormEnd } from '../parts/form.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
 import { Time } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
+import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import type { SiteRecord } from './site.js';
 import { GuardCard } from './site-guard.js';
@@ -47,6 +49,7 @@ export function Overview({ site }: { site: SiteRecord }) {
         <Monitor id={site.id} />
         <Ends id={site.id} />
         <Owner site={site} />
+        <Record site={site} />
       </div>
     </div>
   );
@@ -199,6 +202,61 @@ function Owner({ site }: { site: SiteRecord }) {
         ]}
       />
       {editing && <OwnerDialog site={site} close={() => setEditing(false)} />}
+    </Card>
+  );
+}
+
+/** Its address, which may change, and its removal. */
+function Record({ site }: { site: SiteRecord }) {
+  const { route } = useLocation();
+  const [asking, setAsking] = useState<'address' | 'remove' | null>(null);
+  const url = useText(site.url);
+  const write = useMayWrite();
+  if (!write) return null;
+  const at = { params: { path: { id_or_domain: String(site.id) } } };
+  const move = async () => {
+    const { message } = await answer(
+      api.POST('/sites/{id_or_domain}/edit', { ...at, body: { url: url.value.trim() } }),
+    );
+    setAsking(null);
+    showToast(message);
+    refresh(`site:${site.id}:`, 'sites:', 'now:');
+  };
+  const remove = () =>
+    trying(async () => {
+      const { message } = await answer(api.DELETE('/sites/{id_or_domain}/remove', at));
+      refresh('sites:', 'now:', 'monitors:');
+      route('/sites');
+      return message;
+    });
+  return (
+    <Card title={t.site.record}>
+      <p>{t.address(site.url)}</p>
+      <div class="row">
+        <Button small icon={Pencil} onClick={() => setAsking('address')}>
+          {t.site.editAddress}
+        </Button>
+        <Button small kind="danger" icon={Trash2} onClick={() => setAsking('remove')}>
+          {t.site.remove}
+        </Button>
+      </div>
+      {asking === 'address' && (
+        <Dialog title={t.site.editAddress} onClose={() => setAsking(null)}>
+          <Form onSubmit={move}>
+            <TextField label={t.site.newAddress} name="url" hint={t.site.newAddressHint} {...url} required />
+            <FormEnd send={t.save} cancel={() => setAsking(null)} />
+          </Form>
+        </Dialog>
+      )}
+      {asking === 'remove' && (
+        <Confirm
+          title={t.site.removeTitle(site.name)}
+          text={t.site.removeText}
+          word={t.site.remove}
+          onConfirm={remove}
+          onClose={() => setAsking(null)}
+        />
+      )}
     </Card>
   );
 }

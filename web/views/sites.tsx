@@ -16,6 +16,7 @@ import { SortChoice, SortHead } from '../parts/sort.js';
 import { Empty, Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
+import { AddSiteDialog } from './add-site.js';
 import { SavedViews } from './saved-views.js';
 import { ActionBar } from './sites-actions.js';
 import { Cell, COLUMNS, type Column, FALLING, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
@@ -93,6 +94,7 @@ export function Sites() {
   const [columns, setColumns] = useState<readonly Column[]>(readColumns);
   const [chosen, setChosen] = useState<ReadonlySet<number>>(new Set());
   const [allMatching, setAllMatching] = useState(false);
+  const [adding, setAdding] = useState(false);
   const write = useMayWrite();
   const asked = askedOf(query);
   const page = pageOf(query);
@@ -138,13 +140,14 @@ export function Sites() {
         <>
           <SavedViews query={query} columns={columns} choose={choose} />
           {write && (
-            <LinkButton href="/start" icon={Plus} kind="main">
+            <Button icon={Plus} kind="main" onClick={() => setAdding(true)}>
               {t.sites.add}
-            </LinkButton>
+            </Button>
           )}
         </>
       }
     >
+      {adding && <AddSiteDialog close={() => setAdding(false)} />}
       <search class="filters">
         <SearchField label={t.sites.search} value={typed} onInput={setTyped} />
         <SelectField
