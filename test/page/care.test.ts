@@ -236,4 +236,40 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     expect(await page.getByText('Site null').count()).toBe(0);
     await page.context().close();
   });
+
+  it('creates a tag with a colour, renames and removes it by mouse', async () => {
+    const page = await served.open();
+    await page.goto(`${served.url}/settings`);
+    const card = page.locator('.card', { has: page.getByRole('heading', { name: 'Tags', exact: true }) });
+    await card.getByRole('button', { name: 'Add tag' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Name of the tag').fill('Shops');
+    await dialog.getByRole('checkbox', { name: 'With a colour' }).check();
+    await dialog.getByLabel('Colour', { exact: true }).fill('#aa3300');
+    expect(await seriousFindings(page)).toEqual([]);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByRole('link', { name: 'Shops' }).waitFor();
+    const known = async () => (await app.call('list-tags')).items;
+    expect(await known()).toMatchObject([{ name: 'Shops', color: '#aa3300' }]);
+    // A name that is taken is refused at its field.
+    await card.getByRole('button', { name: 'Add tag' }).click();
+    await dialog.getByLabel('Name of the tag').fill('Shops');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByRole('alert').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    await card.getByRole('button', { name: 'Edit: Shops' }).click();
+    await dialog.getByLabel('Name of the tag').fill('Web shops');
+    await dialog.getByRole('checkbox', { name: 'With a colour' }).uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await card.getByRole('link', { name: 'Web shops' }).waitFor();
+    expect(await known()).toMatchObject([{ name: 'Web shops', color: null }]);
+    expect(await seriousFindings(page)).toEqual([]);
+    const clicks = await counted(page);
+    await card.getByRole('button', { name: 'Delete: Web shops' }).click();
+    await dialog.getByRole('button', { name: 'Delete' }).click();
+    await card.getByRole('link', { name: 'Web shops' }).waitFor({ state: 'detached' });
+    expect(await clicks()).toBe(2);
+    expect(await known()).toEqual([]);
+    await page.context().close();
+  });
 });

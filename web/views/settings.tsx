@@ -12,6 +12,7 @@ import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Recipients } from './recipients.js';
 import { Facts } from './site-overview.js';
+import { TagsCard } from './tags.js';
 
 const INTERVALS = [1, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
 
@@ -22,6 +23,7 @@ export function Settings() {
         <div>
           <Monitoring />
           <Mail />
+          <TagsCard />
         </div>
         <div>
           <Recipients />
