@@ -174,17 +174,6 @@ export const monitors: readonly Route[] = [
       return { message: 'The monitor settings were changed.', data: await editMonitor(ctx, site.id, change) };
     },
   }),
-  monitorRoute({
-    on: 'POST /monitors/{id_or_domain}/maintenance',
-    summary: 'Pause the checks of a site while somebody works on it',
-    description: 'An open incident stays open. A check by hand raises no alert meanwhile.',
-    params: () => ({ minutes: int(0, 20_160).describe('From now; 0 ends it.') }),
-    returns: () => writtenOf(z.object({ id: z.number().int(), maintenance_until: z.string().nullable() })),
-    async answer(ctx, site, { minutes }) {
-      const data = await maintain(ctx, site.id, minutes);
-      return { message: minutes === 0 ? 'The maintenance has ended.' : 'The site is in maintenance.', data };
-    },
-  }),
   route({
     on: 'PUT|PATCH /monitors/settings',
     body: 'required',
@@ -200,6 +189,17 @@ export const monitors: readonly Route[] = [
 ];
 
 export const alertsExtra: readonly Route[] = [
+  monitorRoute({
+    on: 'POST /monitors/{id_or_domain}/maintenance',
+    summary: 'Pause the checks of a site while somebody works on it',
+    description: 'An open incident stays open. A check by hand raises no alert meanwhile.',
+    params: () => ({ minutes: int(0, 20_160).describe('From now; 0 ends it.') }),
+    returns: () => writtenOf(z.object({ id: z.number().int(), maintenance_until: z.string().nullable() })),
+    async answer(ctx, site, { minutes }) {
+      const data = await maintain(ctx, site.id, minutes);
+      return { message: minutes === 0 ? 'The maintenance has ended.' : 'The site is in maintenance.', data };
+    },
+  }),
   listRoute({
     on: 'GET /alerts',
     summary: 'List alerts of monitors, certificates and domains, newest first',
