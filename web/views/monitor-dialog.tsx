@@ -36,7 +36,6 @@ export function MonitorDialog({ site, close }: Props) {
         {(data) => (
           <>
             <Settings id={site.id} own={data} close={close} />
-            <hr />
             <Maintenance id={site.id} until={data.maintenance_until} />
           </>
         )}
@@ -117,7 +116,7 @@ function Maintenance({ id, until }: { id: number; until: string | null }) {
       return message;
     });
   return (
-    <section class="form">
+    <section class="form apart">
       <h3>{t.monitors.maintenance}</h3>
       {until === null ? (
         <>

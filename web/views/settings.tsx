@@ -23,10 +23,10 @@ export function Settings() {
         <div>
           <Monitoring />
           <Mail />
-          <TagsCard />
         </div>
         <div>
           <Recipients />
+          <TagsCard />
           <Card title={t.settings.more}>
             <p>
               {t.settings.moreText} <a href="/docs">/docs</a>

@@ -84,7 +84,7 @@ export function TagsCard() {
 
 /** Only repeats what the name says. */
 function ColorDot({ color }: { color: string | null }) {
-  return <span class="dot" aria-hidden="true" style={color === null ? {} : { background: color }} />;
+  return color === null ? null : <span class="dot" aria-hidden="true" style={{ background: color }} />;
 }
 
 const FIRST_COLOR = '#0f766e';
