@@ -235,7 +235,13 @@ describe('forms of the page', needs('chromium'), () => {
     await told.getByRole('button', { name: 'Test: On call' }).click();
     await expect.poll(() => hook.received.map(({ path }) => path)).toEqual(['/hook']);
     const [stored] = (await rest('/alerts/recipients')).data;
-    expect(stored).toMatchObject({ name: 'On call', type: 'webhook', sites: [1], quiet_from: '22:00', quiet_to: '07:00' });
+    expect(stored).toMatchObject({
+      name: 'On call',
+      type: 'webhook',
+      sites: [1],
+      quiet_from: '22:00',
+      quiet_to: '07:00',
+    });
     expect(stored.kinds).toContain('monitor.down');
     expect(stored.kinds.filter((kind: string) => /^(domain|site\.unhealthy)/.test(kind))).toEqual([]);
     await told.getByText('1 site · quiet from 22:00 to 07:00').waitFor();

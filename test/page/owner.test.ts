@@ -98,6 +98,27 @@ describe('an owner on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('acknowledges an outage in one click by the link of a mail', async () => {
+    await takeDown(2);
+    const page = await served.open();
+    await page.goto(`${served.url}/sites/2?acknowledge`);
+    const dialog = page.getByRole('dialog');
+    await dialog.waitFor();
+    const clicks = await counted(page);
+    await dialog.getByRole('button', { name: 'Acknowledge', exact: true }).click();
+    await page
+      .locator('.trouble')
+      .getByText(/acknowledged/)
+      .waitFor();
+    expect(await clicks()).toBe(1);
+    await page.getByRole('button', { name: 'Undo' }).click();
+    await page
+      .locator('.trouble')
+      .getByText(/acknowledged/)
+      .waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
   it('snoozes an outage and finishes another matter with a note, in two clicks each, and brings it back', async () => {
     await takeDown(2);
     await app.db.run(

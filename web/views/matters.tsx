@@ -186,8 +186,10 @@ function Detail({ matter, one }: { matter: Matter['matter']; one: Case }) {
 /** What helps, and setting it aside. */
 function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
   const write = useMayWrite();
+  const { path, query } = useLocation();
   if (!write) return null;
   const outage = URGENT.includes(matter) && one.mark === null;
+  const down = matter === 'down' || matter === 'down_after_update';
   return (
     <span class="row end">
       {matter === 'vulnerable' && one.item_type !== undefined && (
@@ -199,6 +201,7 @@ function Remedy({ matter, one }: { matter: Matter['matter']; one: Case }) {
           subject={one.subject}
           of={[one.item_name ?? one.item, one.site_name].filter(Boolean).join(', ') || t.matter[matter]}
           first={outage ? 'acknowledged' : 'done'}
+          asked={outage && down && path.startsWith('/sites/') && query.acknowledge !== undefined}
         />
       )}
     </span>

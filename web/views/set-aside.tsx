@@ -37,10 +37,12 @@ interface Props {
   of: string;
   /** What to do first: an outage is acknowledged, other matters are done with. */
   first: 'acknowledged' | 'done';
+  /** The address asked for it, as the links of mails do. */
+  asked?: boolean;
 }
 
-export function SetAside({ subject, of, first }: Props) {
-  const [open, setOpen] = useState(false);
+export function SetAside({ subject, of, first, asked = false }: Props) {
+  const [open, setOpen] = useState(asked);
   const [hours, setHours] = useState('24');
   const note = useText();
   const word = first === 'acknowledged' ? t.aside.acknowledge : t.aside.done;
