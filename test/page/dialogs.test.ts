@@ -223,7 +223,14 @@ describe('forms of the page', needs('chromium'), () => {
     expect((await rest('/alerts/recipients')).total).toBe(0);
     await address.fill(`${hook.url}/hook`);
     await dialog.getByLabel('Name').fill('On call');
-    for (const group of ['Domains', 'Site health']) await dialog.getByLabel(group).uncheck();
+    // None is not all.
+    const groups = await dialog.locator('fieldset.choices label').allInnerTexts();
+    for (const group of groups) await dialog.getByLabel(group).uncheck();
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.getByText('Choose at least one.').waitFor();
+    expect((await rest('/alerts/recipients')).total).toBe(0);
+    for (const group of groups.filter((one) => !['Domains', 'Site health'].includes(one)))
+      await dialog.getByLabel(group).check();
     await dialog.getByLabel('Only for these sites').fill(app.fleet.site(0).name);
     await dialog.getByRole('button', { name: app.fleet.site(0).name }).click();
     await dialog.getByLabel('From').fill('22:00');

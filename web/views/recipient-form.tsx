@@ -13,7 +13,6 @@ import { t } from '../texts/texts.js';
 
 type Listed = Awaited<ReturnType<typeof list>>['data'][number];
 export type StoredRecipient = Listed;
-type Kind = keyof typeof t.alertKind;
 
 const list = () => answer(api.GET('/alerts/recipients', { params: { query: {} } }));
 
@@ -30,7 +29,8 @@ const GROUPS = {
   health: ['site.unhealthy'],
   backups: ['backup.failed'],
 } as const;
-const ALL = Object.values(GROUPS).flat();
+type Kind = (typeof GROUPS)[keyof typeof GROUPS][number];
+const ALL: readonly Kind[] = Object.values(GROUPS).flat();
 
 /** In a few words: which alerts, of which sites, and when not. */
 export function wantsOf({ kinds, sites, quiet_from, quiet_to }: StoredRecipient): string {
@@ -56,7 +56,8 @@ export function RecipientForm({ of, done }: { of?: StoredRecipient; done: (id: n
   const url = useText();
   const token = useText();
   const chat = useText();
-  const [kinds, setKinds] = useState<readonly string[]>(of === undefined || of.kinds.length === 0 ? ALL : of.kinds);
+  const stored = of?.kinds ?? [];
+  const [kinds, setKinds] = useState(stored.length === 0 ? ALL : ALL.filter((kind) => stored.includes(kind)));
   const [sites, setSites] = useState<readonly number[]>(of?.sites ?? []);
   const from = useText(of?.quiet_from ?? '');
   const to = useText(of?.quiet_to ?? '');
@@ -71,7 +72,7 @@ export function RecipientForm({ of, done }: { of?: StoredRecipient; done: (id: n
   );
   const called = name.value.trim() || t.recipients.type[type];
   const wants = {
-    kinds: (ALL.every((kind) => kinds.includes(kind)) ? [] : kinds) as Kind[] as never,
+    kinds: kinds.length === ALL.length ? [] : [...kinds],
     sites: [...sites],
     quiet_from: from.value === '' ? null : from.value,
     quiet_to: to.value === '' ? null : to.value,
@@ -79,9 +80,9 @@ export function RecipientForm({ of, done }: { of?: StoredRecipient; done: (id: n
   };
   const test = async () => {
     try {
-      const stored = of !== undefined && Object.keys(target).length === 0;
+      const unchanged = of !== undefined && Object.keys(target).length === 0;
       const { data, message } = await answer(
-        stored
+        unchanged
           ? api.POST('/alerts/recipients/{recipient_id}/test', {
               params: { path: { recipient_id: of.id } },
               body: {},
@@ -96,6 +97,8 @@ export function RecipientForm({ of, done }: { of?: StoredRecipient; done: (id: n
     }
   };
   const save = async () => {
+    // An empty list would mean all.
+    if (kinds.length === 0) return;
     if (of !== undefined) {
       const { message } = await answer(
         api.PUT('/alerts/recipients/{recipient_id}/edit', {
@@ -169,7 +172,11 @@ export function RecipientForm({ of, done }: { of?: StoredRecipient; done: (id: n
             }}
           />
         ))}
-        {kinds.length === 0 && <p class="problem">{t.recipients.noKinds}</p>}
+        {kinds.length === 0 && (
+          <p class="problem" role="alert">
+            {t.recipients.noKinds}
+          </p>
+        )}
       </fieldset>
       <SitePicker label={t.recipients.sites} none={t.recipients.allSites} chosen={sites} onChange={setSites} />
       <fieldset class="row">
