@@ -33,11 +33,11 @@ export function SitePicker({ label, none, chosen, onChange }: Props) {
   );
   const matches = (found.data ?? []).filter(({ id }) => !chosen.includes(id));
   return (
-    <div class="field">
+    <div>
       <TextField label={label} type="search" value={search} onInput={setSearch} />
-      {chosen.length === 0 && <p class="muted">{none}</p>}
+      {chosen.length === 0 && <p class="muted small">{none}</p>}
       {chosen.length > 0 && (
-        <ul class="picks">
+        <ul class="picked">
           {chosen.map((id) => (
             <li key={id}>
               <Button
@@ -53,7 +53,7 @@ export function SitePicker({ label, none, chosen, onChange }: Props) {
         </ul>
       )}
       {matches.length > 0 && (
-        <ul class="picks" aria-label={t.sites.search}>
+        <ul class="picked found" aria-label={t.sites.search}>
           {matches.map(({ id, name, url }) => (
             <li key={id}>
               <Button
