@@ -354,6 +354,9 @@ export async function alertRecipients({ get, each, send }: Recorder, url: string
   await send('POST', `${base}/add`, {}, { type: 'telegram', name: 'Bot' });
   await get(base);
   await each('PUT', `${base}/{recipient_id}/edit`, one, { name: 'Hook two', ...hours });
+  await each('POST', `${base}/test`, {}, { type: 'webhook', url });
+  await each('POST', `${base}/test`, {}, { type: 'slack', url: nowhere });
+  await send('POST', `${base}/test`, {}, { type: 'telegram' });
   await each('POST', `${base}/{recipient_id}/test`, one);
   await each('POST', `${base}/{recipient_id}/test`, { recipient_id: one.recipient_id + 1 });
   await send('POST', `${base}/{recipient_id}/test`, { recipient_id: 99 });
