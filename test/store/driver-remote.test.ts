@@ -11,7 +11,7 @@ import { needs } from '../support/needs.js';
 import { type Sqld, startSqld } from '../support/sqld.js';
 
 /** How the loopback server handles the next requests, in order; after the last, it answers normally. */
-type Manner = 'drop' | 'silence' | 'late' | { status: number } | { body: string };
+type Manner = 'drop' | 'silence' | 'late' | 'together' | { status: number } | { body: string };
 
 /** A server's answer to a write that waited too long for another one. */
 const BUSY: Manner = {
@@ -44,11 +44,14 @@ class Puppet {
       const { requests } = JSON.parse(body) as { requests: Array<{ type: string; stmt?: { sql: string } }> };
       this.seen.push(...requests.flatMap((each) => each.stmt?.sql ?? []));
       this.most = Math.max(this.most, ++this.#open);
-      response.once('close', () => this.#open--);
       const manner = this.manners.shift();
+      if (manner === 'silence') return void response.once('close', () => this.#open--);
       if (manner === 'late') await new Promise((done) => setTimeout(done, 50));
+      // Answered when another one has come as well.
+      if (manner === 'together') await expect.poll(() => this.most).toBe(2);
+      // Before the answer: the next request may come before this one is known to be closed.
+      this.#open--;
       if (manner === 'drop') return void request.socket.destroy();
-      if (manner === 'silence') return;
       if (typeof manner === 'object' && 'status' in manner)
         return void response.writeHead(manner.status).end('token=hunter2');
       response.setHeader('content-type', 'application/json');
@@ -122,7 +125,7 @@ describe('a server that misbehaves', () => {
     puppet.manners = Array<Manner>(20).fill('late');
     await Promise.all(Array.from({ length: 20 }, () => db.run('DELETE FROM t')));
     expect([puppet.seen.length, puppet.most]).toEqual([20, 1]);
-    puppet.manners = ['late', 'late'];
+    puppet.manners = ['together', 'together'];
     await Promise.all([db.all('SELECT n FROM t'), db.all('SELECT n FROM t')]);
     expect(puppet.most).toBe(2);
   });
