@@ -2,7 +2,6 @@
 
 import { hostname } from 'node:os';
 import type { Auditor } from '../outbound/audit/audit.js';
-import type { BrowserSlots } from '../outbound/audit/slots.js';
 import type { PacedChildSites } from '../outbound/child/create.js';
 import type { ChildSites, KeyPair } from '../outbound/child/port.js';
 import type { VulnerabilityFeed } from '../outbound/feed/vulnerability-feed.js';
@@ -18,6 +17,7 @@ import type { Members } from '../runtime/cluster/members.js';
 import { createClusterLimits } from '../runtime/cluster/shared-limits.js';
 import type { Config } from '../runtime/config/types.js';
 import type { Log } from '../runtime/log.js';
+import type { Slots } from '../runtime/slots.js';
 import type { Metrics } from '../runtime/telemetry/metrics.js';
 import { VERSION } from '../runtime/version.js';
 import type { Store } from '../store/store.js';
@@ -72,14 +72,14 @@ export async function openProbe(config: Config): Promise<Probe> {
   return createProbe({ allowPrivate: config.allow_private_sites });
 }
 
-export async function openAuditor(config: Config, slots: BrowserSlots): Promise<Auditor> {
+export async function openAuditor(config: Config, slots: Slots): Promise<Auditor> {
   const { createAuditor } = await import('../outbound/audit/create.js');
   const { lighthouse, chromium, allow_private_sites, pagespeed_url } = config;
   return createAuditor({ lighthouse, chromium, allowPrivate: allow_private_sites, slots, pagespeedUrl: pagespeed_url });
 }
 
 /** Only with a browser that the operator has named: it takes memory that he may not expect. */
-export async function openPictures(config: Config, slots: BrowserSlots): Promise<Pictures> {
+export async function openPictures(config: Config, slots: Slots): Promise<Pictures> {
   const { chromium, pictures_ms, allow_private_sites } = config;
   if (chromium === null || pictures_ms === 0) return noPictures();
   const { createPictures } = await import('../outbound/pictures/create.js');

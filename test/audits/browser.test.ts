@@ -7,8 +7,9 @@ import { createSocket, type Socket as UdpSocket } from 'node:dgram';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOST_BROWSERS } from '../../src/outbound/audit/browser.js';
 import { createAuditor } from '../../src/outbound/audit/create.js';
-import { BrowserSlots } from '../../src/outbound/audit/slots.js';
+import { Slots } from '../../src/runtime/slots.js';
 import { installedLighthouse } from '../support/lighthouse.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
@@ -19,7 +20,7 @@ const auditor = createAuditor({
   lighthouse: installedLighthouse,
   chromium: null,
   allowPrivate: [SITE],
-  slots: new BrowserSlots(),
+  slots: new Slots(MOST_BROWSERS),
   pagespeedUrl: 'http://127.0.0.1:9/',
 });
 

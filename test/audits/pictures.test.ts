@@ -3,9 +3,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
-import { BrowserSlots } from '../../src/outbound/audit/slots.js';
 import { createPictures } from '../../src/outbound/pictures/create.js';
 import type { PageLook, PageViewer, SiteToSee } from '../../src/outbound/pictures/pictures.js';
+import { Slots } from '../../src/runtime/slots.js';
 import { listenLocally } from '../support/local-server.js';
 import { needs } from '../support/needs.js';
 
@@ -21,7 +21,7 @@ let inside = '';
 const arrived: string[] = [];
 const logins: (string | undefined)[] = [];
 
-const pictures = createPictures({ chromium: browser ?? '', allowPrivate: [SITE], slots: new BrowserSlots(9) });
+const pictures = createPictures({ chromium: browser ?? '', allowPrivate: [SITE], slots: new Slots(9) });
 const open = (more: Partial<SiteToSee['address']> = {}, end = signal): Promise<PageViewer> =>
   pictures.open({
     address: { url: siteUrl, http_user: null, http_pass: null, ssl_verify: true, ...more },

@@ -3,9 +3,10 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { runAudits } from '../../src/domain/audits/queue.js';
+import { MOST_BROWSERS } from '../../src/outbound/audit/browser.js';
 import { createAuditor } from '../../src/outbound/audit/create.js';
 import { outcomeOf } from '../../src/outbound/audit/result.js';
-import { BrowserSlots } from '../../src/outbound/audit/slots.js';
+import { Slots } from '../../src/runtime/slots.js';
 import { tempFolder } from '../support/cleanup.js';
 import { SYSTEM } from '../support/harness.js';
 import { installedLighthouse } from '../support/lighthouse.js';
@@ -374,7 +375,7 @@ describe('Lighthouse is looked for', () => {
       lighthouse,
       chromium,
       allowPrivate: true,
-      slots: new BrowserSlots(),
+      slots: new Slots(MOST_BROWSERS),
       pagespeedUrl: 'http://127.0.0.1:9/',
     }).missing();
 
@@ -398,7 +399,7 @@ const auditor = (allowPrivate: boolean) =>
     lighthouse: installedLighthouse,
     chromium: null,
     allowPrivate,
-    slots: new BrowserSlots(),
+    slots: new Slots(MOST_BROWSERS),
     pagespeedUrl: 'http://127.0.0.1:9/',
   });
 const real = auditor(true);

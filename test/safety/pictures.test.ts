@@ -2,8 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import type { DemoSite } from '../../src/demo/fleet.js';
-import { BrowserSlots } from '../../src/outbound/audit/slots.js';
+import { MOST_BROWSERS } from '../../src/outbound/audit/browser.js';
 import { type Layout, type PageLook, PictureFailure, type Pictures } from '../../src/outbound/pictures/pictures.js';
+import { Slots } from '../../src/runtime/slots.js';
 import { browser, HIDDEN, picture, pixelsOf, SOUND, sound, type Visit, WORDS } from './browser.js';
 import { ordinary, type SafetyApp, safetyApp } from './safety-app.js';
 
@@ -204,7 +205,7 @@ describe('browsers', () => {
   const signal = new AbortController().signal;
 
   it('are two at a time; who waits gets the next free one, or none', async () => {
-    const slots = new BrowserSlots();
+    const slots = new Slots(MOST_BROWSERS);
     const [first, second] = [await slots.take(0, signal), await slots.take(0, signal)];
     expect(await slots.take(1, signal)).toBeNull();
     const waiting = slots.take(600_000, signal);
@@ -216,7 +217,7 @@ describe('browsers', () => {
   });
 
   it('are waited for no longer than the caller', async () => {
-    const slots = new BrowserSlots(1);
+    const slots = new Slots(1);
     const end = new AbortController();
     await slots.take(0, signal);
     const waiting = slots.take(600_000, end.signal);

@@ -61,6 +61,9 @@ function network(proxyPort: number): string[] {
   ];
 }
 
+/** How many run at the same time in a process: each takes some hundred megabytes and most of a processor. */
+export const MOST_BROWSERS = 2;
+
 /** Path of an executable Chromium: the configured one, otherwise in the usual places; null if there is none. */
 export async function findBrowser(configured: string | null): Promise<string | null> {
   for (const candidate of configured === null ? PLACES : [configured])

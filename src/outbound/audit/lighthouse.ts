@@ -5,6 +5,7 @@
 
 import { spawn } from 'node:child_process';
 import { tmpdir } from 'node:os';
+import type { Slots } from '../../runtime/slots.js';
 import { StepFailure } from '../probe/failure.js';
 import { hostOf, Names } from '../probe/names.js';
 import type { PrivateReach } from '../public-address.js';
@@ -13,7 +14,6 @@ import { bareEnvironment, findBrowser, startBrowser } from './browser.js';
 import { findLighthouse } from './find-lighthouse.js';
 import { type AuditProxy, startProxy } from './proxy.js';
 import { outcomeOf } from './result.js';
-import type { BrowserSlots } from './slots.js';
 
 const RUN_MS = 150_000;
 /** For a browser, while pages are looked at during updates. */
@@ -28,7 +28,7 @@ export interface LighthouseParts {
   chromium: string | null;
   allowPrivate: PrivateReach;
   /** Shared with all that start browsers. */
-  slots: BrowserSlots;
+  slots: Slots;
 }
 
 /** Null if it can run here, otherwise advice. */

@@ -1,8 +1,8 @@
 /** Looks at pages with Chromium, whose only way out is the proxy that checks addresses. */
 
+import type { Slots } from '../../runtime/slots.js';
 import { findBrowser, startBrowser } from '../audit/browser.js';
 import { startProxy } from '../audit/proxy.js';
-import type { BrowserSlots } from '../audit/slots.js';
 import type { PrivateReach } from '../public-address.js';
 import { DevTools } from './devtools.js';
 import {
@@ -19,7 +19,7 @@ interface PicturesParts {
   /** Path of the browser. */
   chromium: string;
   allowPrivate: PrivateReach;
-  slots: BrowserSlots;
+  slots: Slots;
 }
 
 export function createPictures(parts: PicturesParts): Pictures {
