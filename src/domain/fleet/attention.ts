@@ -1,6 +1,6 @@
 /** What needs attention now, as records: the fleet brief for pages and programs, most urgent first. */
 
-import { SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
+import { SOFTWARE_TYPES, severityName } from '../../../schemas/vulnerability.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { BriefData, Matter } from '../../store/fleet/brief.js';
 import type { Mark } from '../../store/fleet/marks.js';
@@ -106,7 +106,7 @@ function ofBrief({ matters }: BriefData): Found {
         item_name: String(item_name),
         title: String(title),
         known: Number(known),
-        severity: typeof severity === 'number' ? (SEVERITIES[severity] ?? null) : null,
+        severity: severityName(severity),
         unfixed: unfixed === 1,
         total: Number(sites),
       }),

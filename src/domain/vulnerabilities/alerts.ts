@@ -4,7 +4,7 @@
  * it.
  */
 
-import { CORE_FEED_SLUG, SEVERITIES, SOFTWARE_TYPES } from '../../../schemas/vulnerability.js';
+import { CORE_FEED_SLUG, SOFTWARE_TYPES, severityName } from '../../../schemas/vulnerability.js';
 import { type Alert, emitAlerts } from '../../runtime/events.js';
 import type { SiteVulnerability } from '../../store/vulnerabilities/alerts.js';
 import type { Ctx } from '../context.js';
@@ -34,12 +34,10 @@ export async function alertNewVulnerabilities(ctx: Ctx, first: boolean): Promise
   emitAlerts(ctx.events, await vulnerabilityAlerts.record(fresh, alerts));
 }
 
-const severityOf = ({ severity }: SiteVulnerability) => (severity === null ? null : (SEVERITIES[severity] ?? null));
-
 const listed = (one: SiteVulnerability) => ({
   site: one.url,
   item: `${one.name} ${one.version}`,
-  severity: severityOf(one),
+  severity: severityName(one.severity),
 });
 
 function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found'> {
@@ -56,7 +54,7 @@ function alertOf(one: SiteVulnerability, at: number): Alert<'vulnerability.found
       item: one.name,
       version: one.version,
       count: one.count,
-      severity: severityOf(one),
+      severity: severityName(one.severity),
       cve: one.cve,
       reference: one.reference,
       fixed_in: one.fixed_in,

@@ -6,6 +6,7 @@ import {
   SEVERITIES,
   type Severity,
   SOFTWARE_TYPES,
+  severityName,
 } from '../../../schemas/vulnerability.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
@@ -98,7 +99,7 @@ function view(row: VulnerabilityRow) {
   const fixes = versions.map(([, fix]) => fix);
   const fixed_in = fixes.includes(null) ? null : ((fixes as string[]).sort(compareVersions).at(-1) ?? null);
   return {
-    severity: row.severity === null ? null : (SEVERITIES[row.severity] ?? null),
+    severity: severityName(row.severity),
     score: row.score,
     type: SOFTWARE_TYPES[row.kind] ?? ('plugin' as const),
     slug: row.slug,
