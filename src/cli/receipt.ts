@@ -3,6 +3,7 @@
 import { createPublicKey, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { RECEIPT_FORMAT } from '../../schemas/receipt.js';
+import { cleanLine } from '../../schemas/text.js';
 import { keyIdOf } from '../domain/updates/runs/receipt-key.js';
 import { CommandError } from './command-error.js';
 import { type JsonFlag, print, printJson } from './output.js';
@@ -18,6 +19,8 @@ interface Verdict {
 
 /** Far above an answer of 100 receipts. */
 const MOST_BYTES = 64 * 1024 * 1024;
+/** Of a line about one of them. */
+const MOST_TEXT = 10_000;
 
 /** @param key id that each receipt must be signed with; otherwise the key in it is used, and named */
 export async function verifyReceipts(file: string, { key, json }: JsonFlag & { key?: string }): Promise<void> {
@@ -26,18 +29,15 @@ export async function verifyReceipts(file: string, { key, json }: JsonFlag & { k
   else
     for (const { valid, site_url, run_id, written_at, key_id, reason } of verdicts)
       print(
-        plain(
+        // The file may come from anyone, and a terminal would interpret an escape.
+        cleanLine(
           valid
             ? `valid: ${site_url}, run ${run_id}, written ${written_at}, key ${key_id}`
             : `NOT VALID: ${site_url || 'unknown site'}: ${reason}`,
+          MOST_TEXT,
         ),
       );
   if (!verdicts.every(({ valid }) => valid)) process.exitCode = 1;
-}
-
-/** The file may come from anyone, and a terminal would interpret an escape. */
-function plain(text: string): string {
-  return text.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ');
 }
 
 async function contentOf(file: string): Promise<unknown> {

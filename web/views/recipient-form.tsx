@@ -4,6 +4,7 @@ import { Send } from 'lucide';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
 import { refresh } from '../api/load.js';
+import type { paths } from '../api/schema.js';
 import { Button } from '../parts/button.js';
 import { Check, SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
@@ -11,10 +12,8 @@ import { SitePicker } from '../parts/site-picker.js';
 import { showToast } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 
-type Listed = Awaited<ReturnType<typeof list>>['data'][number];
-export type StoredRecipient = Listed;
-
-const list = () => answer(api.GET('/alerts/recipients', { params: { query: {} } }));
+export type StoredRecipient =
+  paths['/alerts/recipients']['get']['responses'][200]['content']['application/json']['data'][number];
 
 const TYPES = ['webhook', 'slack', 'discord', 'teams', 'telegram', 'ntfy'] as const;
 type Type = (typeof TYPES)[number];
