@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { operations as allOperations } from '../../tools/index.js';
+import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
 import { createMailListener } from '../domain/alerts/mail/events.js';
 import { createClockStepMonitor } from '../domain/clock-steps.js';
@@ -9,7 +10,6 @@ import { startAbandonedChecks } from '../domain/connection/abandoned-checks.js';
 import { runToolJobs } from '../domain/connection/tool-jobs.js';
 import { type Ctx, originOf, withOperation } from '../domain/context.js';
 import { applyConnectionSettings, monitoringDefaults } from '../domain/settings/effects.js';
-import { createActionRecorder } from '../domain/sites/action-log.js';
 import { finishInterruptedRuns } from '../domain/updates/safe/unfinished.js';
 import { classifyVersions } from '../domain/vulnerabilities/classify.js';
 import type { Callable } from '../operation/operation.js';

@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { cleanLine } from '../../../schemas/text.js';
 import type { Event, EventFacts, EventName, Origin } from '../../runtime/events.js';
 import type { Log } from '../../runtime/log.js';
-import type { LogEntry, LogOrigin } from '../../store/sites/action-log.js';
+import type { LogEntry, LogOrigin } from '../../store/action-log/action-log.js';
 import type { Store } from '../../store/store.js';
 import { LOGGED_ACTIONS, type LoggedAction } from './logged-actions.js';
 
