@@ -2,6 +2,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { operations as allOperations } from '../../tools/index.js';
+import { recordedCall } from '../domain/action-log/recorded-call.js';
 import { createActionRecorder } from '../domain/action-log/recorder.js';
 import { createJobRunner } from '../domain/actions/job-runner.js';
 import { createMailListener } from '../domain/alerts/mail/events.js';
@@ -57,6 +58,7 @@ import {
 import { fleetFamilies } from './fleet-metrics.js';
 import { createWriteCheck, instrumentStorage, workloadMetrics } from './instrumentation.js';
 import { handlerOf } from './job-handlers.js';
+import { recordedChild } from './recorded-child.js';
 import { createSchedule } from './schedule/schedule.js';
 import type { ScheduledTask } from './schedule/timetable.js';
 import { vaultFor } from './secret-key.js';
@@ -167,7 +169,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
+  const sites = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
+  const child = recordedChild(sites, store.actionLog.begin);
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));
@@ -209,6 +212,8 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       operation: '',
       run_id: '',
       request_id: caller.request_id,
+      client: caller.client ?? '',
+      record: recordedCall,
       signal: caller.signal,
       progress: caller.progress ?? (() => undefined),
       base_url: caller.base_url,

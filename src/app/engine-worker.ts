@@ -25,6 +25,7 @@ async function run(request: Extract<Request, { type: 'run' }>): Promise<void> {
       actor: request.actor,
       request_id: request.request_id,
       base_url: request.base_url,
+      client: request.client,
       signal: controller.signal,
       progress: request.progress ? (progress) => send({ type: 'progress', id: request.id, progress }) : undefined,
     });

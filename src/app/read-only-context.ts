@@ -1,5 +1,6 @@
 /** The context of reading calls in the serving thread, when the engine runs in a separate thread. */
 
+import { recordedCall } from '../domain/action-log/recorded-call.js';
 import type { Ctx } from '../domain/context.js';
 import type { Auditor } from '../outbound/audit/audit.js';
 import type { ChildSites } from '../outbound/child/port.js';
@@ -42,12 +43,14 @@ export function readOnlyContexts(parts: ReadOnlyContextParts): (caller: TaskCall
     webhooks: unavailable<WebhookSender>('the network'),
     vulnerabilities: unavailable<VulnerabilityFeed>('the network'),
     locks: createSiteLocks(),
+    record: recordedCall,
   };
-  return ({ actor, request_id, signal, base_url, progress = () => undefined }) => ({
+  return ({ actor, request_id, signal, base_url, client = '', progress = () => undefined }) => ({
     actor,
     operation: '',
     run_id: '',
     request_id,
+    client,
     signal,
     base_url,
     progress,

@@ -20,7 +20,16 @@ export async function showBrief(config: Config, options: JsonFlag & { since?: st
 }
 
 /** The brief for a terminal. It contains texts of sites, so terminal escapes are removed. */
-function briefText({ as_of, since, sites, needs_attention, updates_on_offer, done, not_known }: Brief): string {
+function briefText({
+  as_of,
+  since,
+  sites,
+  needs_attention,
+  updates_on_offer,
+  done,
+  not_known,
+  log_head,
+}: Brief): string {
   const { core, plugins, themes, translations } = updates_on_offer;
   const lines = [
     `${as_of}  ${sites.total} sites: ${sites.connected} connected, ${sites.disconnected} disconnected, ${sites.suspended} suspended`,
@@ -35,6 +44,7 @@ function briefText({ as_of, since, sites, needs_attention, updates_on_offer, don
     `Updates on offer: ${core} core, ${plugins} plugins, ${themes} themes, ${translations} translations`,
     `Done since ${since}: ${done.length === 0 ? 'nothing' : done.map(({ what, count, sites: on }) => `${what} ${count} times${on === 0 ? '' : ` on ${on} sites`}`).join(', ')}`,
     ...(not_known.length === 0 ? [] : [`Unknown: ${not_known.join(', ')}`]),
+    ...(log_head === undefined ? [] : [`The log of actions ends with ${log_head}`]),
   ];
   return lines.map((line) => line.replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')).join('\n');
 }

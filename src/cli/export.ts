@@ -12,7 +12,7 @@ import { askSecret, canAsk, readTextFile, secretFrom } from './ask.js';
 import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { withLocalService } from './local-service.js';
-import { say } from './output.js';
+import { drained, say } from './output.js';
 
 export interface ExportFlags {
   csv?: boolean;
@@ -48,10 +48,6 @@ export async function exportFleet(config: Config, file: string | undefined, flag
       `Wrote ${file}.${to === null ? '' : ' It contains the encrypted keys of all sites; import it into another Sitefleet with "sitefleet import".'}`,
     );
   });
-}
-
-function drained(): Promise<void> {
-  return new Promise((done) => process.stdout.once('drain', done));
 }
 
 async function recipientOf({ to, passphraseFile }: ExportFlags): Promise<Recipient> {

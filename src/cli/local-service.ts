@@ -1,10 +1,11 @@
 /** A service for one shell command: verbs run in this process, jobs and schedule are left to the server. */
 
 import { createService, type Service } from '../app/service.js';
-import type { Ctx } from '../domain/context.js';
+import { type Ctx, withOperation } from '../domain/context.js';
 import type { Config } from '../runtime/config/types.js';
 import type { Progress } from '../runtime/progress.js';
 import { createLog } from '../runtime/telemetry/log.js';
+import { currentCommand } from './current-command.js';
 import { assertWritable } from './file-access.js';
 import { localCaller } from './local-actor.js';
 import { stopSignal } from './stop.js';
@@ -17,7 +18,11 @@ export async function withLocalService<T>(
 ): Promise<T> {
   assertWritable(config);
   const signal = stopSignal();
-  return withService(config, false, (service) => work(service.ctx({ ...localCaller(signal), progress })));
+  const { name, ...input } = currentCommand();
+  return withService(config, false, (service) => {
+    const ctx = withOperation(service.ctx({ ...localCaller(signal), progress }), name);
+    return ctx.record(ctx, input, () => work(ctx));
+  });
 }
 
 /** Runs the work with a service in this thread, and stops it afterwards. @param jobs whether it may work on jobs */

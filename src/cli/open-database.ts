@@ -1,17 +1,32 @@
 /** Opens the database for commands that need no service around it. */
 
+import { randomUUID } from 'node:crypto';
+import { callInput } from '../domain/action-log/call-input.js';
+import { originColumns } from '../domain/action-log/recorder.js';
 import { systemClock } from '../runtime/clock.js';
 import type { Config } from '../runtime/config/types.js';
 import { createKeys, type Keys } from '../store/access/keys.js';
 import { createLoginLinks, type LoginLinks } from '../store/access/login-links.js';
 import { createUsers, type Users } from '../store/access/users.js';
+import { createActionLog, type NewLogEntry } from '../store/action-log/action-log.js';
+import { createActionChain } from '../store/action-log/chain.js';
+import { createRecordedCalls } from '../store/action-log/recorded-calls.js';
 import { createLeases } from '../store/cluster/leases.js';
 import { createMembers } from '../store/cluster/members.js';
 import type { Db } from '../store/driver/db.js';
 import { migrate } from '../store/driver/migrate.js';
 import { openDb } from '../store/driver/open.js';
 import { migrations } from '../store/schema/index.js';
+import { currentCommand } from './current-command.js';
 import { assertWritable } from './file-access.js';
+import { localActor } from './local-actor.js';
+
+/** What is stored with the first change of a command. */
+function commandEntry(): NewLogEntry {
+  const { name: operation, ...input } = currentCommand();
+  const caller = { ...originColumns({ ...localActor('cli'), operation, request_id: randomUUID() }), site_id: null };
+  return { ...caller, context: 'call', action: 'called', input: callInput(input, operation), at: systemClock.now() };
+}
 
 export interface Stores {
   db: Db;
@@ -27,7 +42,16 @@ export async function withDatabase<T>(config: Config, work: (stores: Stores) => 
   assertWritable(config);
   return withOpen(config, 'writer', async (db) => {
     const schema = await migrate(db, migrations);
-    return work({ db, users: createUsers(db), keys: createKeys(db), loginLinks: createLoginLinks(db), schema });
+    const chain = createActionChain(db);
+    const { db: recorded, ...calls } = createRecordedCalls(db, chain);
+    const stores = {
+      db: recorded,
+      users: createUsers(recorded),
+      keys: createKeys(recorded),
+      loginLinks: createLoginLinks(recorded),
+      schema,
+    };
+    return createActionLog(db, chain, calls).record(commandEntry(), () => work(stores));
   });
 }
 

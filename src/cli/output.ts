@@ -77,3 +77,8 @@ export function problemText(error: unknown): string {
   const advice = 'advice' in error && typeof error.advice === 'string' ? `\n${error.advice}` : '';
   return `${error.message}${advice}`;
 }
+
+/** Resolves when standard output takes more. */
+export function drained(): Promise<void> {
+  return new Promise((done) => process.stdout.once('drain', done));
+}

@@ -5,6 +5,7 @@ import { readConfig } from '../runtime/config/config.js';
 import type { Config } from '../runtime/config/types.js';
 import type { CallOptions } from './call.js';
 import type { Shell } from './completion.js';
+import { setCommand } from './current-command.js';
 import type { Settle } from './demo.js';
 import { type JsonFlag, keepStdoutClean, problemText, say } from './output.js';
 
@@ -20,7 +21,8 @@ const program = new Command('sitefleet')
   .description('Manages a fleet of WordPress sites that run MainWP Child.')
   .version('0.1.0')
   .showHelpAfterError('(add --help for the options)')
-  .configureOutput({ writeErr: (text) => process.stderr.write(text) });
+  .configureOutput({ writeErr: (text) => process.stderr.write(text) })
+  .hook('preAction', (_program, command) => setCommand({ name: nameOf(command), arguments: command.args }));
 
 program
   .command('demo')
@@ -215,6 +217,22 @@ program
     (await import('./receipt.js')).verifyReceipts(file, options),
   );
 
+const log = program.command('log').description('the log of everything done through Sitefleet');
+log
+  .command('verify')
+  .description('check that no entry was changed, added or removed; exit code 1 when one was')
+  .option('--head <id:hash>', 'an entry that was noted before, as the brief shows it: the log must contain it')
+  .option('--json', 'print JSON')
+  .action(async (options: JsonFlag & { head?: string }) => (await import('./log.js')).verify(readConfig(), options));
+log
+  .command('export')
+  .description('print the log as JSON lines, oldest first')
+  .option('--ocsf', 'as events of the Open Cybersecurity Schema Framework')
+  .option('--after <id>', 'only entries with a higher id', wholeNumber(0, Number.MAX_SAFE_INTEGER), 0)
+  .action(async (options: { ocsf?: boolean; after: number }) =>
+    (await import('./log.js')).exportLog(readConfig(), options),
+  );
+
 const jobs = program.command('jobs').description('queued jobs');
 jobs
   .command('list')
@@ -364,6 +382,11 @@ function portOption(): Option {
   return new Option('--port <port>', 'port to listen on, 0 for a free one (default: SITEFLEET_PORT or 8787)').argParser(
     wholeNumber(0, 65_535),
   );
+}
+
+/** With the words that lead to it: `sitefleet user add`. */
+function nameOf(command: Command): string {
+  return command.parent === null ? command.name() : `${nameOf(command.parent)} ${command.name()}`;
 }
 
 function wholeNumber(min: number, max: number): (text: string) => number {

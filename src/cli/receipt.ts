@@ -4,7 +4,7 @@ import { createPublicKey, verify } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { RECEIPT_FORMAT } from '../../schemas/receipt.js';
 import { cleanLine } from '../../schemas/text.js';
-import { keyIdOf } from '../domain/updates/runs/receipt-key.js';
+import { keyIdOf } from '../domain/common/signatures.js';
 import { CommandError } from './command-error.js';
 import { type JsonFlag, print, printJson } from './output.js';
 

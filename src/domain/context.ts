@@ -46,10 +46,14 @@ export interface Ctx {
   readonly actor: Actor;
   /** Id of the operation or the REST row that was called; '' for what the service does on its own. */
   readonly operation: string;
+  /** The program that called, as it names itself; '' = unknown. */
+  readonly client: string;
   /** Id of the run of updates that the call makes or continues; '' = none. */
   readonly run_id: string;
   /** Id of the request, for logs and error reports. */
   readonly request_id: string;
+  /** Runs the work of a call that changes something, and records it in the action log. */
+  readonly record: <T>(ctx: Ctx, input: unknown, work: () => Promise<T>) => Promise<T>;
   /** Aborted when the caller gave up, or the process is shutting down. */
   readonly signal: AbortSignal;
   /** Reports the progress of a multi-site call to the caller. */
@@ -59,9 +63,9 @@ export interface Ctx {
 }
 
 /** The caller to store with what the call does or queues. */
-export function originOf({ actor, operation, request_id }: Ctx): Origin {
+export function originOf({ actor, operation, request_id, client }: Ctx): Origin {
   const { type, id, name, via } = actor;
-  return { type, id, name, via, operation, request_id };
+  return { type, id, name, via, operation, request_id, ...(client === '' ? {} : { client }) };
 }
 
 /** The context of a call under its operation: events in it are attributed to that call. */

@@ -112,6 +112,8 @@ export interface Caller {
   request_id: string;
   signal: AbortSignal;
   progress?: ((progress: Progress) => void) | undefined;
+  /** The program that calls, as it names itself. */
+  client?: string | undefined;
 }
 
 /** `Call` for operations. */
@@ -172,7 +174,8 @@ export function defineOperation<I extends AnyObject, O extends AnyObject>(defini
         const { dry_run } = parsed as { dry_run?: boolean };
         if (dry_run) return serialize(await definition.preview(parsed, ctx));
       }
-      return serialize(await definition.handle(parsed, ctx));
+      const handle = () => definition.handle(parsed, ctx);
+      return serialize(await (definition.effect === 'read' ? handle() : ctx.record(ctx, parsed, handle)));
     },
   };
 }

@@ -230,6 +230,8 @@ export interface Origin extends Pick<Actor, 'type' | 'id' | 'name' | 'via'> {
   /** Id of the operation or the REST row; '' for what the service does on its own. */
   operation: string;
   request_id: string;
+  /** The program that called, as it names itself. */
+  client?: string;
 }
 
 /** Kinds that are stored as alerts, from which mails are made. */

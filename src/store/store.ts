@@ -6,6 +6,8 @@ import { createLoginLinks } from './access/login-links.js';
 import { createUsers } from './access/users.js';
 import { createWebSessions } from './access/web-sessions.js';
 import { createActionLog } from './action-log/action-log.js';
+import { createActionChain } from './action-log/chain.js';
+import { createRecordedCalls } from './action-log/recorded-calls.js';
 import { createAudits } from './audits/audits.js';
 import { createClients } from './clients/clients.js';
 import { createClockSteps } from './cluster/clock-steps.js';
@@ -71,7 +73,10 @@ import { createClassifications } from './vulnerabilities/classifications.js';
 import { createVulnerabilityFeeds } from './vulnerabilities/feed.js';
 import { createVulnerabilities } from './vulnerabilities/list.js';
 
-export function createStore(db: Db, vault: Vault) {
+/** @param plain what a call only notes for itself (leases, idempotency keys) goes here, and is no change that is recorded */
+export function createStore(plain: Db, vault: Vault) {
+  const chain = createActionChain(plain);
+  const { db, ...calls } = createRecordedCalls(plain, chain);
   return {
     sites: createSites(db, vault),
     siteRecords: createSiteRecords(db),
@@ -105,7 +110,7 @@ export function createStore(db: Db, vault: Vault) {
     clients: createClients(db),
     tags: createTags(db),
     audits: createAudits(db),
-    actionLog: createActionLog(db),
+    actionLog: createActionLog(plain, chain, calls),
     openChanges: createOpenChanges(db),
     changes: createChangeList(db),
     mail: createMail(db),
@@ -116,10 +121,10 @@ export function createStore(db: Db, vault: Vault) {
     timeSettings: createTimeSettings(db),
     costs: createCosts(db),
     jobs: createJobs(db),
-    clockSteps: createClockSteps(db),
-    leases: createLeases(db),
-    members: createMembers(db),
-    runs: createRuns(db),
+    clockSteps: createClockSteps(plain),
+    leases: createLeases(plain),
+    members: createMembers(plain),
+    runs: createRuns(plain),
     dueSites: createDueSites(db),
     users: createUsers(db),
     loginLinks: createLoginLinks(db),
@@ -140,7 +145,7 @@ export function createStore(db: Db, vault: Vault) {
     alertDeliveries: createAlertDeliveries(db),
     instance: createInstance(db),
     statistics: createStatistics(db),
-    idempotency: createIdempotency(db, vault),
+    idempotency: createIdempotency(plain, vault),
   };
 }
 

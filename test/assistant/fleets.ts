@@ -205,12 +205,12 @@ async function trouble(mcp: McpApp, one: LiveSite, now: number): Promise<void> {
     now - 6 * HOUR,
   );
   if (one.down === 'after an update')
-    await run(
-      `INSERT INTO action_log (site_id, context, action, slug, name, new_version, at)
-       VALUES (?, 'plugin', 'updated', 'seo-tools/seo-tools.php', 'SEO Tools', '1.0.0', ?)`,
-      id,
-      now - 6 * HOUR - 600_000,
-    );
+    await mcp.app.service.store.actionLog.add([
+      {
+        ...{ site_id: id, context: 'plugin', action: 'updated', slug: 'seo-tools/seo-tools.php', name: 'SEO Tools' },
+        ...{ new_version: '1.0.0', at: now - 6 * HOUR - 600_000 },
+      },
+    ]);
 }
 
 /** Problems of the stored-only sites: a few of each kind, as in a fleet of that size. */

@@ -13,6 +13,7 @@ import { describeConfig } from '../../src/runtime/config/config.js';
 import { DEFAULT_TOOLSETS, TOOLSETS } from '../../src/runtime/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder } from '../support/cleanup.js';
+import { PATIENT } from '../support/mcp-messages.js';
 import { type Commands, commands, type Served } from '../support/processes/commands.js';
 
 const readme = ['README.md', 'docs/assistants.md', 'docs/using.md', 'docs/configuration.md']
@@ -33,8 +34,8 @@ interface Http {
 /** Initializes and lists the tools, as the program that reads the configuration would. */
 async function listed(transport: StdioClientTransport | StreamableHTTPClientTransport) {
   const client = new Client({ name: 'readme', version: '1' });
-  await client.connect(transport);
-  const { tools } = await client.listTools();
+  await client.connect(transport, PATIENT);
+  const { tools } = await client.listTools(undefined, PATIENT);
   await client.close();
   return tools;
 }

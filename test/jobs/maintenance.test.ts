@@ -3,7 +3,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { refreshAbandoned } from '../../src/domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../src/domain/connection/maintenance.js';
-import { deleteExpired } from '../../src/domain/retention.js';
+import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { type TestApp, testApp } from '../support/harness.js';
 import { holdBack } from '../support/hold-back.js';
 

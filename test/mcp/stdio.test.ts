@@ -10,7 +10,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { DEFAULT_TOOLSETS } from '../../src/runtime/toolsets.js';
 import { operations } from '../../tools/index.js';
 import { tempFolder, tracked } from '../support/cleanup.js';
-import { INITIALIZE } from '../support/mcp-messages.js';
+import { INITIALIZE, PATIENT } from '../support/mcp-messages.js';
 
 const cli = resolve(process.env.SITEFLEET_TEST_CLI ?? 'dist/src/cli.js');
 const folder = tempFolder('mcp-stdio');
@@ -107,12 +107,12 @@ describe('sitefleet stdio', () => {
         stderr: 'ignore',
       });
       const client = new Client({ name: 'test', version: '1' }, { versionNegotiation: { mode } });
-      await client.connect(transport);
+      await client.connect(transport, PATIENT);
       expect(client.getNegotiatedProtocolVersion()).toBe(mode === 'legacy' ? '2025-11-25' : '2026-07-28');
       const shown = operations.filter(({ group }) => DEFAULT_TOOLSETS.includes(group));
-      expect((await client.listTools()).tools).toHaveLength(shown.length);
+      expect((await client.listTools(undefined, PATIENT)).tools).toHaveLength(shown.length);
       expect(
-        (await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } })).structuredContent,
+        (await client.callTool({ name: 'svc-add-tag-v1', arguments: { name: 'Shops' } }, PATIENT)).structuredContent,
       ).toMatchObject({
         name: 'Shops',
       });

@@ -325,6 +325,7 @@ export const CASES: readonly OperationCase[] = [
   operation('list-time-buckets', MODULE, {}),
   operation('diagnose-site', SITE, site),
   operation('search-changes', [...SITE, ...FILTERS, ...MODULE], {}, { kinds: ['plugin'], by: 'admin' }),
+  operation('list-actions', SITE, {}, { by: 'admin' }),
   operation('compare-sites', [], few, { ...few, administrators: true, same: true }),
   operation('tag-sites', [], { ...few, add: ['Shops'], create: true }, { ...few, remove: ['shops'] }),
   // New operations: above this line (`npm run new:operation` puts them here). Deletions come last.

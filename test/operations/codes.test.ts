@@ -130,6 +130,7 @@ describe('inputs that contradict each other or name nothing', () => {
     ['search-fleet', 'theme'],
     ['list-updates', 'slug'],
     ['list-vulnerabilities', 'slug'],
+    ['list-actions', 'by'],
     ['search-changes', 'by'],
     ['search-changes', 'item'],
     ['search-changes', 'new_role'],
@@ -143,6 +144,7 @@ describe('inputs that contradict each other or name nothing', () => {
     await refused('get-fleet-brief', 'svc_invalid_input', { since: 'yesterday' });
     await refused('search-changes', 'svc_invalid_input', { until: '2999-01-01' });
     await refused('search-changes', 'svc_tag_not_found', { tag: 'nothing' });
+    await refused('list-actions', 'svc_invalid_input', { since: '2999-01-01' });
     const call = { action: 'ignore', type: 'plugin', slug: 'no-such-slug' };
     await refused('ignore-update-everywhere', 'svc_invalid_input', call);
   });

@@ -34,7 +34,7 @@ it('names internationalised domains as people know them', async () => {
 });
 
 /** Seven sites with one problem each, created in an order other than that of their urgency. */
-async function troubles(): Promise<number> {
+async function troubles(context = 'plugin'): Promise<number> {
   const now = app.clock.now();
   for (const name of ['stale', 'domain', 'cert', 'gone', 'down', 'broken', 'fine'])
     await app.row(`https://${name}.example/`);
@@ -53,17 +53,13 @@ async function troubles(): Promise<number> {
   await run('UPDATE site_detail SET status_since = NULL, last_sync = ? WHERE site_id = 4', now - 2 * DAY);
   await outage(5, now - 3 * HOUR);
   await outage(6, now - 2 * HOUR);
-  await run(
-    `INSERT INTO action_log (site_id, context, action, slug, name, new_version, at)
-     VALUES (6, 'plugin', 'updated', 'shop/shop.php', 'Shop', '9.0', ?)`,
-    now - 2 * HOUR - 60_000,
-  );
+  const update = { site_id: 6, action: 'updated', slug: 'shop/shop.php', name: 'Shop', new_version: '9.0' };
+  await app.service.store.actionLog.add([{ ...update, context, at: now - 2 * HOUR - 60_000 }]);
   return now;
 }
 
 it('does not take a changed monitor for an update before an outage', async () => {
-  const now = await troubles();
-  await run("UPDATE action_log SET context = 'monitor' WHERE site_id = 6");
+  const now = await troubles('monitor');
   expect(now).toBeGreaterThan(0);
   const said = matters(await app.call('get-fleet-brief'));
   expect(said).toContain('2 down');
@@ -247,12 +243,14 @@ describe('get-fleet-brief', () => {
     );
     await run('UPDATE monitor SET status = 0, active = 1, last_http_code = 500');
     await run("INSERT INTO incident (site_id, started_at, msg, down_count) SELECT id, ?, '', 1 FROM site", now - HOUR);
-    await run(
-      `INSERT INTO action_log (site_id, context, action, slug, name, new_version, at)
-       SELECT s.id, c.value, a.value, 'x', '${'更新'.repeat(60)}', '1', ?
-       FROM site s, json_each('["plugin", "theme", "core", "translation"]') c, json_each('["updated", "deleted", "activated"]') a
-       WHERE s.id % 3 = 0`,
-      now - HOUR - 1000,
+    const third = await app.db.all<{ id: number }>('SELECT id FROM site WHERE id % 3 = 0');
+    const told = { slug: 'x', name: '更新'.repeat(60), new_version: '1', at: now - HOUR - 1000 };
+    await app.service.store.actionLog.add(
+      third.flatMap(({ id }) =>
+        ['plugin', 'theme', 'core', 'translation'].flatMap((context) =>
+          ['updated', 'deleted', 'activated'].map((action) => ({ ...told, site_id: id, context, action })),
+        ),
+      ),
     );
     await run(
       "INSERT INTO site_certificate (site_id, status, valid_to, last_check) SELECT id, 'valid', ?, 1 FROM site WHERE id % 2",

@@ -14,11 +14,8 @@ beforeAll(async () => {
   await app.call('suspend-site', { site_id_or_domain: 3 });
   const at = Date.UTC(2026, 9, 10, 8);
   await app.db.run('UPDATE site SET created_at = ?', [Date.UTC(2026, 8, 1)]);
-  await app.db.run(
-    `INSERT INTO action_log (site_id, context, action, slug, name, old_version, new_version, at)
-     VALUES (1, 'plugin', 'updated', 'shop/shop.php', 'Shop', '1.0', '1.1', ?)`,
-    [at],
-  );
+  const update = { context: 'plugin', action: 'updated', slug: 'shop/shop.php', name: 'Shop' };
+  await app.service.store.actionLog.add([{ ...update, site_id: 1, old_version: '1.0', new_version: '1.1', at }]);
 });
 
 describe('reports', () => {

@@ -35,6 +35,7 @@ export async function offlineApp() {
       clock: { now: () => state.now },
       config: { read_only: false, modules: state.modules } as unknown as Config,
       actor: { rights: state.rights },
+      record: (_ctx: Ctx, _input: unknown, work: () => Promise<unknown>) => work(),
       events: { emit: (event: NewEvent) => events.push({ ...event, at: state.now }) },
     }) as unknown as Ctx;
 

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
 import { reapJobs } from '../../src/domain/actions/chunk.js';
-import { deleteExpired } from '../../src/domain/retention.js';
+import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { getRun } from '../../src/domain/updates/runs/runs.js';
 import { finishInterruptedRuns } from '../../src/domain/updates/safe/unfinished.js';
 import { processId, processLocation } from '../../src/runtime/cluster/process-id.js';

@@ -561,6 +561,17 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   await get('/fleet/attention', {}, '?cases=1');
   await get('/fleet/changes');
   await get('/fleet/changes', {}, '?days=1&kinds=plugin&actions=updated&via=rest&by=a&item=b&result=failed&tag=none');
+  await get('/actions');
+  await get('/actions', {}, '?since=2020-01-01&until=2999-01-01');
+  await get(
+    '/actions',
+    {},
+    '?site=1&operation=a&request_id=b&by=c&via=rest,mcp&contexts=call,tag&result=failed&page=2',
+  );
+  await get('/actions/export', {}, '?limit=20');
+  await get('/actions/export', {}, '?after=3&limit=2&format=ocsf');
+  await get('/actions/verify');
+  await get('/actions/verify', {}, '?id=1');
   const mark = '/fleet/attention/mark';
   await each('POST', mark, {}, { subject: 'stale:1', state: 'snoozed', hours: 4, note: 'It moves.' });
   await get('/fleet/attention/aside');

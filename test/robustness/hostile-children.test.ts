@@ -5,7 +5,7 @@
 
 import { createServer, type IncomingMessage, request, type ServerResponse } from 'node:http';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { deleteExpired } from '../../src/domain/retention.js';
+import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { createChildSites } from '../../src/outbound/child/create.js';
 import { systemClock } from '../../src/runtime/clock.js';
 import { type CheckedApp, checkedApp } from '../operations/checked-app.js';

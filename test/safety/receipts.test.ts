@@ -5,7 +5,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { putGuard } from '../../src/demo/guard/state.js';
-import { deleteExpired } from '../../src/domain/retention.js';
+import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import { type RestApp, restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
 import { type Commands, commands } from '../support/processes/commands.js';

@@ -10,3 +10,6 @@ export const INITIALIZE = {
 
 /** Headers of every request over HTTP. */
 export const ACCEPT = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
+
+/** Options of a client's request to a program that starts with it: an official client gives up after a minute, which a busy machine may need. */
+export const PATIENT = { timeout: 900_000 };

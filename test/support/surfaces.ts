@@ -226,7 +226,8 @@ export async function startSurfaces(
     log,
   });
   const invoke: Invoke = (operation, raw, caller) => {
-    const ctx = { ...caller, progress: caller.progress ?? (() => {}), config, clock, log } as unknown as Ctx;
+    const record = (_ctx: Ctx, _input: unknown, work: () => Promise<unknown>) => work();
+    const ctx = { ...caller, record, progress: caller.progress ?? (() => {}), config, clock, log } as unknown as Ctx;
     return operation.call(raw, ctx);
   };
   const core = createMcpCore({

@@ -34,7 +34,8 @@ export default defineOperation({
       ),
       updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
-      not_known: z.array(z.string()).describe('What is unknown, and for how many sites.'),
+      not_known: z.array(z.string()).describe('For how many sites.'),
+      log_head: z.string().optional(),
     }),
 
   handle: ({ since }, ctx) => fleetBrief(ctx, since),

@@ -13,7 +13,7 @@ import type { Ctx } from '../../domain/context.js';
 import { dropImportKeys } from '../../domain/import/keys.js';
 import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-monitors.js';
 import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
-import { deleteExpired } from '../../domain/retention.js';
+import { deleteExpired } from '../../domain/retention/delete-expired.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
 import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
 import { watchUpdates } from '../../domain/updates/safe/watch.js';

@@ -84,9 +84,18 @@ function actionOf<K extends EventName>(name: K, facts: EventFacts[K]): LoggedAct
   return describe === undefined ? null : describe(facts as never);
 }
 
-function originColumns(origin: Origin | undefined): LogOrigin {
+/** Who did it, and by which way in; without an origin the service itself. */
+export function originColumns(origin: Origin | undefined): LogOrigin {
   if (origin === undefined)
     return { actor_type: 'system', actor_id: null, actor: 'service', via: 'jobs', operation: '', request_id: '' };
-  const { type, id, name, via, operation, request_id } = origin;
-  return { actor_type: type, actor_id: id, actor: cleanLine(name, 255), via, operation, request_id };
+  const { type, id, name, via, client = '', operation, request_id } = origin;
+  return {
+    actor_type: type,
+    actor_id: id,
+    actor: cleanLine(name, 255),
+    via,
+    client: cleanLine(client, 255),
+    operation,
+    request_id,
+  };
 }

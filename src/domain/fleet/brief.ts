@@ -6,6 +6,7 @@ import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
 import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
+import { logHead } from '../action-log/head.js';
 import { pastTime } from '../common/past-time.js';
 import type { Ctx } from '../context.js';
 import { monitoringDefaults } from '../settings/effects.js';
@@ -44,14 +45,17 @@ export interface Brief {
   updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
   done: { what: string; count: number; sites: number }[];
   not_known: string[];
+  /** The last entry of the action log. */
+  log_head?: string;
 }
 
 /** @param since ISO 8601; a day ago if omitted */
 export async function fleetBrief(ctx: Ctx, since: string | undefined): Promise<Brief> {
   const now = ctx.clock.now();
   const from = since === undefined ? now - DAY_MS : pastTime('since', since, now, 'the last 24 hours');
-  const [data, feed] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx)]);
-  return withinBudget(briefOf(data, feed, now, from));
+  const [data, feed, head] = await Promise.all([briefData(ctx, now, from, CASES), feedState(ctx), logHead(ctx)]);
+  const brief = withinBudget(briefOf(data, feed, now, from));
+  return head === null ? brief : { ...brief, log_head: `${head.id}:${head.hash}` };
 }
 
 /** The data of a brief, with up to this many cases per matter. */

@@ -25,6 +25,8 @@ export interface TaskCaller {
   base_url: string;
   signal: AbortSignal;
   progress?: ((progress: Progress) => void) | undefined;
+  /** The program that calls, as it names itself. */
+  client?: string | undefined;
 }
 
 export interface Engine {
@@ -35,7 +37,16 @@ export interface Engine {
 
 /** Messages from the serving thread. */
 export type Request =
-  | { type: 'run'; id: number; task: Task; actor: Actor; request_id: string; base_url: string; progress: boolean }
+  | {
+      type: 'run';
+      id: number;
+      task: Task;
+      actor: Actor;
+      request_id: string;
+      base_url: string;
+      client: string;
+      progress: boolean;
+    }
   | { type: 'abort'; id: number }
   | { type: 'close' };
 
@@ -144,6 +155,7 @@ export function startEngineThread(
         actor: caller.actor,
         request_id: caller.request_id,
         base_url: caller.base_url,
+        client: caller.client ?? '',
         progress: caller.progress !== undefined,
       });
       if (caller.signal.aborted) abort();

@@ -5,12 +5,18 @@
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
+import { type Listed, readPage } from '../driver/lists.js';
+import { among, equal, fragment, join } from '../driver/sql-fragments.js';
+import { type ActionChain, type ChainHead, hashOf, headOf } from './chain.js';
+import type { CallRecord, RecordedCalls } from './recorded-calls.js';
 
 export interface LogOrigin {
   actor_type: string;
   actor_id: number | null;
   actor: string;
   via: string;
+  /** The program that called, as it names itself. */
+  client?: string;
   operation: string;
   request_id: string;
 }
@@ -28,6 +34,8 @@ export interface LogEntry extends LogOrigin {
   new_version: string;
   /** '' if it was done, otherwise why it was not. */
   code: string;
+  /** JSON of what was asked for; '' for what a call did. */
+  input?: string;
   /** Milliseconds. */
   at: number;
 }
@@ -35,44 +43,96 @@ export interface LogEntry extends LogOrigin {
 /** Omitted members are empty. */
 export type NewLogEntry = Pick<LogEntry, 'site_id' | 'context' | 'action' | 'at'> & Partial<LogEntry>;
 
+const EMPTY = {
+  actor_type: '',
+  actor_id: null,
+  actor: '',
+  via: '',
+  client: '',
+  operation: '',
+  request_id: '',
+  slug: '',
+  name: '',
+  detail: '',
+  old_version: '',
+  new_version: '',
+  code: '',
+  input: '',
+} as const;
+
 interface DoneRow
   extends Row,
     Pick<LogEntry, 'context' | 'action' | 'slug' | 'name' | 'detail' | 'old_version' | 'new_version' | 'actor' | 'at'> {
   id: number;
 }
 
-const COLUMNS = `at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, name, detail,
-  old_version, new_version, code`;
+/** A row as it is stored. */
+export interface ActionRow extends Row, LogEntry {
+  id: number;
+  client: string;
+  input: string;
+  previous: string;
+  hash: string;
+}
+
+/** Up to which row the log was pruned. */
+export interface Checkpoint {
+  through: number;
+  /** Of that row. */
+  hash: string;
+  /** Milliseconds. */
+  at: number;
+  /** Ed25519 in base64. */
+  signature: string;
+  /** SPKI in base64. */
+  public_key: string;
+}
+
+/** Times are inclusive, in milliseconds; what is undefined filters nothing. */
+export interface ActionFilter {
+  since: number;
+  until: number;
+  site_id?: number | undefined;
+  operation?: string | undefined;
+  request_id?: string | undefined;
+  /** Part of a name. */
+  actor?: string | undefined;
+  vias: readonly string[];
+  contexts: readonly string[];
+  failed?: boolean | undefined;
+}
+
 /** Completed actions, which reports count. */
 const DONE = `code = ''`;
 
-export function createActionLog(db: Db) {
+export function createActionLog(db: Db, chain: ActionChain, calls: Omit<RecordedCalls, 'db'>) {
   return {
+    begin: calls.begin,
+
+    /** As `RecordedCalls.run`. */
+    record: <T>(entry: NewLogEntry, work: (record: CallRecord) => Promise<T>) =>
+      calls.run({ ...EMPTY, ...entry }, work),
+
     /**
      * Stores entries. Names of plugins, themes and sites are read now, while they are known: from the site's inventory,
-     * otherwise as most sites call them. Entries of a deleted site are left out.
+     * otherwise as most sites call them.
      */
     async add(entries: readonly NewLogEntry[]): Promise<void> {
-      await db.run(
-        `INSERT INTO action_log (${COLUMNS})
-         SELECT at, actor_type, actor_id, actor, via, operation, request_id, site_id, context, action, slug, coalesce(
+      const names = await db.all<{ name: string }>(
+        `SELECT coalesce(
              nullif(name, ''), CASE WHEN context = 'core' THEN 'WordPress' END,
              (SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
                WHERE e.site_id = w.site_id AND p.kind = w.kind AND p.slug = w.slug LIMIT 1),
              (SELECT p.name FROM package p WHERE p.kind = w.kind AND p.slug = w.slug
                ORDER BY (SELECT count(*) FROM site_extension e WHERE e.package_id = p.id) DESC, p.name LIMIT 1),
-             (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug),
-           detail, old_version, new_version, code
-         FROM (SELECT value ->> 'at' AS at, coalesce(value ->> 'actor_type', '') AS actor_type, value ->> 'actor_id' AS actor_id,
-             coalesce(value ->> 'actor', '') AS actor, coalesce(value ->> 'via', '') AS via, coalesce(value ->> 'operation', '') AS operation,
-             coalesce(value ->> 'request_id', '') AS request_id, value ->> 'site_id' AS site_id, value ->> 'context' AS context,
+             (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug) AS name
+         FROM (SELECT key, value ->> 'site_id' AS site_id, value ->> 'context' AS context,
              CASE value ->> 'context' WHEN 'plugin' THEN 0 WHEN 'theme' THEN 1 ELSE -1 END AS kind,
-             value ->> 'action' AS action, coalesce(value ->> 'slug', '') AS slug, coalesce(value ->> 'name', '') AS name, coalesce(value ->> 'detail', '') AS detail,
-             coalesce(value ->> 'old_version', '') AS old_version, coalesce(value ->> 'new_version', '') AS new_version, coalesce(value ->> 'code', '') AS code
-           FROM json_each(?)) w
-         WHERE site_id IS NULL OR EXISTS (SELECT 1 FROM site WHERE id = w.site_id)`,
+             coalesce(value ->> 'slug', '') AS slug, coalesce(value ->> 'name', '') AS name
+           FROM json_each(?)) w ORDER BY key`,
         [JSON.stringify(entries)],
       );
+      await chain.append(entries.map((entry, index) => ({ ...EMPTY, ...entry, name: names[index]?.name ?? '' })));
     },
 
     /** Completed actions on a site, newest first; `to` is exclusive. */
@@ -95,17 +155,72 @@ export function createActionLog(db: Db) {
       return rows.map((row) => ({ action: String(row.action), n: Number(row.n) }));
     },
 
-    /** Deletes entries from before this time, and what others changed on sites until then; returns how many. */
-    async prune(before: number): Promise<number> {
-      const gone = await db.batch([
-        sql('DELETE FROM action_log WHERE at < ?', before),
-        // By site, for which there is an index.
+    /** The row up to which everything is older than this time; null if there is none. */
+    async prunable(before: number): Promise<ChainHead | null> {
+      const row = await db.one<Row & ChainHead>(
+        `SELECT id, hash FROM action_log WHERE id < coalesce((SELECT min(id) FROM action_log WHERE at >= ?), 1e18) ORDER BY id DESC LIMIT 1`,
+        [before],
+      );
+      return row ?? null;
+    },
+
+    /** Deletes the rows up to a signed checkpoint; returns how many. */
+    async prune({ through, hash, at, signature, public_key }: Checkpoint): Promise<number> {
+      const [, gone] = await db.batch([
         sql(
-          'DELETE FROM site_change WHERE id IN (SELECT c.id FROM site s CROSS JOIN site_change c ON c.site_id = s.id AND c.created < ?)',
-          before / 1000,
+          'INSERT OR IGNORE INTO action_log_checkpoint (through, hash, at, signature, public_key) VALUES (?, ?, ?, ?, ?)',
+          through,
+          hash,
+          at,
+          signature,
+          public_key,
         ),
+        sql('DELETE FROM action_log WHERE id <= ?', through),
+        sql('DELETE FROM action_log_checkpoint WHERE through < ?', through),
       ]);
-      return gone.reduce((total, { changes }) => total + changes, 0);
+      return gone?.changes ?? 0;
+    },
+
+    /** Deletes what others changed on sites before this time; returns how much. */
+    async pruneSiteChanges(before: number): Promise<number> {
+      // By site, for which there is an index.
+      const gone = await db.run(
+        'DELETE FROM site_change WHERE id IN (SELECT c.id FROM site s CROSS JOIN site_change c ON c.site_id = s.id AND c.created < ?)',
+        [before / 1000],
+      );
+      return gone.changes;
+    },
+
+    hashOf,
+
+    head: () => headOf(db),
+
+    checkpoint: () => db.one<Row & Checkpoint>('SELECT * FROM action_log_checkpoint ORDER BY through DESC LIMIT 1'),
+
+    /** The rows after one, in their order. */
+    rowsAfter: (id: number, limit: number) =>
+      db.all<ActionRow>('SELECT * FROM action_log WHERE id > ? ORDER BY id LIMIT ?', [id, limit]),
+
+    /** The highest id that was ever given. */
+    async lastId(): Promise<number> {
+      const row = await db.one<{ seq: number }>("SELECT seq FROM sqlite_sequence WHERE name = 'action_log'");
+      return row?.seq ?? 0;
+    },
+
+    /** One page, newest first. */
+    list(filter: ActionFilter, page: number, perPage: number): Promise<Listed<ActionRow>> {
+      const { text, args } = join([
+        fragment('at >= ? AND at <= ?', filter.since, filter.until),
+        equal('site_id', filter.site_id),
+        equal('operation', filter.operation),
+        among('via', filter.vias),
+        among('context', filter.contexts),
+        among('request_id', filter.request_id === undefined ? undefined : [filter.request_id]),
+        filter.actor === undefined ? fragment('') : fragment(' AND instr(lower(actor), lower(?)) > 0', filter.actor),
+        filter.failed === undefined ? fragment('') : fragment(` AND code ${filter.failed ? '<>' : '='} ''`),
+      ]);
+      const rows = sql(`SELECT * FROM action_log WHERE ${text} ORDER BY id DESC`, ...args);
+      return readPage(db, rows, sql(`SELECT count(*) AS n FROM action_log WHERE ${text}`, ...args), page, perPage);
     },
   };
 }

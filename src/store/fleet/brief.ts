@@ -218,7 +218,7 @@ export function createFleetBrief(db: Db) {
         sql('SELECT type, n FROM update_count'),
         sql(
           `SELECT context, action, count(*) AS n, count(DISTINCT site_id) AS sites FROM action_log
-           WHERE code = '' AND at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+           WHERE code = '' AND context <> 'call' AND at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
           at.since,
         ),
         sql(

@@ -95,7 +95,8 @@ const TABLES: Record<ChangeSource, Table> = {
     role: "(',' || replace(lower(c.new_value), ' ', '') || ',')",
   },
   dashboard: {
-    name: 'action_log c',
+    // What was called is told by what it did.
+    name: "(SELECT * FROM action_log WHERE context <> 'call') c",
     when: 'c.at',
     unit: 1,
     columns: `'dashboard' AS source, c.id * 2 + 1 AS listed_id, c.at, ${SHARED}, c.name AS item, '' AS summary, c.actor, c.via, c.code,

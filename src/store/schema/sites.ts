@@ -215,8 +215,9 @@ CREATE TRIGGER site_unsuspended AFTER UPDATE OF suspended ON site
   UPDATE site SET suspended_with = NULL WHERE id = new.id;
 END;
 
--- What was done, and what changed on a site --------------------------------------------------------------------------
--- Everything done through this service, also what failed.
+-- What was done -------------------------------------------------------------------------------------------------------
+-- Everything done through this service, also what failed, as a chain: rows are only appended. It outlives the sites, clients
+-- and users that it names. Of context "call" is what was called, stored with the first change that the call made.
 CREATE TABLE action_log (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   at INTEGER NOT NULL,
@@ -224,13 +225,14 @@ CREATE TABLE action_log (
   actor_type TEXT NOT NULL DEFAULT '',
   actor_id INTEGER,
   actor TEXT NOT NULL DEFAULT '',
-  -- The way in: mcp, run, rest, cli, jobs.
+  -- The way in: mcp, run, rest, cli, jobs; and the program that called, as it names itself.
   via TEXT NOT NULL DEFAULT '',
+  client TEXT NOT NULL DEFAULT '',
   -- The id of the operation or the REST row that was called; '' for what the service did automatically.
   operation TEXT NOT NULL DEFAULT '',
   request_id TEXT NOT NULL DEFAULT '',
   -- NULL for what concerns no single site.
-  site_id INTEGER REFERENCES site (id) ON DELETE CASCADE,
+  site_id INTEGER,
   context TEXT NOT NULL,
   action TEXT NOT NULL,
   -- What identifies the object: a slug or an id.
@@ -240,13 +242,46 @@ CREATE TABLE action_log (
   old_version TEXT NOT NULL DEFAULT '',
   new_version TEXT NOT NULL DEFAULT '',
   -- '' when it was done, otherwise why it was not.
-  code TEXT NOT NULL DEFAULT ''
+  code TEXT NOT NULL DEFAULT '',
+  -- JSON of what was asked for, without secrets; '' for what a call did.
+  input TEXT NOT NULL DEFAULT '',
+  -- The hash of the row before, and that over this one: SHA-256 in hex.
+  previous TEXT NOT NULL,
+  hash TEXT NOT NULL
 );
 CREATE INDEX action_log_of_site ON action_log (site_id, at DESC, id DESC);
 CREATE INDEX action_log_newest ON action_log (at DESC, id DESC);
 -- What was done, counted by kind without reading the rows.
 CREATE INDEX action_log_done ON action_log (at, context, action, site_id) WHERE code = '';
+-- Up to which row the log was pruned, signed. The newest is the beginning of what is left.
+CREATE TABLE action_log_checkpoint (
+  through INTEGER PRIMARY KEY,
+  -- The hash of that row.
+  hash TEXT NOT NULL,
+  at INTEGER NOT NULL,
+  -- Ed25519 in base64, and its key: SPKI in base64.
+  signature TEXT NOT NULL,
+  public_key TEXT NOT NULL
+);
+CREATE VIEW action_log_head AS
+  SELECT id, hash FROM (SELECT * FROM (SELECT id, hash FROM action_log ORDER BY id DESC LIMIT 1)
+    UNION ALL SELECT * FROM (SELECT through, hash FROM action_log_checkpoint ORDER BY through DESC LIMIT 1))
+  ORDER BY id DESC LIMIT 1;
+CREATE TRIGGER action_log_chained BEFORE INSERT ON action_log
+  WHEN new.id <> coalesce((SELECT id FROM action_log_head), 0) + 1 OR new.previous <> coalesce((SELECT hash FROM action_log_head), '')
+BEGIN
+  SELECT RAISE(ABORT, 'action_log_moved');
+END;
+CREATE TRIGGER action_log_final BEFORE UPDATE ON action_log BEGIN
+  SELECT RAISE(ABORT, 'the action log is never changed');
+END;
+CREATE TRIGGER action_log_kept BEFORE DELETE ON action_log
+  WHEN old.id > coalesce((SELECT max(through) FROM action_log_checkpoint), 0)
+BEGIN
+  SELECT RAISE(ABORT, 'the action log is pruned only up to a signed checkpoint');
+END;
 
+-- What changed on a site ----------------------------------------------------------------------------------------------
 -- What others changed on a site, as the child reports it.
 CREATE TABLE site_change (
   id INTEGER PRIMARY KEY AUTOINCREMENT,

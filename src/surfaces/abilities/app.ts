@@ -95,7 +95,12 @@ function createRunner({ operations, invoke, auth, readOnly }: RunParts) {
     const input = await readInput(c, operation);
     // A change runs to its end even if the caller hangs up; a live read is cancelled.
     const signal = operation.effect === 'read' && operation.engine ? c.req.raw.signal : UNINTERRUPTED;
-    const answer = await invoke(operation, input, { actor, request_id: info.request_id, signal });
+    const answer = await invoke(operation, input, {
+      actor,
+      request_id: info.request_id,
+      signal,
+      client: c.req.header('user-agent'),
+    });
     const type = { 'content-type': 'application/json' };
     return textResponse(JSON.stringify(answer), c.req.header('accept-encoding') ?? null, type);
   };

@@ -95,10 +95,10 @@ export class CallDeduplication {
     const progress = (step: Progress) => {
       for (const watcher of participants) watcher.progress?.(step);
     };
-    const { actor, request_id } = participant;
+    const { actor, request_id, client } = participant;
     const running: Running = {
       key,
-      promise: promise({ actor, request_id, signal: stop.signal, progress }),
+      promise: promise({ actor, request_id, client, signal: stop.signal, progress }),
       stop,
       participants,
     };

@@ -27,6 +27,7 @@ import { asServiceError, isOurFault } from '../../runtime/errors.js';
 import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
+import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type ConfirmationReply, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -196,6 +197,7 @@ function participant(core: McpCore, actor: () => Actor, extra: Extra, server: Se
       return actor();
     },
     request_id: core.newRequestId(),
+    client: softwareOf(server.getClientVersion()),
     get signal() {
       return cancellation.signal;
     },

@@ -3,6 +3,7 @@
 import type { ClientCapabilities, ServerContext, Tool } from '@modelcontextprotocol/server';
 import {
   CLIENT_CAPABILITIES_META_KEY,
+  CLIENT_INFO_META_KEY,
   inputRequired,
   ProtocolError,
   ProtocolErrorCode,
@@ -14,6 +15,7 @@ import { asServiceError, isOurFault } from '../../runtime/errors.js';
 import { showsApps } from './apps.js';
 import type { Participant } from './call-deduplication.js';
 import { Cancellation } from './cancellation.js';
+import { softwareOf } from './client-software.js';
 import { ConfirmationQuestion, type Elicitation } from './confirm.js';
 import type { McpCore } from './core.js';
 import { CONFIRM_FORM, replyOf } from './elicitation.js';
@@ -118,6 +120,7 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
   return {
     actor,
     request_id: core.newRequestId(),
+    client: softwareOf(envelopeOf(ctx)?.[CLIENT_INFO_META_KEY]),
     get signal() {
       return cancellation.signal;
     },
@@ -133,8 +136,11 @@ function participant(core: McpCore, actor: Actor, ctx: ServerContext): Participa
 
 /** The client capabilities that a request declares. */
 function declaredBy(ctx: ServerContext): ClientCapabilities | undefined {
-  const envelope = ctx.mcpReq.envelope as Record<string, unknown> | undefined;
-  return envelope?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+  return envelopeOf(ctx)?.[CLIENT_CAPABILITIES_META_KEY] as ClientCapabilities | undefined;
+}
+
+function envelopeOf(ctx: ServerContext): Record<string, unknown> | undefined {
+  return ctx.mcpReq.envelope as Record<string, unknown> | undefined;
 }
 
 function elicitationOf(ctx: ServerContext): Elicitation | undefined {

@@ -88,7 +88,7 @@ export function createRestApp(parts: RestParts): Hono<HttpEnv> {
     const { answer, replayed, unchanged } = await parts.call(
       routeCall(route),
       { params, idempotency, fields: membersOf(query), held },
-      { actor, request_id, signal },
+      { actor, request_id, signal, client: c.req.header('user-agent') },
     );
     if (replayed) headers['idempotency-replayed'] = 'true';
     if (route.changesLogins) parts.auth.invalidate();

@@ -2,6 +2,7 @@
 
 import { keys } from './access/keys.js';
 import { users } from './access/users.js';
+import { actions } from './action-log/actions.js';
 import { audits, auditsExtra } from './audits/audits.js';
 import { clients } from './clients/clients.js';
 import { comments } from './content/comments.js';
@@ -61,6 +62,7 @@ export const extra: readonly Route[] = [
   ...runs,
   ...alertRecipients,
   ...fleet,
+  ...actions,
   ...vulnerabilitiesExtra,
   ...users,
 ];

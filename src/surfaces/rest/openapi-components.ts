@@ -227,6 +227,7 @@ export const GROUPS: Readonly<Record<string, string>> = {
   posts: 'Posts on the sites.',
   updates: 'Listing, applying and ignoring updates.',
   fleet: 'The whole fleet: what needs attention, sites by any filter, updates by item.',
+  actions: 'The log of everything done through Sitefleet.',
   jobs: 'Progress of queued work.',
   clients: 'Clients and their sites.',
   tags: 'Tags of sites.',

@@ -4,7 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { ALERT_KIND_NAMES, ALERT_KINDS, webhookBody } from '../../../schemas/alerts.js';
 import { type JsonSchema, jsonSchema } from '../../operation/contract.js';
 import { GROUPS, nameRecords, PARAMETERS, RESPONSES, SECURITY_SCHEMES } from './openapi-components.js';
-import type { HttpMethod, Route } from './route.js';
+import type { AnswerFile, HttpMethod, Route } from './route.js';
 
 export interface OpenApi {
   openapi: '3.1.0';
@@ -230,12 +230,18 @@ function refusalsOf(route: Route): number[] {
   return [...found].sort((a, b) => a - b);
 }
 
+const FILE_TYPES: Readonly<Record<string, AnswerFile['type']>> = {
+  html: 'text/html',
+  csv: 'text/csv',
+  jsonl: 'application/x-ndjson',
+};
+
 /** Media types of the files that a row may return, derived from the choices of its `format` parameter. */
 function fileTypes(params: JsonSchema): Record<string, unknown> {
   const format = (params.properties as Record<string, JsonSchema> | undefined)?.format;
   const choices = Array.isArray(format?.enum) ? (format.enum as unknown[]) : [];
-  const kinds = ['html', 'csv'].filter((kind) => choices.includes(kind));
-  return Object.fromEntries(kinds.map((kind) => [`text/${kind}`, { schema: { type: 'string' } }]));
+  const kinds = Object.keys(FILE_TYPES).filter((kind) => choices.includes(kind));
+  return Object.fromEntries(kinds.map((kind) => [FILE_TYPES[kind], { schema: { type: 'string' } }]));
 }
 
 function answerSchema(route: Route): JsonSchema {

@@ -38,8 +38,10 @@ export function routeCall(route: Route): Callable<RouteInput, Performed> {
         const revision = await route.revision(ctx);
         if (held.includes(revision)) return { answer: { revision }, replayed: false, unchanged: true };
       }
-      if (idempotency === undefined) return { answer: await route.answer(params, ctx, fields), replayed: false };
-      return runOnce(ctx, idempotency, () => route.answer(params, ctx));
+      const answer = () => route.answer(params, ctx, fields);
+      const work = () => (route.needs === 'read' ? answer() : ctx.record(ctx, params, answer));
+      if (idempotency === undefined) return { answer: await work(), replayed: false };
+      return runOnce(ctx, idempotency, work);
     },
   };
 }

@@ -48,7 +48,7 @@ export type RouteAnswer = Record<string, unknown>;
 
 /** An answer `{ file }` is sent as this file instead of JSON. `name` contains only letters, digits, dots and dashes. */
 export interface AnswerFile {
-  type: 'text/html' | 'text/csv';
+  type: 'text/html' | 'text/csv' | 'application/x-ndjson';
   name: string;
   text: string;
 }

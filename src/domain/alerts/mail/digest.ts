@@ -1,6 +1,7 @@
 /** The daily digest: the picture of a morning, from the same source as the fleet brief (REST §6.10.4). */
 
 import { wallOf, wordpressTime } from '../../../runtime/time-zones.js';
+import { logHead } from '../../action-log/head.js';
 import type { Ctx } from '../../context.js';
 import { type Attention, attentionOf, briefData, type FleetData, siteCounts, type Times } from '../../fleet/brief.js';
 import { TYPE_GROUPS } from '../../updates/results.js';
@@ -55,6 +56,8 @@ export interface Digest extends Pick<FleetData, 'offers' | 'done' | 'sites'> {
   /** Start of the reported period. */
   since: number;
   attention: Attention[];
+  /** The last entry of the action log: noted here, it cannot be cut off unseen. */
+  head: { id: number; hash: string } | null;
 }
 
 /** What the digest tells of the time since this instant (ms). */
@@ -66,7 +69,7 @@ export async function digestOf(ctx: Ctx, since: number, { zone }: MailLook): Pro
     day: (ms) => wordpressTime(ms, zone).slice(0, 10),
   };
   const { offers, done, sites } = data;
-  return { now, since, offers, done, sites, attention: attentionOf(data, times) };
+  return { now, since, offers, done, sites, attention: attentionOf(data, times), head: await logHead(ctx) };
 }
 
 function isEmpty({ attention, offers, done }: Digest): boolean {
@@ -89,7 +92,7 @@ export function digestMail(digest: Digest, head: MailHead, { zone, page }: MailL
 
 const counted = ({ name, count }: Attention) => plural(count, ...LABELS[name]);
 
-function summary({ attention, offers, sites }: Digest): string[] {
+function summary({ attention, offers, sites, head }: Digest): string[] {
   const { total, suspended } = siteCounts(sites);
   const all = `${plural(total, 'site', 'sites')}${suspended === 0 ? '' : `, ${suspended} of them suspended`}`;
   const state = `${all}. ${attention.length === 0 ? 'Nothing needs attention.' : `${attention.map(counted).join(', ')}.`}`;
@@ -98,7 +101,11 @@ function summary({ attention, offers, sites }: Digest): string[] {
     const word = OFFERS[type] ?? 'other';
     return n === 0 ? [] : [type === 0 ? `${n} ${word}` : plural(n, word, `${word}s`)];
   });
-  return [state, pending.length === 0 ? 'No updates are pending.' : `Pending updates: ${pending.join(', ')}.`];
+  return [
+    state,
+    pending.length === 0 ? 'No updates are pending.' : `Pending updates: ${pending.join(', ')}.`,
+    ...(head === null ? [] : [`The log of actions ends with entry ${head.id}:${head.hash}`]),
+  ];
 }
 
 function matterTable({ name, matter, count, cases }: Attention, page: string | null): MailTable {

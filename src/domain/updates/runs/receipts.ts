@@ -3,21 +3,18 @@
  * written by this installation and not changed since.
  */
 
-import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
 import { RECEIPT_FORMAT } from '../../../../schemas/receipt.js';
 import { isoTime } from '../../../runtime/iso-time.js';
 import type { PictureRow } from '../../../store/updates/receipts.js';
 import type { ToldRunItem } from '../../../store/updates/runs.js';
+import { keyIdOf, signText } from '../../common/signatures.js';
 import type { Ctx } from '../../context.js';
 import type { LoadedSite } from '../../sites/load.js';
 import { checkedOf } from '../checked.js';
 import { type Look, UPDATE_TYPES } from '../results.js';
 import type { Evidence } from '../safe/safe-run.js';
-import { keyIdOf } from './receipt-key.js';
 import { knownRun } from './runs.js';
 
-/** The private key, sealed. */
-const KEY = 'receipt-key';
 /** Of one site in one run. */
 const MOST_PICTURES = 40;
 
@@ -32,12 +29,10 @@ export async function writeReceipt(
     const { id } = target.site;
     const pictures = await ctx.store.receipts.digests(ctx.run_id, id);
     const document = JSON.stringify(contentOf(ctx, target, items, look, pictures));
-    const key = await signingKey(ctx);
     await ctx.store.receipts.save(ctx.run_id, {
       site_id: id,
       document,
-      signature: sign(null, Buffer.from(document), key).toString('base64'),
-      public_key: createPublicKey(key).export({ type: 'spki', format: 'der' }).toString('base64'),
+      ...(await signText(ctx, document)),
     });
   } catch (error) {
     if (ctx.signal.aborted) throw error;
@@ -82,17 +77,6 @@ function itemOf({ type, slug, name, old_version, new_version, state, protection,
     rolled_back_by: by,
     change_id: row.change_id,
   };
-}
-
-/** The key of this installation, made when it is first needed. */
-async function signingKey({ store, clock }: Ctx): Promise<KeyObject> {
-  const known = await store.settings.secret(KEY);
-  if (typeof known === 'string') return createPrivateKey(known);
-  const { privateKey } = generateKeyPairSync('ed25519');
-  const value = privateKey.export({ type: 'pkcs8', format: 'pem' });
-  await store.settings.write([{ key: KEY, value, secret: true }], clock.now());
-  // Another process may have made one at the same moment.
-  return createPrivateKey(String(await store.settings.secret(KEY)));
 }
 
 /** The receipts of a run, one for each site that has any. Throws `svc_run_not_found`. */

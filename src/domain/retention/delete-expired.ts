@@ -1,6 +1,7 @@
 /** Retention: deletes records past their age. */
 
-import type { Ctx } from './context.js';
+import { pruneLog } from '../action-log/verify.js';
+import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;
 const KEPT_DAYS = { audits: 400, mail: 90, update_runs: 180, marks: 180 } as const;
@@ -10,7 +11,8 @@ export async function deleteExpired(ctx: Ctx): Promise<string> {
   const before = (days: number) => ctx.clock.now() - days * DAY_MS;
   const audits = await ctx.store.audits.prune(before(KEPT_DAYS.audits));
   const mails = await ctx.store.mail.prune(before(KEPT_DAYS.mail));
-  const actions = await ctx.store.actionLog.prune(before(ctx.config.log_days));
+  const logged = before(ctx.config.log_days);
+  const actions = (await pruneLog(ctx, logged)) + (await ctx.store.actionLog.pruneSiteChanges(logged));
   // With their evidence.
   await ctx.store.updateRuns.expire(before(KEPT_DAYS.update_runs));
   await ctx.store.safeChanges.expire(before(KEPT_DAYS.update_runs));

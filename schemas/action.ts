@@ -1,0 +1,44 @@
+/** Entries of the action log. */
+
+import { once } from '../src/runtime/once.js';
+import { timestamp } from './common.js';
+import { z } from './zod.js';
+
+export const WAYS_IN = ['mcp', 'run', 'rest', 'cli', 'jobs'] as const;
+
+export const actionShape = once(() =>
+  z.object({
+    id: z.number().int().describe('Without gaps.'),
+    at: timestamp(),
+    actor: z.string(),
+    actor_id: z.number().int().nullable(),
+    actor_type: z.string().describe('user, key, token, local or system.'),
+    via: z.string(),
+    client: z.string().describe('The program that called, as it names itself.'),
+    operation: z.string(),
+    request_id: z.string(),
+    site_id: z.number().int().nullable(),
+    context: z.string().describe('call = what was called; otherwise what it acted on.'),
+    action: z.string(),
+    slug: z.string(),
+    name: z.string(),
+    detail: z.string(),
+    old_version: z.string(),
+    new_version: z.string(),
+    code: z.string().describe("'' = done; otherwise why not."),
+    input: z.string().describe('JSON of what was asked for, without secrets.'),
+    hash: z.string().describe('Over the entry and the hash before it.'),
+  }),
+);
+
+/** As it is stored, so that its hash can be verified. */
+export const storedActionShape = once(() =>
+  actionShape().extend({
+    at: z.number().int().describe('Milliseconds.'),
+    previous: z.string().describe('The hash of the entry before.'),
+  }),
+);
+
+export const headShape = once(() =>
+  z.object({ id: z.number().int(), hash: z.string() }).nullable().describe('The end of the log; null = it is empty.'),
+);

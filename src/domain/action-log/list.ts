@@ -1,0 +1,93 @@
+/** The action log as lists and files. */
+
+import { cleanLine } from '../../../schemas/text.js';
+import { isoTime, timestampOf } from '../../runtime/iso-time.js';
+import type { ActionRow } from '../../store/action-log/action-log.js';
+import { pastTime } from '../common/past-time.js';
+import type { Ctx } from '../context.js';
+import { oneOrAll, type SiteRef } from '../sites/resolve.js';
+import { logHead } from './head.js';
+import { actionEvent } from './ocsf.js';
+
+const DAY_MS = 86_400_000;
+const STANDARD_DAYS = 7;
+const MOST_TEXT = 255;
+
+export interface ActionsInput {
+  since?: string | undefined;
+  until?: string | undefined;
+  site_id_or_domain?: SiteRef | undefined;
+  operation?: string | undefined;
+  request_id?: string | undefined;
+  by?: string | undefined;
+  via: readonly string[];
+  contexts: readonly string[];
+  result?: 'done' | 'failed' | undefined;
+  page: number;
+  per_page: number;
+}
+
+/** One page, newest first. Throws `svc_invalid_input` for a time, and for a site that does not exist. */
+export async function listActions(ctx: Ctx, { page, per_page, ...input }: ActionsInput) {
+  const now = ctx.clock.now();
+  const until = input.until === undefined ? now : pastTime('until', input.until, now, 'now');
+  const standard = until - STANDARD_DAYS * DAY_MS;
+  const since =
+    input.since === undefined ? standard : pastTime('since', input.since, now, `${STANDARD_DAYS} days before until`);
+  const [site_id] = (await oneOrAll(ctx, input.site_id_or_domain)) ?? [];
+  const { items, total } = await ctx.store.actionLog.list(
+    {
+      since,
+      until,
+      site_id,
+      operation: input.operation,
+      request_id: input.request_id,
+      actor: input.by,
+      vias: input.via,
+      contexts: input.contexts,
+      failed: input.result === undefined ? undefined : input.result === 'failed',
+    },
+    page,
+    per_page,
+  );
+  const head = await logHead(ctx);
+  return {
+    since: timestampOf(since),
+    until: timestampOf(until),
+    actions: items.map(actionView),
+    total,
+    page,
+    per_page,
+    head,
+  };
+}
+
+export function actionView({ previous: _previous, at, ...row }: ActionRow) {
+  const line = (text: string) => cleanLine(text, MOST_TEXT);
+  return {
+    ...row,
+    at: isoTime(at) ?? '',
+    actor: line(row.actor),
+    client: line(row.client),
+    slug: line(row.slug),
+    name: line(row.name),
+    detail: line(row.detail),
+  };
+}
+
+export const LOG_FORMATS = ['jsonl', 'ocsf'] as const;
+export type LogFormat = (typeof LOG_FORMATS)[number];
+
+/** Entries after an id, oldest first, each as it is stored, so that its hash can be verified. */
+export function storedActions(ctx: Ctx, after: number, limit: number): Promise<ActionRow[]> {
+  return ctx.store.actionLog.rowsAfter(after, limit);
+}
+
+/** The same, one JSON text each. */
+export async function actionLines(ctx: Ctx, format: LogFormat, after: number, limit: number) {
+  const rows = await storedActions(ctx, after, limit);
+  return {
+    lines: rows.map((row) => JSON.stringify(format === 'jsonl' ? row : actionEvent(row))),
+    last: rows.at(-1)?.id ?? after,
+  };
+}

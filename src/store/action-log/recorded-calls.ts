@@ -1,0 +1,95 @@
+/**
+ * Calls that change something are recorded in the transaction of their first change: if the record cannot be stored, the
+ * change is not made.
+ */
+
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Db, Row, Statement, Value } from '../driver/db.js';
+import { inspectSql } from '../driver/sql-text.js';
+import type { ActionChain, ChainEntry } from './chain.js';
+
+interface CallState {
+  entry: ChainEntry;
+  stored: boolean;
+  left: boolean;
+  storing: Promise<unknown> | null;
+  /** False once the call has ended: what it started in the background is not its own any more. */
+  running: boolean;
+}
+
+/** The record of a call as far as it goes. */
+export interface CallRecord {
+  /** Whether the call has changed anything yet, or tried to. */
+  stored(): boolean;
+  /** Whether it has changed something that is not in this database, or tried to. */
+  left(): boolean;
+}
+
+export interface RecordedCalls {
+  /** The database that the changes of calls go through. */
+  readonly db: Db;
+  /** Runs the work of a call. @param entry the row that its first change is stored with */
+  run<T>(entry: ChainEntry, work: (record: CallRecord) => Promise<T>): Promise<T>;
+  /** Stores the row of the current call, if that has not happened: before it changes something elsewhere. */
+  begin(): Promise<void>;
+}
+
+export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
+  const calls = new AsyncLocalStorage<CallState>();
+
+  const write = async (statements: readonly Statement[]) => {
+    const call = calls.getStore();
+    // Several changes of a call may start at once: the others wait for what becomes of the first.
+    while (call?.storing != null) await call.storing;
+    if (call === undefined || call.stored || !call.running) return db.batch(statements);
+    const storing = chain.append([call.entry], statements);
+    const noted = storing.then(() => {
+      call.stored = true;
+    });
+    call.storing = noted
+      .catch(() => undefined)
+      .finally(() => {
+        call.storing = null;
+      });
+    return storing;
+  };
+  const isOpen = () => {
+    const call = calls.getStore();
+    return call?.running === true && !call.stored;
+  };
+  /** The first statement of a call may be one that is run alone. */
+  const first = async (sql: string, args: readonly Value[]) => (await write([{ sql, args }]))[0];
+
+  return {
+    db: {
+      kind: db.kind,
+      all: async <T extends Row = Row>(sql: string, args: readonly Value[] = []) =>
+        isOpen() && inspectSql(sql).counts ? ((await first(sql, args))?.rows as T[]) : db.all<T>(sql, args),
+      one: async <T extends Row = Row>(sql: string, args: readonly Value[] = []) =>
+        isOpen() && inspectSql(sql).counts ? ((await first(sql, args))?.rows[0] as T) : db.one<T>(sql, args),
+      run: async (sql, args = []) => {
+        if (!isOpen() || !inspectSql(sql).counts) return db.run(sql, args);
+        const result = await first(sql, args);
+        return { changes: result?.changes ?? 0, lastId: result?.lastId ?? 0 };
+      },
+      batch: (statements) => (isOpen() && statements.length > 0 ? write(statements) : db.batch(statements)),
+      read: (statements) => db.read(statements),
+      script: (sql) => db.script(sql),
+      close: () => db.close(),
+    },
+    async run(entry, work) {
+      const call: CallState = { entry, stored: false, left: false, storing: null, running: true };
+      try {
+        return await calls.run(call, () => work({ stored: () => call.stored, left: () => call.left }));
+      } finally {
+        call.running = false;
+      }
+    },
+    async begin() {
+      const call = calls.getStore();
+      if (call === undefined || !call.running) return;
+      call.left = true;
+      if (!call.stored) await write([]);
+    },
+  };
+}

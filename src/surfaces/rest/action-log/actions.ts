@@ -1,0 +1,87 @@
+/** Routes for the action log (REST §7). */
+
+import { actionShape, headShape, storedActionShape, WAYS_IN } from '../../../../schemas/action.js';
+import { timestamp } from '../../../../schemas/common.js';
+import { z } from '../../../../schemas/zod.js';
+import { integerOrText } from '../../../../schemas/zod-internals.js';
+import { actionLines, LOG_FORMATS, listActions, storedActions } from '../../../domain/action-log/list.js';
+import { verifyLog } from '../../../domain/action-log/verify.js';
+import { invalidParam } from '../errors.js';
+import { csv, int, paging, text } from '../params.js';
+import { type Route, route } from '../route.js';
+import { listOf, recordOf } from '../schemas/records.js';
+
+/** Lines of one export. */
+const MOST_LINES = 10_000;
+
+/** Not in the routes document. */
+export const actions: readonly Route[] = [
+  route({
+    on: 'GET /actions',
+    fails: [404],
+    summary: 'Read the log of everything done through this service, newest first',
+    description:
+      'Who called what, with which input, and what it did. Entries are chained by hashes: note `head` elsewhere, and a later check finds whether any entry before it was changed, removed or cut off.',
+    params: () =>
+      z.object({
+        since: text(40, 1).optional().describe('ISO 8601; default: 7 days before until.'),
+        until: text(40, 1).optional().describe('ISO 8601; default: now.'),
+        site: integerOrText().optional().describe('Id or domain.'),
+        operation: text(255, 1).optional().describe('Such as svc/run-updates-v1, or a route as in this description.'),
+        request_id: text(255, 1).optional().describe('All of one call.'),
+        by: text(255, 1).optional().describe('Part of the name of who did it.'),
+        via: csv(z.enum(WAYS_IN)).default([]),
+        contexts: csv(text(50, 1)).default([]).describe('call, plugin, theme, core, site, client, tag, user, key, …'),
+        result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
+        ...paging(50, 500),
+      }),
+    returns: () => listOf(actionShape()).extend({ since: timestamp(), until: timestamp(), head: headShape() }),
+    async answer({ site, contexts, ...asked }, ctx) {
+      const { actions: data, ...found } = await listActions(ctx, { ...asked, contexts, site_id_or_domain: site });
+      return { ...found, data };
+    },
+  }),
+  route({
+    on: 'GET /actions/export',
+    summary: 'Export the log as it is stored, oldest first',
+    description: `At most ${MOST_LINES} entries; go on with the id of the last as \`after\`. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
+    params: () =>
+      z.object({
+        after: int(0).default(0).describe('Only entries with a higher id.'),
+        limit: int(1, MOST_LINES).default(MOST_LINES),
+        format: z.enum(['json', ...LOG_FORMATS]).default('json'),
+      }),
+    returns: () => z.object({ data: z.array(storedActionShape()) }),
+    async answer({ after, limit, format }, ctx) {
+      if (format === 'json') return { data: await storedActions(ctx, after, limit) };
+      const { lines } = await actionLines(ctx, format, after, limit);
+      const content = lines.map((line) => `${line}\n`).join('');
+      return { file: { type: 'application/x-ndjson', name: `actions-after-${after}.jsonl`, text: content } };
+    },
+  }),
+  route({
+    on: 'GET /actions/verify',
+    summary: 'Check that no entry of the log was changed, added or removed',
+    params: () =>
+      z.object({
+        id: int(1).optional().describe('Id of an entry whose hash was noted.'),
+        hash: text(64, 64).optional().describe('Its hash.'),
+      }),
+    returns: () =>
+      recordOf(
+        z.object({
+          valid: z.boolean(),
+          problem: z.string().nullable(),
+          at_id: z.number().int().nullable(),
+          rows: z.number().int(),
+          pruned_through: z.number().int().describe('Entries up to this id were deleted for their age; 0 = none.'),
+          head: headShape(),
+        }),
+      ),
+    answer: async ({ id, hash }, ctx) => {
+      if ((id === undefined) !== (hash === undefined))
+        throw invalidParam(id === undefined ? 'id' : 'hash', 'id and hash are sent together.');
+      return { data: await verifyLog(ctx, id === undefined || hash === undefined ? undefined : { id, hash }) };
+    },
+  }),
+];
