@@ -1,9 +1,12 @@
 /** A client of Chromium's debugging interface (DevTools protocol), as far as pictures need it. */
 
-import { request, WebSocket } from 'undici';
+import { Agent, request, WebSocket } from 'undici';
 
 export type Fields = Record<string, unknown>;
 type Listener = (event: Fields) => void;
+
+/** Far above a picture. Messages hold what a page says and asks for: a longer one would stop the process while it is read. */
+const LARGEST = 8 * 1024 * 1024;
 
 interface Message {
   id?: number;
@@ -32,7 +35,9 @@ export class DevTools {
   static async connect(port: number, signal: AbortSignal): Promise<DevTools> {
     const { body } = await request(`http://127.0.0.1:${port}/json/version`, { signal });
     const { webSocketDebuggerUrl } = (await body.json()) as { webSocketDebuggerUrl: string };
-    const socket = new WebSocket(webSocketDebuggerUrl);
+    const socket = new WebSocket(webSocketDebuggerUrl, {
+      dispatcher: new Agent({ webSocket: { maxPayloadSize: LARGEST } }),
+    });
     await new Promise<void>((resolve, reject) => {
       socket.addEventListener('open', () => resolve(), { once: true });
       socket.addEventListener('error', () => reject(new Error('The browser refused a connection.')), { once: true });

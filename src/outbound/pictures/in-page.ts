@@ -148,7 +148,7 @@ export const MEASURED = `(() => {
     const can = drawn && uncovered(parent, box);
     if (!drawn) hidden++;
     else if (!can) covered++;
-    for (const word of own) {
+    for (const word of own.slice(0, MOST)) {
       words.add(word.slice(0, LONGEST));
       if (can) readable.add(word.slice(0, LONGEST));
     }
