@@ -1151,8 +1151,9 @@ class Sitefleet_Guard {
 		foreach ( array_reverse( $modes ) as $folder => $mode ) @chmod( $folder, $mode );
 	}
 
+	/** Elsewhere than on Windows a backslash is a letter like others, and archives from there leave names with it. */
 	private static function safe_name( string $name ): bool {
-		return ! preg_match( '#^/|//|/\z|(^|/)\.\.?(/|\z)|[\x00\\\\]#', $name ) && ( '/' === DIRECTORY_SEPARATOR || false === strpos( $name, ':' ) );
+		return ! preg_match( '#^/|//|/\z|(^|/)\.\.?(/|\z)|\x00#', $name ) && ( '/' === DIRECTORY_SEPARATOR || ! preg_match( '#[:\\\\]#', $name ) );
 	}
 
 	private static function damaged(): Sitefleet_Refusal {

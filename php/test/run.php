@@ -280,7 +280,7 @@ $tests['a damaged or wicked container changes nothing'] = function () {
 	list( $guard, $snapshot, , $new ) = updated();
 	$sum = hash( 'sha256', 'x' );
 	$bad = array( '', "e\n", "f 644 1 5\nalpha", "f 644 1 9\nalpha.phpx{$sum}", "f 644 2 9\nalpha.phpx{$sum}e\n", "f 644 1 9\nalpha.phpy{$sum}e\n", "l 777 1 1\naxe\n", "f 644 9999999999 1\nax", str_repeat( 'f', 1000 ), "f 644 1 1\nax{$sum}f 644 1 1\nax{$sum}e\n" );
-	foreach ( array( '../evil.php', '/tmp/evil.php', 'a/../../evil.php', '..', 'a\\..\\evil.php', "a\0b", './a', 'a//b', 'a/', '.' ) as $name ) {
+	foreach ( array( '../evil.php', '/tmp/evil.php', 'a/../../evil.php', '..', "a\0b", './a', 'a//b', 'a/', '.' ) as $name ) {
 		$bad[] = sprintf( "f 644 1 %d\n%sx%se\n", strlen( $name ), $name, $sum );
 	}
 	foreach ( $bad as $text ) {

@@ -252,6 +252,19 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       expect(await status(site.url)).toBe(200);
     });
 
+    it('keeps files whatever they are called', async () => {
+      // An archive made on Windows leaves such names, and so may visitors who send files.
+      const odd = ['pictures\\one.txt', '..\\two.txt', 'three\n.txt', 'c:four.txt', ' ', '\u0001', '"<five>|*?'];
+      site.writeAll(Object.fromEntries(odd.map((name) => [`plugins/alpha/odd/${name}`, name])));
+      const before = contents(live('alpha'));
+      const { id } = await guard.snapshot('plugin', 'alpha/alpha.php');
+      rmSync(live('alpha'), { recursive: true });
+      site.write('plugins/alpha/alpha.php', plugin('2.0', 'removed_function();'));
+      await guard.restore(id);
+      expect(contents(live('alpha'))).toEqual(before);
+      rmSync(live('alpha/odd'), { recursive: true });
+    });
+
     it('stores nothing that a web server could run', async () => {
       const folder = join(site.content, store() ?? '');
       const copies = readdirSync(folder).filter((name) => name.endsWith('.bin'));
