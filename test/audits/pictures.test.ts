@@ -107,6 +107,18 @@ describe('the browser of pictures', needs('chromium'), () => {
     expect(long.picture.equals(short.picture)).toBe(true);
   });
 
+  test.each(['phone', 'desktop'] as const)('shows nothing of what visitors have written: %s', async (device) => {
+    const word = 'w'.repeat(600);
+    const page = (comment: string, latest: string) =>
+      `<meta name="viewport" content="width=device-width"><main><p id="comment-policy">Be kind</p>${latest}<ol>${comment}</ol><p>after</p></main>`;
+    const comment = `<li id="comment-7"><article id="div-comment-7"><p>${word}</p></article></li>`;
+    const latest = `<ul class="wp-block-latest-comments"><li>${word}</li></ul>`;
+    const [none, some] = [await look(page('', ''), device), await look(page(comment, latest), device)];
+    expect(none.layout.words).toEqual(['be', 'kind', 'after']);
+    expect(some.layout).toEqual(none.layout);
+    expect(some.picture.equals(none.picture)).toBe(true);
+  });
+
   test('follows a page nowhere inside', async () => {
     arrived.length = 0;
     await look(

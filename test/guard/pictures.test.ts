@@ -3,12 +3,12 @@
  * different in each look by themselves.
  */
 
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findBrowser } from '../../src/outbound/audit/browser.js';
 import { generateKey } from '../../src/outbound/child/wire/sign.js';
-import { shortOrLong } from '../robustness/soak.js';
+import { SOAK, shortOrLong } from '../robustness/soak.js';
 import { bareSite } from '../support/bare-site.js';
 import { type Answer, type TestApp, testApp } from '../support/harness.js';
 import { needs } from '../support/needs.js';
@@ -112,6 +112,7 @@ const LIVELY = [
   inContent(
     '<p><?php $all = array( "Pruning in winter", "Grafting in spring, with a longer text that takes two lines of the page on a phone", "Picking" ); echo $all[ array_rand( $all ) ]; ?></p>',
   ),
+  inContent('<ol><?php wp_list_comments( array(), get_comments( array( "post_id" => 1 ) ) ); ?></ol>'),
 ].join('\n');
 
 const GOOD: readonly Seen[] = [
@@ -125,6 +126,9 @@ const GOOD: readonly Seen[] = [
   },
   { name: 'a small badge', code: foot('<div style="position:fixed;bottom:8px;right:8px;background:#fd0">Offer</div>') },
 ];
+
+/** While it is updated a visitor writes a comment. */
+const COMMENTED: Seen = { name: 'nothing, while there is a new comment' };
 
 /** Those of an ordinary run: each costs a Chromium a quarter of a minute. */
 const TRIED = { bad: BAD.slice(0, shortOrLong(3, BAD.length)), good: GOOD.slice(0, shortOrLong(2, GOOD.length)) };
@@ -153,7 +157,7 @@ describe('pictures of pages', needs('chromium', ...WORDPRESS), () => {
     });
     for (let i = 0; i < SITES; i++) {
       const site = i === 0 ? first : await host.site(`pictures${i}`, { updates: true, workers: 6, like: first });
-      furnish(site, i === 0 ? BAD : GOOD);
+      furnish(site, i === 0 ? BAD : [...GOOD, COMMENTED]);
       const row = bareSite(site.url, { name: site.database, private_key: key.private_key });
       places.push({ site, id: Number(await app.service.store.sites.add(row, Date.now(), () => [])) });
     }
@@ -169,7 +173,7 @@ describe('pictures of pages', needs('chromium', ...WORDPRESS), () => {
 
   /** A theme with a style sheet and pictures; on the second site everything that changes by itself. */
   function furnish(site: WordPress, kinds: readonly Seen[]): void {
-    const lively = kinds === GOOD;
+    const lively = kinds !== BAD;
     site.writeAll({
       'themes/plain/index.php': PAGE,
       'themes/plain/look.css': STYLE,
@@ -191,8 +195,9 @@ describe('pictures of pages', needs('chromium', ...WORDPRESS), () => {
     site.activate(...active.sort());
   }
 
-  const update = (place: number, kind: Seen): Promise<Answer> =>
+  const update = (place: number, kind: Seen, more = {}): Promise<Answer> =>
     app.call('safe-update-site', {
+      ...more,
       site_id_or_domain: places[place]?.id ?? 0,
       types: ['plugins'],
       specific_items: [slugOf(kind)],
@@ -227,5 +232,18 @@ describe('pictures of pages', needs('chromium', ...WORDPRESS), () => {
     expect(answer).toMatchObject({ updated: [{ slug: slugOf(kind) }], errors: [], suspects: [] });
     expect(answer.checked).toEqual([expect.stringMatching(SEEN)]);
     expect(answer.not_checked).not.toContainEqual(expect.stringContaining('how pages look'));
+  });
+
+  it.runIf(SOAK)('a comment of a visitor undoes no update, though what is doubtful is rolled back', async () => {
+    const { site } = places[1] as (typeof places)[number];
+    site.wp("update_option('comment_previously_approved', '');");
+    const running = update(1, COMMENTED, { on_suspect: 'roll_back' });
+    const file = join(site.content, 'plugins', slugOf(COMMENTED));
+    const isNew = () => existsSync(file) && readFileSync(file, 'utf8').includes(NEW_VERSION);
+    await expect.poll(isNew, { timeout: 120_000 }).toBe(true);
+    const comment = { comment_post_ID: '1', author: 'V', email: 'v@example.com', comment: 'W'.repeat(300) };
+    const sent = await fetch(`${site.url}wp-comments-post.php`, { method: 'POST', body: new URLSearchParams(comment) });
+    expect(await sent.text()).toContain(comment.comment);
+    expect(await running).toMatchObject({ updated: [{ slug: slugOf(COMMENTED) }], errors: [], suspects: [] });
   });
 });

@@ -106,8 +106,16 @@ export function stillness(startMs: number): string {
 })();`;
 }
 
-/** Resolves when fonts and pictures in the window are there, or after some time. */
+/** Lists of the latest comments. Comments themselves are told by their ids, which no visitor can write. */
+const LATEST_COMMENTS = '.wp-block-latest-comments,.widget_recent_comments,#recentcomments';
+
+/**
+ * Takes away what visitors have written: one long word of theirs makes a page too wide, and one long comment moves the
+ * rest out of the picture. Resolves when fonts and pictures in the window are there, or after some time.
+ */
 export const SETTLED = `(async () => {
+  for (const element of document.querySelectorAll('[id*="comment-"],${LATEST_COMMENTS}'))
+    if (element.matches('${LATEST_COMMENTS}') || /^(?:[a-z]{2,20}-)?comment-\\d{1,20}$/.test(element.id)) element.remove();
   const limit = new Promise((done) => setTimeout(done, 1500));
   const frame = () => new Promise((done) => requestAnimationFrame(() => done()));
   const shown = [...document.images].filter((image) => {
