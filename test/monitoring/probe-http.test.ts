@@ -95,6 +95,37 @@ describe('an HTTP probe', () => {
     });
   });
 
+  it.each([13_000, 26_000, 27_000, 39_000])(
+    'reads what takes long to decompress while the server hangs up: %s blocks',
+    async (blocks) => {
+      // Of gzip: its head, blocks with nothing in them, one with the text, sum and length of it.
+      const empty = Buffer.alloc(5 * blocks, Buffer.from('000000ffff', 'hex'));
+      const [head, text] = [
+        Buffer.from('1f8b0800000000000003', 'hex'),
+        Buffer.from('010500faff68656c6c6f86a6103605000000', 'hex'),
+      ];
+      const port = await tcpServer((socket) => {
+        socket.once('data', () => {
+          socket.write('HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Encoding: gzip\r\n\r\n');
+          socket.end(Buffer.concat([head, empty, text]));
+        });
+      });
+      // An error that undici throws there is caught by no one: the run fails, and this look never ends.
+      const answer = await look(`http://127.0.0.1:${port}/`, { maxBytes: 1_000_000, timeoutMs: 10_000 });
+      expect(answer).toMatchObject({ http_status: 200, body: 'hello', truncated: false, failure: null });
+    },
+  );
+
+  it('takes in no more of a body than it needs, though nothing comes of it', async () => {
+    const empty = Buffer.alloc(100_000, Buffer.from('000000ffff', 'hex'));
+    const port = await httpServer((_, reply) => {
+      reply.writeHead(200, { 'content-encoding': 'gzip' }).write(Buffer.from('1f8b0800000000000003', 'hex'));
+      const more = () => void (reply.destroyed || reply.write(empty, more));
+      more();
+    });
+    expect(await look(`http://127.0.0.1:${port}/`)).toMatchObject({ http_status: 200, body: '', failure: null });
+  });
+
   it('reads the charset a page declares', async () => {
     const port = await httpServer((_, reply) =>
       reply.writeHead(200, { 'content-type': 'text/html; charset=iso-8859-1' }).end(Buffer.from([0x53, 0xfc, 0xdf])),

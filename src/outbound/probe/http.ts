@@ -1,4 +1,4 @@
-import type { Readable, Transform } from 'node:stream';
+import { PassThrough, type Readable, type Transform } from 'node:stream';
 import type { SecureContext } from 'node:tls';
 import { constants, createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { Client } from 'undici';
@@ -16,6 +16,8 @@ export interface HttpParts {
 
 /** Maximum redirects of one probe; browsers allow 20, genuine sites need two or three. */
 const MAX_REDIRECTS = 8;
+/** What cannot be compressed takes a little more. */
+const ROOM = 64 * 1024;
 
 export interface Exchange extends HttpAnswer {
   /** Response headers of the last hop, names in lower case. */
@@ -156,9 +158,16 @@ async function readBody(body: Readable, max: number, encoding: string): Promise<
     body.on('error', () => undefined).destroy();
     return { bytes: Buffer.alloc(0), truncated: false };
   }
-  const decoder = decoderOf(encoding.trim().toLowerCase());
-  const source: Readable = decoder === null ? body : body.pipe(decoder);
-  if (decoder !== null) body.on('error', (error) => decoder.destroy(error));
+  const source = decoderOf(encoding.trim().toLowerCase());
+  // Not piped: if a body has to wait while its server hangs up, undici 7 ends the process by an error that nobody can catch.
+  let received = 0;
+  body.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    if (received <= max + ROOM) source.write(chunk);
+    else source.end();
+  });
+  body.on('end', () => source.end());
+  body.on('error', (error) => source.writableEnded || source.destroy(error));
   const chunks: Buffer[] = [];
   let size = 0;
   try {
@@ -173,12 +182,12 @@ async function readBody(body: Readable, max: number, encoding: string): Promise<
   return { bytes: Buffer.concat(chunks).subarray(0, max), truncated: size > max };
 }
 
-function decoderOf(encoding: string): Transform | null {
+function decoderOf(encoding: string): Transform {
   const lenient = { finishFlush: constants.Z_SYNC_FLUSH };
   if (encoding === 'gzip' || encoding === 'x-gzip') return createGunzip(lenient);
   if (encoding === 'deflate') return createInflate(lenient);
   if (encoding === 'br') return createBrotliDecompress({ finishFlush: constants.BROTLI_OPERATION_FLUSH });
-  return null;
+  return new PassThrough();
 }
 
 function decodeText(bytes: Buffer, contentType: string): string {
