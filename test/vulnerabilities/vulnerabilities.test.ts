@@ -5,7 +5,9 @@
 
 import { randomUUID } from 'node:crypto';
 import { utimesSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { gzipSync } from 'node:zlib';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { sampleAlert } from '../../src/domain/alerts/samples.js';
@@ -16,6 +18,7 @@ import { type CheckedApp, checkedApp, ordinary } from '../operations/checked-app
 import { type RestApp, restApp } from '../rest/client.js';
 import { tempFolder } from '../support/cleanup.js';
 import { ADMIN, type TestApp } from '../support/harness.js';
+import { listenLocally } from '../support/local-server.js';
 import { type Affected, DEFIANT, entry, type FeedServer, feedServer, feedText, MITRE } from './feed.js';
 
 /** Broken in the version's own file: held back on all sites. */
@@ -702,6 +705,33 @@ describe('what goes wrong with a feed', () => {
     expect(server.asked.length).toBe(asked);
     await Promise.all([feed.close(), named.close()]);
   });
+
+  it.each([100, 150, 160, 200])(
+    'reads all of a feed whose server hangs up while entries are stored: %s',
+    async (entries) => {
+      const all = Array.from({ length: entries }, (_, at) => [`id${at}`, { text: 'x'.repeat(920) }]);
+      const text = JSON.stringify(Object.fromEntries(all));
+      const head = `HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: ${text.length}\r\n\r\n`;
+      const { url, close } = await listenLocally(
+        createServer((socket) => socket.once('data', () => socket.end(Buffer.from(head + text)))),
+      );
+      const feed = createVulnerabilityFeed({ location: url, key: null, allowPrivate: true, userAgent: 'test' });
+      const uncaught: unknown[] = [];
+      const note = (error: unknown) => uncaught.push(error);
+      process.on('uncaughtException', note);
+      const copy = await feed.open(null, AbortSignal.timeout(20_000));
+      let read = 0;
+      if (copy.changed)
+        for await (const batch of copy.batches) {
+          read += batch.length;
+          // Turns of the loop in which the end of the connection arrives.
+          for (let turn = 0; turn < 50; turn++) await nextTurn();
+        }
+      process.off('uncaughtException', note);
+      expect({ read, uncaught }).toEqual({ read: entries, uncaught: [] });
+      await Promise.all([feed.close(), close()]);
+    },
+  );
 
   it('reads no more than it may, and no entry beyond measure', async () => {
     await started([{ [BOX]: '1.0' }]);

@@ -3,16 +3,17 @@
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { type Agent, request } from 'undici';
+import { type IncomingMessage, request as requestHttp } from 'node:http';
+import { request as requestHttps } from 'node:https';
+import { addAbortSignal } from 'node:stream';
 import type { Lookup } from '../name-lookup.js';
-import { checkAddress, checkedAgent, isLate, isStep, shownCode } from '../probe/agent.js';
+import { checkAddress, checkedLookup, isLate, isStep, shownCode } from '../probe/agent.js';
 import { Names } from '../probe/names.js';
 import type { PrivateReach } from '../public-address.js';
 import { entriesOf, late } from './entries.js';
 import { type FeedCopy, FeedFailure, type FeedStamp, type VulnerabilityFeed } from './vulnerability-feed.js';
 
-const CONNECT_MS = 15_000;
-/** Servers prepare the whole feed before they begin to send; also the limit between its pieces. */
+/** Servers prepare the whole feed before they begin to send; also the limit for a connection, and between the pieces. */
 const SILENCE_MS = 60_000;
 /** From the start of the request to the end of the feed. */
 const TOTAL_MS = 15 * 60_000;
@@ -38,21 +39,17 @@ export function createVulnerabilityFeed(parts: FeedParts): VulnerabilityFeed {
   if (!/^https?:/i.test(location))
     return { source, open: (known) => openFile(location, known, parts.maxBytes), close: async () => undefined };
   const names = new Names({ allowPrivate, lookup });
-  let agent: Agent | undefined;
   return {
     source,
     async open(known, signal) {
       try {
         await checkAddress(names, location);
-        agent ??= checkedAgent(names, CONNECT_MS);
-        return await ask(agent, location, parts, known, AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]));
+        return await ask(names, location, parts, known, AbortSignal.any([signal, AbortSignal.timeout(TOTAL_MS)]));
       } catch (error) {
         throw asFailure(error);
       }
     },
-    async close() {
-      await agent?.destroy();
-    },
+    close: async () => undefined,
   };
 }
 
@@ -65,37 +62,59 @@ const noFeed: VulnerabilityFeed = {
 };
 
 async function ask(
-  dispatcher: Agent,
+  names: Names,
   location: string,
   parts: FeedParts,
   known: FeedStamp | null,
   signal: AbortSignal,
 ): Promise<FeedCopy> {
   const { key } = parts;
-  const answer = await request(location, {
-    dispatcher,
-    headers: {
-      accept: 'application/json',
-      'accept-encoding': 'gzip',
-      'user-agent': parts.userAgent,
-      ...(key === null ? {} : { authorization: `Bearer ${key}` }),
-      ...(known?.etag == null ? {} : { 'if-none-match': known.etag }),
-      ...(known?.last_modified == null ? {} : { 'if-modified-since': known.last_modified }),
-    },
-    headersTimeout: SILENCE_MS,
-    bodyTimeout: SILENCE_MS,
-    signal,
-  });
-  const { statusCode: status, headers, body } = answer;
+  const asked = {
+    accept: 'application/json',
+    'accept-encoding': 'gzip',
+    'user-agent': parts.userAgent,
+    ...(key === null ? {} : { authorization: `Bearer ${key}` }),
+    ...(known?.etag == null ? {} : { 'if-none-match': known.etag }),
+    ...(known?.last_modified == null ? {} : { 'if-modified-since': known.last_modified }),
+  };
+  const body = await answerTo(names, new URL(location), asked, signal);
+  const { statusCode: status = 0, headers } = body;
   if (status === 200) {
     const stamp = { etag: headerOf(headers.etag), last_modified: headerOf(headers['last-modified']) };
     return { changed: true, stamp, batches: entriesOf(body, parts.maxBytes) };
   }
-  await body.dump({ limit: 64 * 1024 }).catch(() => undefined);
+  body.on('error', () => undefined).destroy();
   if (status === 304 && known !== null) return { changed: false };
   throw new FeedFailure(`The feed answered with HTTP ${status}.${adviceFor(status, key)}`, {
     retryAfterMs: retryAfter(headers['retry-after']),
   });
+}
+
+/**
+ * Not by undici 7: entries are stored while they come, and if a body has to wait while its server hangs up, that ends the
+ * process.
+ */
+function answerTo(
+  names: Names,
+  url: URL,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const request = url.protocol === 'https:' ? requestHttps : requestHttp;
+    const sent = request(url, { agent: false, headers, lookup: checkedLookup(names), signal, timeout: SILENCE_MS });
+    sent.on('error', reject);
+    sent.on('response', (answer) => {
+      sent.on('timeout', () => answer.destroy(silence()));
+      resolve(addAbortSignal(signal, answer));
+    });
+    sent.on('timeout', () => sent.destroy(silence()));
+    sent.end();
+  });
+}
+
+function silence(): DOMException {
+  return new DOMException('The server sends nothing.', 'TimeoutError');
 }
 
 function adviceFor(status: number, key: string | null): string {

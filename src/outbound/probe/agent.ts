@@ -1,27 +1,30 @@
 /** An HTTP agent that connects only to allowed addresses. */
 
+import type { LookupFunction } from 'node:net';
 import { Agent } from 'undici';
 import { hostOf, type Names } from './names.js';
 
 /** Every socket goes to a checked address, even if the name changes. */
 export function checkedAgent(names: Names, connectTimeoutMs: number): Agent {
   return new Agent({
-    connect: {
-      timeout: connectTimeoutMs,
-      lookup: (host, options, done) => {
-        names.resolve(host).then(
-          ({ addresses }) => {
-            const [first] = addresses;
-            if (options.all === true) done(null, [...addresses]);
-            else done(null, first?.address ?? '', first?.family);
-          },
-          (error: Error) => done(error, '', 4),
-        );
-      },
-    },
+    connect: { timeout: connectTimeoutMs, lookup: checkedLookup(names) },
     keepAliveTimeout: 1_000,
     keepAliveMaxTimeout: 2_000,
   });
+}
+
+/** Finds only allowed addresses. */
+export function checkedLookup(names: Names): LookupFunction {
+  return (host, options, done) => {
+    names.resolve(host).then(
+      ({ addresses }) => {
+        const [first] = addresses;
+        if (options.all === true) done(null, [...addresses]);
+        else done(null, first?.address ?? '', first?.family);
+      },
+      (error: Error) => done(error, '', 4),
+    );
+  };
 }
 
 /** The code of a failed request, as ` (ECONNRESET)`; '' if it has none that may be shown. */
