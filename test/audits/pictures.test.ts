@@ -163,6 +163,11 @@ describe('the browser of pictures', needs('chromium'), () => {
   test('takes in no more of a page than it needs', async () => {
     const words = `document.write('<p>' + Array.from({ length: 5000 }, (_, at) => 'w' + at).join(' '))`;
     expect((await look(`<script>${words}</script>`)).layout.words).toHaveLength(1_500);
+    answer = (request, response) => {
+      if (request.url?.startsWith('/cut') === true) response.destroy();
+      else html(`<img src="/cut"><img src="/cut/${'a'.repeat(5_000)}">`)(request, response);
+    };
+    expect((await viewer.look(siteUrl, 'desktop')).layout.failed).toEqual(['/cut']);
     // Of a message that is too long not even the beginning is read.
     const other = await open();
     answer = html(`<p>text</p><script>throw new Error('x'.repeat(${9 * 1024 * 1024}))</script>`);

@@ -19,6 +19,8 @@ const ANDROID = 'Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, l
 const LOAD_MS = 5_000;
 const MOST_NOTED = 20;
 const LONGEST = 200;
+/** Longer addresses are not remembered: a page may ask for hundreds, of two million letters each. */
+const LONGEST_ADDRESS = 2_000;
 
 /** What the looks of one site share. */
 export interface Visits {
@@ -119,11 +121,12 @@ function noted({ tools }: Visits, session: string, url: string): Pick<Layout, 's
   };
   const KINDS = ['Stylesheet', 'Script', 'Image', 'Font'];
   const missing = (address: string) => {
-    const at = URL.canParse(address) ? new URL(address) : null;
+    const at = address.length <= LONGEST_ADDRESS && URL.canParse(address) ? new URL(address) : null;
     if (at?.host === host) note(notes.failed, at.pathname.slice(0, LONGEST));
   };
   tools.on(session, 'Network.requestWillBeSent', ({ requestId, request, type }) => {
-    if (KINDS.includes(String(type))) asked.set(String(requestId), String((request as Fields).url));
+    const address = String((request as Fields).url);
+    if (KINDS.includes(String(type)) && address.length <= LONGEST_ADDRESS) asked.set(String(requestId), address);
   });
   tools.on(session, 'Network.responseReceived', ({ response, type }) => {
     const { status, url: from } = response as { status: number; url: string };
