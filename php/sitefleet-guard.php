@@ -1023,7 +1023,7 @@ class Sitefleet_Guard {
 			$stat = @lstat( $full );
 			$type = $stat ? $stat['mode'] & 0170000 : 0;
 			// Gone since its folder was read, as files are that a plugin writes on visits.
-			if ( ! $stat && '' !== $name && ! self::is_code( $name ) && preg_match( '#\.[^./]+\z#', $name ) && ! self::there( $full ) ) continue;
+			if ( ! $stat && '' !== $name && ! self::is_code( $name ) && ! self::there( $full ) ) continue;
 			if ( 0040000 !== $type && 0100000 !== $type ) {
 				$what = 0120000 === $type ? 'symlink' : 'unreadable';
 				throw new Sitefleet_Refusal( $what, 'Only plain files and folders can be kept: ' . $this->relative( $full ) . '.' );
@@ -1064,7 +1064,9 @@ class Sitefleet_Guard {
 	private function pack( array $item, string $path, string $role ): array {
 		$files = 0;
 		$bytes = 0;
-		foreach ( $this->walk( $path, $item['single'] ) as list( $size ) ) {
+		$code  = 0;
+		foreach ( $this->walk( $path, $item['single'] ) as $name => list( $size ) ) {
+			$code  += (int) self::is_code( (string) $name );
 			$bytes += (int) $size;
 			Sitefleet_Refusal::when( ++$files > static::MAX_FILES || $bytes > static::MAX_BYTES, 'too_large', "{$item['slug']} has more than 50,000 files or 500 MB." );
 		}
@@ -1080,7 +1082,7 @@ class Sitefleet_Guard {
 		);
 		$copy     = "$this->store/{$snapshot['id']}";
 		try {
-			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'] ) );
+			$snapshot             += $this->replace( "$copy.bin", fn( $out ) => $this->pack_into( $out, $path, $item['single'], $code ) );
 			$snapshot['container'] = (string) hash_file( 'sha256', "$copy.bin" );
 			$this->put_json( $snapshot['id'], $snapshot );
 		} catch ( Throwable $error ) {
@@ -1090,18 +1092,25 @@ class Sitefleet_Guard {
 		return $snapshot;
 	}
 
-	/** Container: for each entry a line `f|d mode size length-of-name`, name, contents, SHA-256 in hex; at the end `e`. All masked. */
-	private function pack_into( $out, string $path, bool $single ): array {
+	/**
+	 * Container: for each entry a line `f|d mode size length-of-name`, name, contents, SHA-256 in hex; at the end `e`. All masked.
+	 * At least so many files of code: what is gone without a trace may have been a folder of them.
+	 */
+	private function pack_into( $out, string $path, bool $single, int $code ): array {
 		$put   = fn( string $piece ) => self::write( $out, self::mask( $piece ) );
 		$tree  = hash_init( 'sha256' );
 		$files = 0;
 		$bytes = 0;
 		foreach ( $this->walk( $path, $single ) as $name => list( $size, $mode ) ) {
 			$name = (string) $name;
-			$sum  = '';
+			$full = $single ? $path : "$path/$name";
+			$in   = null === $size ? null : @fopen( $full, 'rb' );
+			if ( false === $in && ! self::is_code( $name ) && ! self::there( $full ) ) continue;
+			$sum   = '';
+			$code -= (int) self::is_code( $name );
 			$put( sprintf( "%s %o %d %d\n%s", null === $size ? 'd' : 'f', $mode, $size, strlen( $name ), $name ) );
 			if ( null !== $size ) {
-				$in  = self::open( $single ? $path : "$path/$name", 'r' );
+				$in  = $in ? $in : self::open( $full, 'r' );
 				$sum = $this->copy( fn( $length ) => fread( $in, $length ), $size, $put );
 				// A log grows with each visit: what it was is kept.
 				Sitefleet_Refusal::when( self::is_code( $name ) && '' !== (string) fread( $in, 1 ), 'changed', 'Changed while it was copied: ' . $this->relative( $name ) . '.' );
@@ -1112,6 +1121,7 @@ class Sitefleet_Guard {
 			}
 			hash_update( $tree, self::digest_line( $name, $size, $sum ) );
 		}
+		Sitefleet_Refusal::when( $code > 0, 'changed', 'Files of code went while it was copied.' );
 		$put( "e\n" );
 		return array( 'files' => $files, 'bytes' => $bytes, 'digest' => hash_final( $tree ) );
 	}

@@ -52,6 +52,17 @@ const UNCACHED = [
 /** Holds a lock until its input ends. */
 const HOLD = '$lock = fopen($argv[1], "c"); flock($lock, LOCK_EX); echo "held"; stream_get_contents(STDIN);';
 
+/** Makes and removes files until its input ends; says so once it has begun. */
+const VISITS = `const { rmSync, writeFileSync } = require('node:fs');
+let visit = 0;
+const name = (number) => process.argv[1] + '/' + (number * 7919) % 3000 + '-visit';
+const timer = setInterval(() => {
+  writeFileSync(name(visit), 'y');
+  if (visit > 1) rmSync(name(visit - 2), { force: true });
+  if (visit++ === 2) process.stdout.write('begun');
+}, 10);
+process.stdin.on('end', () => clearInterval(timer)).resume();`;
+
 describe('the guard in real WordPress', needs(...WORDPRESS), () => {
   const host = new WordPressHost();
   let site: WordPress;
@@ -575,6 +586,23 @@ describe('the guard in real WordPress', needs(...WORDPRESS), () => {
       // Whether the visit came before or after the log was read, the copy is whole.
       expect([30_000_000, 30_000_015]).toContain(statSync(join(site.content, log)).size);
       rmSync(join(site.content, log));
+    });
+
+    it('keeps no copy from being made by what comes and goes without an ending in its name', async () => {
+      const cache = Object.fromEntries(
+        Array.from({ length: 3_000 }, (_, at) => [`plugins/beta/cache/${at}`, 'x'.repeat(2_000)]),
+      );
+      site.writeAll(cache);
+      const folder = live('beta/cache');
+      // What visits do: entries between those that last are made, and expire.
+      const visits = spawn(process.execPath, ['-e', VISITS, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+      await once(visits.stdout, 'data');
+      const made: string[] = [];
+      for (let copy = 0; copy < 5; copy++) made.push(await codeOf(guard.snapshot('plugin', 'beta/beta.php')));
+      visits.stdin.end();
+      await once(visits, 'exit');
+      expect(new Set(made)).toEqual(new Set(['no failure']));
+      rmSync(folder, { recursive: true });
     });
 
     it('undoes nothing by coming after a look of Sitefleet that was well, though that came in the second of the change', async () => {
