@@ -106,8 +106,8 @@ describe('a selection', () => {
     const found: Counts[] = [];
     for (const [size, app] of kits) {
       const { calls } = await counts(app, 'suspend-sites', { site_ids_or_domains: everySite(size) });
-      // Lines of the action log are written in batches, whose number depends on how long the call takes.
-      const statements = app.db.log.filter((text) => !text.includes('INSERT INTO action_log')).length;
+      // Lines of the action log, and the names in them, come in batches, whose number depends on how long the call takes.
+      const statements = app.db.log.filter((text) => !/action_log|nullif\(name, ''\)/.test(text)).length;
       found.push({ calls, statements });
     }
     const [one, fifty, all] = found as [Counts, Counts, Counts];
