@@ -16,6 +16,7 @@ import { Now } from './views/now.js';
 
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
 const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));
+const Compare = lazy(() => import('./views/compare.js').then(({ Compare }) => Compare));
 const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Updates));
 const Vulnerabilities = lazy(() => import('./views/vulnerabilities.js').then(({ Vulnerabilities }) => Vulnerabilities));
 const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
@@ -69,6 +70,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/" component={Now} />
           <Route path="/sites" component={Sites} />
           <Route path="/sites/:id" component={Site} />
+          <Route path="/compare" component={Compare} />
           <Route path="/updates" component={Updates} />
           <Route path="/vulnerabilities" component={Vulnerabilities} />
           <Route path="/runs" component={Runs} />

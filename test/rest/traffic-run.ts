@@ -559,6 +559,13 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
+  const compared = 'site_ids_or_domains=1,2';
+  await get('/fleet/compare', {}, `?${compared}&administrators=1&per_page=5`);
+  await get('/fleet/compare', {}, '?site_ids_or_domains=1');
+  await get('/fleet/compare', {}, '?site_ids_or_domains=1,unknown.example');
+  app.fleet.site(1).faults.offline = true;
+  await get('/fleet/compare', {}, `?${compared}&administrators=1&same=1&page=9`);
+  app.fleet.site(1).faults = {};
   await get('/fleet/changes');
   await get('/fleet/changes', {}, '?days=1&kinds=plugin&actions=updated&via=rest&by=a&item=b&result=failed&tag=none');
   await get('/actions');

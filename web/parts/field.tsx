@@ -1,7 +1,7 @@
 /** Labelled fields of forms. */
 
 import { Search } from 'lucide';
-import { useId, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useRefusal } from './form-state.js';
 import { Icon } from './icon.js';
 
@@ -49,6 +49,8 @@ interface TextProps extends Common {
   placeholder?: string;
   /** The label is present for screen readers but not visible. */
   hidden?: boolean;
+  /** Takes the focus when it appears. */
+  focus?: boolean;
 }
 
 /** A text that a field edits: `<TextField {...text} />`. */
@@ -68,8 +70,13 @@ export function TextField({
   autocomplete,
   placeholder,
   hidden = false,
+  focus = false,
 }: TextProps) {
   const { tied, notes } = useNotes(name, hint);
+  const input = useRef<HTMLInputElement>(null);
+  useLayoutEffect(() => {
+    if (focus) input.current?.focus();
+  }, [focus]);
   return (
     <div class="field">
       <label for={tied.id} class={hidden ? 'unseen' : ''}>
@@ -77,6 +84,7 @@ export function TextField({
       </label>
       <input
         {...tied}
+        ref={input}
         // Each input type has its own attributes; these few are common to all.
         type={type as 'text'}
         value={value}

@@ -23,7 +23,9 @@ export function Page({ title, waiting = 0, about, actions, children }: Props) {
     document.title = `${waiting === 0 ? '' : `(${waiting}) `}${title} · ${t.product}`;
   }, [title, waiting]);
   useEffect(() => {
-    if (shown) heading.current?.focus({ preventScroll: true });
+    // Unless a field of the view has taken it.
+    const taken = heading.current?.closest('main')?.contains(document.activeElement);
+    if (shown && !taken) heading.current?.focus({ preventScroll: true });
     shown = true;
   }, []);
   return (

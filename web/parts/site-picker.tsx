@@ -16,11 +16,14 @@ interface Props {
   none: string;
   chosen: readonly number[];
   onChange: (ids: readonly number[]) => void;
+  /** How many can be chosen. */
+  most?: number;
+  /** The field takes the focus when it appears. */
+  focus?: boolean;
 }
 
-export function SitePicker({ label, none, chosen, onChange }: Props) {
+export function SitePicker({ label, none, chosen, onChange, most = Number.POSITIVE_INFINITY, focus = false }: Props) {
   const [search, setSearch] = useState('');
-  const [names, setNames] = useState<ReadonlyMap<number, string>>(new Map());
   const found = useLoad(
     `picker:${search}`,
     async (signal) => {
@@ -31,10 +34,25 @@ export function SitePicker({ label, none, chosen, onChange }: Props) {
     },
     { keepShown: true },
   );
+  const include = [...chosen].sort((a, b) => a - b);
+  const named = useLoad(
+    chosen.length === 0 ? null : `picked:${include}`,
+    (signal) => answer(api.GET('/sites/basic', { params: { query: { include } }, signal })).then(({ data }) => data),
+    { keepShown: true },
+  );
+  const known = new Map([...(found.data ?? []), ...(named.data ?? [])].map((site) => [site.id, site]));
+  const nameOf = (id: number) => known.get(id)?.name ?? `#${id}`;
+  /** With the address where others have the same name. */
+  const titleOf = (id: number) =>
+    chosen.some((other) => other !== id && nameOf(other) === nameOf(id))
+      ? `${nameOf(id)} (${t.address(known.get(id)?.url ?? '')})`
+      : nameOf(id);
   const matches = (found.data ?? []).filter(({ id }) => !chosen.includes(id));
   return (
     <div>
-      <TextField label={label} type="search" value={search} onInput={setSearch} />
+      {chosen.length < most && (
+        <TextField label={label} type="search" value={search} onInput={setSearch} focus={focus} />
+      )}
       {chosen.length === 0 && <p class="muted small">{none}</p>}
       {chosen.length > 0 && (
         <ul class="picked">
@@ -43,27 +61,21 @@ export function SitePicker({ label, none, chosen, onChange }: Props) {
               <Button
                 small
                 icon={X}
-                label={t.recipients.without(names.get(id) ?? `#${id}`)}
+                label={t.recipients.without(titleOf(id))}
                 onClick={() => onChange(chosen.filter((one) => one !== id))}
               >
-                {names.get(id) ?? `#${id}`}
+                {titleOf(id)}
               </Button>
             </li>
           ))}
         </ul>
       )}
-      {matches.length > 0 && (
+      {chosen.length < most && matches.length > 0 && (
         <ul class="picked found" aria-label={t.sites.search}>
           {matches.map(({ id, name, url }) => (
             <li key={id}>
-              <Button
-                small
-                onClick={() => {
-                  setNames(new Map(names).set(id, name));
-                  onChange([...chosen, id]);
-                }}
-              >
-                + {name} <span class="muted">{url.replace(/^https?:\/\//, '')}</span>
+              <Button small onClick={() => onChange([...chosen, id])}>
+                + {name} <span class="muted">{t.address(url)}</span>
               </Button>
             </li>
           ))}

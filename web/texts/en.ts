@@ -483,6 +483,30 @@ export const en = {
     note: 'Note',
     noNote: 'no note',
   },
+  compare: {
+    button: 'Compare',
+    title: 'Compare sites',
+    about: 'As of the last syncs; administrators are asked of the sites now.',
+    search: 'Add a site by name or address',
+    none: 'Two to five sites.',
+    atLeast: 'Choose a second site',
+    asking: 'Asking the sites for their administrators …',
+    notNamed: (site: string) => `${site} did not name its administrators.`,
+    what: 'What',
+    neverSynced: 'never synced',
+    different: 'What differs',
+    noDifference: 'Nothing that is known of these sites differs.',
+    same: (count: string) => `The same: ${count}`,
+    unknown: (count: string) => `Not known of all: ${count}`,
+    area: {
+      version: 'Versions',
+      site: 'Site',
+      setting: 'Settings',
+      administrator: 'Administrators',
+      plugin: 'Plugins',
+      theme: 'Themes',
+    },
+  },
   /** Only web addresses (http and https) become links. */
   safeUrl: (url: string): string | null => {
     try {

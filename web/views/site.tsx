@@ -1,6 +1,6 @@
 /** One site: its state and the reason, its contents, its history, and the available actions. */
 
-import { CirclePause, CirclePlay, ExternalLink, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
+import { CirclePause, CirclePlay, ExternalLink, GitCompare, Globe, RefreshCw, RotateCw, Stethoscope } from 'lucide';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { useLive } from '../api/live.js';
@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { compareAddress } from './compare.js';
 import { type Matter, SiteMatters } from './matters.js';
 import { Activity } from './site-activity.js';
 import { OpenAdmin } from './site-admin.js';
@@ -179,14 +180,23 @@ function Actions({ site }: { site: SiteRecord }) {
     trying(done(work), undo && done(undo));
   const suspend = () => answer(api.POST('/sites/{id_or_domain}/suspend', at(site.id)));
   const unsuspend = () => answer(api.POST('/sites/{id_or_domain}/unsuspend', at(site.id)));
+  const compare = (
+    <LinkButton href={compareAddress([site.id])} icon={GitCompare}>
+      {t.compare.button}
+    </LinkButton>
+  );
   if (!write)
     return (
-      <LinkButton href={t.safeUrl(site.url) ?? '#'} icon={ExternalLink} outside>
-        {t.site.open}
-      </LinkButton>
+      <>
+        {compare}
+        <LinkButton href={t.safeUrl(site.url) ?? '#'} icon={ExternalLink} outside>
+          {t.site.open}
+        </LinkButton>
+      </>
     );
   return (
     <>
+      {compare}
       {site.status === 'suspended' ? (
         <Button icon={CirclePlay} onClick={act(unsuspend)}>
           {t.sites.unsuspend}

@@ -1,6 +1,6 @@
 /** Bulk actions on the chosen sites. Changes to sites are previewed before they are made. */
 
-import { CirclePause, CirclePlay, PackageCheck, RefreshCw, ShieldCheck, Stethoscope, Tags } from 'lucide';
+import { CirclePause, CirclePlay, GitCompare, PackageCheck, RefreshCw, ShieldCheck, Stethoscope, Tags } from 'lucide';
 import { useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
@@ -12,6 +12,7 @@ import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { compareAddress, MOST_COMPARED } from './compare.js';
 import { InstallGuards } from './guard-all.js';
 import { runAddress } from './run-address.js';
 import type { Asked } from './sites.js';
@@ -103,6 +104,11 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
       <Button small icon={Tags} onClick={() => setAsking('tag')}>
         {t.sites.tagIt}
       </Button>
+      {all === null && chosen.size > 1 && chosen.size <= MOST_COMPARED && (
+        <Button small icon={GitCompare} onClick={() => route(compareAddress([...chosen]))}>
+          {t.compare.button}
+        </Button>
+      )}
       <Button small icon={CirclePause} onClick={() => setAsking('suspend')}>
         {t.sites.suspend}
       </Button>

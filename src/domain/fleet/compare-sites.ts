@@ -52,7 +52,11 @@ export async function compareSites(ctx: Ctx, input: CompareInput): Promise<Compa
   const rows = [...FACTS.map((fact) => factRow(fact, known)), ...administrators.rows, ...itemRows(known)];
   const listed = rows
     .filter((row) => input.same || row.difference !== 'none')
-    .sort((a, b) => COMPARED.indexOf(a.area) - COMPARED.indexOf(b.area));
+    .sort(
+      (a, b) =>
+        Number(a.difference === 'none') - Number(b.difference === 'none') ||
+        COMPARED.indexOf(a.area) - COMPARED.indexOf(b.area),
+    );
   const counts = (differ: boolean) =>
     COMPARED.map((area) => ({
       area,

@@ -13,6 +13,7 @@ import type { HttpEnv } from '../http/request-info.js';
 const VIEWS = [
   '/sites',
   '/sites/:id',
+  '/compare',
   '/updates',
   '/runs',
   '/vulnerabilities',

@@ -2,11 +2,13 @@
  * Routes for fleet-wide views of the page: matters that need attention, sites by any filter, updates by item (REST §7).
  */
 
+import { comparison } from '../../../../schemas/comparison.js';
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
 import { fleetChanges } from '../../../domain/fleet/changes.js';
+import { compareSites } from '../../../domain/fleet/compare-sites.js';
 import { listAside, MARK_STATES, markMatter } from '../../../domain/fleet/marks.js';
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
@@ -120,6 +122,24 @@ export const fleet: readonly Route[] = [
       const by = { by: orderby, descending: order === 'desc' };
       return searchFleet(ctx, { ...asked, fields: columns }, by);
     },
+  }),
+  route({
+    on: 'GET /fleet/compare',
+    live: true,
+    fails: [404],
+    summary: 'Compare 2 to 5 sites: versions, settings, plugins and themes',
+    description: 'As of their last sync, what differs first. Only administrators are asked of the sites.',
+    params: () =>
+      z.object({
+        site_ids_or_domains: csv(integerOrText(), 5)
+          .refine((list) => list.length > 1, 'must name at least two sites')
+          .describe('2 to 5 ids or domains.'),
+        administrators: flag().default(false).describe('Also ask the sites who their administrators are.'),
+        same: flag().default(false).describe('Also list what is the same.'),
+        ...paging(100, 500),
+      }),
+    returns: () => recordOf(comparison()),
+    answer: async (asked, ctx) => ({ data: await compareSites(ctx, asked) }),
   }),
   route({
     on: 'GET /fleet/changes',

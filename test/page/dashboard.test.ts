@@ -1,0 +1,95 @@
+/**
+ * The overview of a fleet on the page, in a real browser and with the clicks counted: sites beside each other, their states,
+ * and how they were over time.
+ */
+
+import type { Page } from 'playwright-core';
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
+import { needs } from '../support/needs.js';
+import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+
+let app: SafetyApp;
+let served: ServedPage;
+const nameOf = (index: number) => app.fleet.site(index).name;
+const hostOf = (index: number) =>
+  app.fleet
+    .site(index)
+    .url.replace(/^https?:\/\//, '')
+    .replace(/\/$/, '');
+
+/** No serious finding in either theme, and no part wider than a phone. */
+async function expectSound(page: Page): Promise<void> {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    expect(await seriousFindings(page), colorScheme).toEqual([]);
+  }
+  await page.emulateMedia({ colorScheme: 'light' });
+  await page.setViewportSize({ width: 360, height: 740 });
+  await expectToFit(page);
+  await page.setViewportSize({ width: 1280, height: 800 });
+}
+
+describe('the overview of a fleet on the page', needs('chromium'), () => {
+  beforeAll(async () => {
+    app = await safetyApp({ sites: 5, fleet: { plugins: 8 }, pageFolder: await builtPage() });
+    served = await servePage(app);
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('compares a site with another in two clicks: what differs first, the same folded, unknown as unknown', async () => {
+    const [first, second] = [app.fleet.site(0).state, app.fleet.site(1).state];
+    const plugin = second.plugins.find(({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'));
+    if (plugin === undefined) throw new Error('the site has no active plugin');
+    Object.assign(plugin, { slug: 'quay/quay.php', name: 'Quay', version: '4.5' });
+    first.phpVersion = '8.1.2';
+    second.phpVersion = '8.3.9';
+    second.wpVersion = first.wpVersion;
+    const [admin] = second.users;
+    if (admin !== undefined) second.users.push({ ...admin, id: 77, login: 'mallory', role: 'administrator' });
+    await app.call('sync-sites', { site_ids_or_domains: [1, 2] });
+    await app.db.run("UPDATE site_detail SET memory_limit = '' WHERE site_id = 2");
+    await app.call('update-site', { site_id_or_domain: 2, name: nameOf(0) });
+
+    const page = await served.open();
+    await page.goto(`${served.url}/sites/1`);
+    await page.getByRole('heading', { name: nameOf(0), level: 1 }).waitFor();
+    const clicks = await counted(page);
+    await page.getByRole('link', { name: 'Compare' }).click();
+    // The field has the focus.
+    await page.getByLabel('Add a site by name or address').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type(hostOf(1));
+    await page.getByRole('button', { name: `+ ${nameOf(0)}` }).click();
+    const row = (what: string) => page.locator('.compared tr', { has: page.getByRole('rowheader', { name: what }) });
+    await row('mallory').waitFor();
+    expect(await clicks()).toBe(2);
+    // Two of the same name are told apart by their addresses.
+    const heads = page.locator('.compared').first().locator('thead th');
+    await expect
+      .poll(() => heads.allInnerTexts())
+      .toEqual(['What', `${nameOf(0)}\n${hostOf(0)}`, `${nameOf(0)}\n${hostOf(1)}`]);
+    const shown = async (what: string) => (await row(what).locator('td').allInnerTexts()).map((text) => text.trim());
+    expect(await shown('PHP')).toEqual(['8.1.2', '8.3.9']);
+    expect(await shown('Quay')).toEqual(['not installed', '4.5']);
+    expect(await shown('mallory')).toEqual(['no', 'yes']);
+    // What is the same, or not known, is there behind a click.
+    expect(await row('WordPress').isVisible()).toBe(false);
+    expect(await row('memory limit').isVisible()).toBe(false);
+    await page.getByText(/^The same: \d+$/).click();
+    await row('WordPress').waitFor();
+    await page.getByText(/^Not known of all: \d+$/).click();
+    expect((await shown('memory limit'))[1]).toBe('unknown');
+    await expectSound(page);
+
+    // It is an address that can be sent, and the sites of the list lead there too.
+    await page.reload();
+    await row('mallory').waitFor();
+    await page.goto(`${served.url}/sites`);
+    for (const index of [2, 3]) await page.getByLabel(`Select ${nameOf(index)}`).check();
+    await page.getByRole('toolbar').getByRole('button', { name: 'Compare' }).click();
+    await page.waitForURL(/\/compare\?sites=3,4$/);
+    await page.context().close();
+  });
+});
