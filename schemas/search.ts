@@ -33,7 +33,10 @@ export const SITE_FIELDS = [
 /** Columns of the searched plugin or theme. */
 export const ITEM_FIELDS = ['slug', 'item', 'version', 'active', 'update', 'level'] as const;
 const SEARCH_FIELDS = [...SITE_FIELDS, 'vulnerabilities', ...ITEM_FIELDS] as const;
-export type SearchField = (typeof SEARCH_FIELDS)[number];
+/** What the page's routes also have: the worse of a site's status and what its monitor and last visit found. */
+export const SITE_STATES = ['down', 'disconnected', 'pending', 'connected', 'suspended'] as const;
+export type SiteState = (typeof SITE_STATES)[number];
+export type SearchField = (typeof SEARCH_FIELDS)[number] | 'state';
 
 export const GROUPS = ['php', 'wp', 'slug', 'client', 'tag', 'status', 'level'] as const;
 export type Group = (typeof GROUPS)[number];

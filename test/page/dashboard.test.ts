@@ -92,4 +92,33 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await page.waitForURL(/\/compare\?sites=3,4$/);
     await page.context().close();
   });
+
+  it('shows the worse of the connection and what the monitor or the last visit found, and sorts by it', async () => {
+    const { db } = app;
+    await db.run('UPDATE monitor SET active = 1, status = 1, last_check_at = ?', [app.clock.now()]);
+    await db.run('UPDATE monitor SET status = 0 WHERE site_id = 2');
+    await db.run('UPDATE monitor SET status = 2 WHERE site_id = 4');
+    // Its monitor is off, and its last visit failed; the monitor of the next one refuted that later.
+    await db.run('UPDATE monitor SET active = 0, last_check_at = NULL WHERE site_id = 3');
+    await db.run('UPDATE site_detail SET reachable = 0, checked_at = ? WHERE site_id IN (3, 5)', [app.clock.now() - 1]);
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    await page.getByRole('button', { name: 'Status', exact: true }).click();
+    const states = page.locator('td.status');
+    await expect.poll(() => states.allInnerTexts()).toEqual(['Down', 'Down', 'Unconfirmed', 'Connected', 'Connected']);
+    for (const [id, state] of ['Connected', 'Down', 'Down', 'Unconfirmed', 'Connected'].entries()) {
+      await page.goto(`${served.url}/sites/${id + 1}`);
+      await page.locator('.head .badge', { hasText: state }).waitFor();
+    }
+    // As a script sees it, the document's three states stay.
+    await page.goto(`${served.url}/`);
+    const status = await page.evaluate(async () => {
+      const answer = await fetch('/v2/fleet/sites?columns=status,state&orderby=url');
+      return ((await answer.json()) as { rows: string[][] }).rows;
+    });
+    expect(status).toEqual(['connected', 'down', 'down', 'pending', 'connected'].map((state) => ['connected', state]));
+    await db.run('UPDATE site_detail SET reachable = 1');
+    await db.run('UPDATE monitor SET active = NULL, status = 99, last_check_at = NULL');
+    await page.context().close();
+  });
 });

@@ -589,7 +589,7 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   await send('POST', '/runs/{run_id}/retry', { run_id: 'run' }, { dry_run: true });
   await send('POST', '/runs/{run_id}/retry', { run_id: 'run' });
   await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 2 });
-  await get('/fleet/sites', {}, '?status=any&columns=id,name,status,updates&orderby=updates&order=desc');
+  await get('/fleet/sites', {}, '?status=any&columns=id,name,status,state,updates&orderby=updates&order=desc');
   await get('/fleet/sites', {}, '?search=nothing-is-called-so');
   await get('/fleet/sites', {}, '?certificate_days=10');
   await get('/fleet/updates');

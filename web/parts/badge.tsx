@@ -33,23 +33,19 @@ export function Badge({ tone, icon, children }: { tone: Tone; icon: IconNode; ch
 }
 
 const SITE: Record<string, [Tone, IconNode]> = {
+  down: ['bad', ArrowDownCircle],
+  pending: ['warn', CircleDashed],
   connected: ['good', CheckCircle2],
   disconnected: ['bad', Unplug],
   suspended: ['idle', CirclePause],
 };
 
-/** @param down whether its monitor or its last visit found it down, which weighs more than a connection that once stood */
-export function SiteStatus({ status, down = false }: { status: string; down?: boolean }) {
-  if (down && status === 'connected')
-    return (
-      <Badge tone="bad" icon={ArrowDownCircle}>
-        {t.monitor.down}
-      </Badge>
-    );
-  const [tone, icon] = SITE[status] ?? (['idle', CircleHelp] as const);
+/** @param state the worse of its status and what its monitor or its last visit found: `state` of the list of sites */
+export function SiteStatus({ state }: { state: string }) {
+  const [tone, icon] = SITE[state] ?? (['idle', CircleHelp] as const);
   return (
     <Badge tone={tone} icon={icon}>
-      {t.siteStatus[status as keyof typeof t.siteStatus] ?? status}
+      {t.siteStatus[state as keyof typeof t.siteStatus] ?? state}
     </Badge>
   );
 }

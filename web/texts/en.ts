@@ -114,7 +114,13 @@ export const en = {
     label: (name: string, up: number, down: number, unknown: number) =>
       `${name}, last 24 hours: ${up} up, ${down} down, ${unknown} not measured`,
   },
-  siteStatus: { connected: 'Connected', disconnected: 'Disconnected', suspended: 'Suspended' },
+  siteStatus: {
+    down: 'Down',
+    pending: 'Unconfirmed',
+    connected: 'Connected',
+    disconnected: 'Disconnected',
+    suspended: 'Suspended',
+  },
   monitor: {
     up: 'Up',
     down: 'Down',

@@ -19,7 +19,7 @@ import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { Facts } from './site-overview.js';
 import { recordOf } from './sites.js';
-import { Cell, type Column } from './sites-columns.js';
+import { askedColumns, Cell } from './sites-columns.js';
 
 const PER_PAGE = 50;
 
@@ -172,16 +172,15 @@ function Client({ id, close }: { id: string; close: () => void }) {
   );
 }
 
-const COLUMNS = ['id', 'name', 'url', 'status', 'monitor', 'updates', 'vulnerabilities', 'last_sync'] as const;
+const SHOWN = ['status', 'monitor', 'updates', 'vulnerabilities', 'last_sync'] as const;
 const MOST_SITES = 50;
 
 /** The sites of a client with their state, as of what is stored. */
 function ClientSites({ id }: { id: string }) {
   const sites = useLoad(`clients:sites:${id}`, (signal) => {
-    const query = { client_ids: [Number(id)], columns: [...COLUMNS], per_page: MOST_SITES };
+    const query = { client_ids: [Number(id)], columns: [...askedColumns(SHOWN)], per_page: MOST_SITES };
     return answer(api.GET('/fleet/sites', { params: { query }, signal }));
   });
-  const shown = COLUMNS.slice(3) as readonly Column[];
   return (
     <Loaded of={sites}>
       {({ columns, rows, total }) =>
@@ -189,7 +188,7 @@ function ClientSites({ id }: { id: string }) {
           <p class="muted">{t.clients.noSites}</p>
         ) : (
           <>
-            <Table heads={[t.sites.column.name, ...shown.map((column) => t.sites.column[column])]}>
+            <Table heads={[t.sites.column.name, ...SHOWN.map((column) => t.sites.column[column])]}>
               {rows.map((cells) => {
                 const row = recordOf(columns, cells);
                 return (
@@ -197,7 +196,7 @@ function ClientSites({ id }: { id: string }) {
                     <th scope="row">
                       <a href={`/sites/${row.id}`}>{row.name}</a>
                     </th>
-                    {shown.map((column) => (
+                    {SHOWN.map((column) => (
                       <td key={column} data-label={t.sites.column[column]}>
                         <Cell column={column} row={row} />
                       </td>

@@ -73,8 +73,9 @@ export function Facts({ rows }: { rows: readonly (readonly [string, Value])[] })
   );
 }
 
-function Monitor({ id }: { id: number }) {
-  const monitor = useLoad(`site:${id}:monitor`, (signal) =>
+/** What its monitor found, in short. */
+export function useMonitor(id: number) {
+  return useLoad(`site:${id}:monitor`, (signal) =>
     answer(
       api.GET('/monitors/{id_or_domain}', {
         params: {
@@ -95,6 +96,10 @@ function Monitor({ id }: { id: number }) {
       }),
     ).then(({ data }) => data),
   );
+}
+
+function Monitor({ id }: { id: number }) {
+  const monitor = useMonitor(id);
   return (
     <Card title={t.site.tab.uptime} actions={<a href={`/sites/${id}?tab=uptime`}>{t.now.open}</a>}>
       <Loaded of={monitor}>

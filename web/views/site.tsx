@@ -18,7 +18,7 @@ import { type Matter, SiteMatters } from './matters.js';
 import { Activity } from './site-activity.js';
 import { OpenAdmin } from './site-admin.js';
 import { Inventory } from './site-inventory.js';
-import { Overview } from './site-overview.js';
+import { Overview, useMonitor } from './site-overview.js';
 import { Security } from './site-security.js';
 import { SiteUpdates } from './site-updates.js';
 import { Uptime } from './site-uptime.js';
@@ -153,9 +153,13 @@ const DOWN: readonly Matter['matter'][] = ['down', 'down_after_update', 'unreach
 
 function Address({ site, down }: { site: SiteRecord; down: boolean }) {
   const href = t.safeUrl(site.url);
+  const monitor = useMonitor(site.id);
+  const pending = monitor.data?.active === 1 && monitor.data.last_status === 'pending';
   return (
     <span class="under">
-      <SiteStatus status={site.status} down={down} />
+      <SiteStatus
+        state={site.status !== 'connected' ? site.status : down ? 'down' : pending ? 'pending' : 'connected'}
+      />
       {href === null ? (
         <span>{site.url}</span>
       ) : (

@@ -49,11 +49,15 @@ export function storeColumns(columns: readonly Column[]): void {
   }
 }
 
+/** The service's columns for these. */
+export const askedColumns = (columns: readonly Column[]) =>
+  ['id', 'name', 'url', ...columns.map((column) => (column === 'status' ? 'state' : column))] as const;
+
 export function Cell({ column, row }: { column: Column; row: SiteRecord }) {
   const value = row[column] ?? null;
   switch (column) {
     case 'status':
-      return <SiteStatus status={String(value)} />;
+      return <SiteStatus state={String(row.state)} />;
     case 'monitor':
       return <MonitorState state={value === null ? null : String(value)} />;
     case 'updates':

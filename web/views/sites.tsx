@@ -19,7 +19,17 @@ import { t } from '../texts/texts.js';
 import { AddSiteDialog } from './add-site.js';
 import { SavedViews } from './saved-views.js';
 import { ActionBar } from './sites-actions.js';
-import { Cell, COLUMNS, type Column, FALLING, ORDERS, readColumns, STANDARD, storeColumns } from './sites-columns.js';
+import {
+  askedColumns,
+  Cell,
+  COLUMNS,
+  type Column,
+  FALLING,
+  ORDERS,
+  readColumns,
+  STANDARD,
+  storeColumns,
+} from './sites-columns.js';
 
 const PER_PAGE = 50;
 /** Filters set by links from other views; each shows as a removable tag. */
@@ -78,6 +88,8 @@ function askedOf(query: Query) {
     order: query.order === 'desc' ? ('desc' as const) : ('asc' as const),
   };
 }
+/** The column of the status shows the worse of it and the monitor's state, and is sorted by that. */
+const ordered = ({ orderby }: Asked) => (orderby === 'status' ? ('state' as const) : orderby);
 export type Asked = ReturnType<typeof askedOf>;
 
 /** Without the members that filter nothing: an empty list would be sent as an empty text. */
@@ -98,14 +110,16 @@ export function Sites() {
   const write = useMayWrite();
   const asked = askedOf(query);
   const page = pageOf(query);
-  const wanted = ['id', 'name', 'url', ...columns] as const;
+  const wanted = askedColumns(columns);
   const key = `sites:${JSON.stringify([asked, wanted, page])}`;
   const found = useLoad(
     key,
     (signal) =>
       answer(
         api.GET('/fleet/sites', {
-          params: { query: { ...sent(asked), columns: [...wanted], page, per_page: PER_PAGE } },
+          params: {
+            query: { ...sent(asked), orderby: ordered(asked), columns: [...wanted], page, per_page: PER_PAGE },
+          },
           signal,
         }),
       ),

@@ -65,7 +65,8 @@ export async function searchFleet(ctx: Ctx, asked: FleetSearch, order?: SiteOrde
   }
   const fields = fieldsOf(asked);
   const found = await ctx.store.fleetSearch.rows(filter, columnsOf(fields), page, per_page, order);
-  const active = fields.includes('monitor') && (await monitoringDefaults(ctx)).active;
+  const active =
+    fields.some((field) => field === 'monitor' || field === 'state') && (await monitoringDefaults(ctx)).active;
   return {
     columns: fields,
     rows: found.rows.map((row) => cellsOf(row, fields, active)),

@@ -1,6 +1,6 @@
 /** Formats the cells of search results. */
 
-import { LEVELS, type SearchField } from '../../../schemas/search.js';
+import { LEVELS, type SearchField, type SiteState } from '../../../schemas/search.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { SearchColumn } from '../../store/fleet/search.js';
 import { healthScore } from './health.js';
@@ -12,13 +12,15 @@ type Stored = Readonly<Record<string, unknown>>;
 /** Maximum text length in a cell: a page of rows must stay small. */
 const MAX_TEXT = 160;
 
+const MONITOR = ['monitor_status', 'monitor_active', 'suspended'] as const;
 const STATE = ['suspended', 'disconnected', 'sync_error', 'unreached', 'suspended_with', 'suspended_client'] as const;
 const HEALTH = ['health_good', 'health_recommended', 'health_critical'] as const;
 /** Fields that are derived from columns with other names. */
 const SOURCES: Partial<Record<SearchField, readonly SearchColumn[]>> = {
   reason: STATE,
   health: HEALTH,
-  monitor: ['monitor_status', 'monitor_active', 'suspended'],
+  monitor: MONITOR,
+  state: ['status', 'unanswered', ...MONITOR],
 };
 
 /** The stored columns from which these fields are derived. */
@@ -39,6 +41,8 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
       return healthScore(row as unknown as Parameters<typeof healthScore>[0]);
     case 'monitor':
       return monitorWord(row, monitored);
+    case 'state':
+      return stateWord(row, monitored);
     case 'last_sync':
     case 'since':
       return isoTime(row[field] as number | null);
@@ -68,6 +72,13 @@ function monitorWord(row: Stored, monitored: boolean): string | null {
   if (row.monitor_status === null) return null;
   const on = row.monitor_active === null ? monitored : row.monitor_active === 1;
   return on && row.suspended === 0 ? (MONITOR_WORDS[row.monitor_status as number] ?? null) : 'paused';
+}
+
+/** What was found wrong later weighs more than a connection that once stood. */
+function stateWord(row: Stored, monitored: boolean): SiteState {
+  if (row.status !== 'connected') return row.status as SiteState;
+  const word = monitorWord(row, monitored);
+  return word === 'down' || row.unanswered === 1 ? 'down' : word === 'pending' ? 'pending' : 'connected';
 }
 
 function short(text: string): string {

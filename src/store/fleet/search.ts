@@ -54,6 +54,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   health_critical: 'd.health_critical',
   monitor_status: '(SELECT m.status FROM monitor m WHERE m.site_id = s.id)',
   monitor_active: '(SELECT m.active FROM monitor m WHERE m.site_id = s.id)',
+  unanswered: `d.reachable = 0 AND NOT (coalesce((SELECT m.last_check_at FROM monitor m WHERE m.site_id = s.id), 0) > d.checked_at)`,
   certificate: '(SELECT c.valid_to FROM site_certificate c WHERE c.site_id = s.id)',
   domain: '(SELECT o.expiry_date FROM site_domain l JOIN domain o ON o.name = l.domain WHERE l.site_id = s.id)',
   vulnerabilities: `CASE WHEN EXISTS (${FEED_READ}) AND s.id NOT IN (${UNCLASSIFIED_SITES}) THEN
@@ -111,6 +112,10 @@ const ORDERS = {
   since: ofDetails(COLUMNS.since),
   // Down, unconfirmed, up; what is not monitored comes last.
   monitor: `(SELECT CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END FROM monitor m WHERE m.site_id = s.id AND m.active IS NOT 0)`,
+  // Worst first, as `SITE_STATES`.
+  state: `CASE s.status WHEN 'suspended' THEN 4 WHEN 'disconnected' THEN 1 ELSE
+    min(coalesce((SELECT CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 2 END FROM monitor m WHERE m.site_id = s.id AND m.active IS NOT 0), 3),
+      CASE WHEN ${ofDetails(COLUMNS.unanswered)} THEN 0 ELSE 3 END) END`,
   reason: "CASE WHEN s.status <> 'connected' THEN s.status || ' ' || s.sync_error END",
 };
 export type SiteOrderName = keyof typeof ORDERS;

@@ -103,11 +103,13 @@ export const fleet: readonly Route[] = [
         monitor: z.enum(MONITOR_STATES).optional().describe('Uptime state.'),
         vulnerable: flag().optional().describe('1 = with known vulnerabilities; 0 = with none.'),
         guarded: flag().optional().describe('1 = with a guard that answered when last asked; 0 = with none.'),
-        columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities']))
+        columns: csv(z.enum([...SITE_FIELDS, 'vulnerabilities', 'state']))
           .default([])
-          .describe('Empty = six fitting ones.'),
+          .describe(
+            'Empty = six fitting ones. state = the status, or down or pending by the monitor or the last visit.',
+          ),
         orderby: z
-          .enum([...SITE_FIELDS, 'vulnerabilities'])
+          .enum([...SITE_FIELDS, 'vulnerabilities', 'state'])
           .exclude(['id'])
           .default('name'),
         order: z.enum(['asc', 'desc']).default('asc').describe('Unknown values come last.'),
