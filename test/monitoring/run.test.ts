@@ -348,6 +348,49 @@ describe('a run', () => {
     expect(Number(hours?.first)).toBeGreaterThanOrEqual(Math.floor((app.clock.now() - 31 * DAY) / 3_600_000));
   });
 
+  it('keeps 400 days by day, as the hours were, and what was not measured stays unknown', async () => {
+    const [id = 0] = await start(1, { svc_uptime_monitoring_interval: 1440 });
+    const { db } = app;
+    const today = Math.floor(app.clock.now() / DAY);
+    const hour = (day: number, up: number, down: number, ping: number | null) =>
+      db.run('INSERT INTO monitor_hour VALUES (?, ?, ?, ?, 0, ?, ?, ?, ?)', [
+        id,
+        day * 24 + (up === 3600 ? 5 : 6),
+        up,
+        down,
+        ping === null ? 0 : 1,
+        ping ?? 0,
+        ping,
+        ping,
+      ]);
+    await hour(today - 2, 3600, 0, 40);
+    await hour(today - 2, 1800, 1800, 60);
+    const days = () =>
+      db.all('SELECT day - ? AS ago, up_s, down_s, pings, ping_sum, ping_min, ping_max FROM monitor_day', [today]);
+    await pruneMonitoring(app.ctx());
+    const known = { ago: -2, up_s: 5400, down_s: 1800, pings: 2, ping_sum: 100, ping_min: 40, ping_max: 60 };
+    // Of yesterday nothing is known, and today is not over.
+    expect(await days()).toEqual([known]);
+    await hour(today, 3600, 0, null);
+    app.clock.move(DAY);
+    await pruneMonitoring(app.ctx());
+    const later = { ago: 0, up_s: 3600, down_s: 0, pings: 0, ping_sum: 0, ping_min: null, ping_max: null };
+    expect(await days()).toEqual([known, later]);
+    // A check that was under way as the day ended adds to it.
+    await hour(today, 1800, 0, null);
+    app.clock.move(DAY);
+    await pruneMonitoring(app.ctx());
+    expect(await days()).toEqual([known, { ...later, up_s: 5400 }]);
+    // The hours are deleted, and the days stay for 400 days.
+    app.clock.move(395 * DAY);
+    await pruneMonitoring(app.ctx());
+    expect(await db.all('SELECT * FROM monitor_hour')).toEqual([]);
+    expect(await days()).toEqual([known, { ...later, up_s: 5400 }]);
+    app.clock.move(3 * DAY);
+    await pruneMonitoring(app.ctx());
+    expect((await days()).map(({ ago }) => ago)).toEqual([0]);
+  });
+
   it('is forgotten as fast as a large fleet writes it', async () => {
     const [id = 0] = await start(1);
     // 100,000 sites every five minutes: more than a fifth of an hour.

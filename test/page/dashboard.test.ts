@@ -9,6 +9,7 @@ import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
 import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
 
+const DAY = 86_400_000;
 let app: SafetyApp;
 let served: ServedPage;
 const nameOf = (index: number) => app.fleet.site(index).name;
@@ -119,6 +120,45 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     expect(status).toEqual(['connected', 'down', 'down', 'pending', 'connected'].map((state) => ['connected', state]));
     await db.run('UPDATE site_detail SET reachable = 1');
     await db.run('UPDATE monitor SET active = NULL, status = 99, last_check_at = NULL');
+    await page.context().close();
+  });
+
+  it('shows a year of a site by day, with what is not known as unknown', async () => {
+    const { db } = app;
+    const today = Math.floor(app.clock.now() / DAY);
+    const date = (ago: number) => new Date((today - ago) * DAY).toISOString().slice(0, 10);
+    for (const [ago, up, down] of [
+      [300, 86_400, 0],
+      [299, 86_000, 400],
+      [200, 43_200, 43_200],
+      [100, 0, 0],
+    ] as const)
+      await db.run('INSERT INTO monitor_day VALUES (2, ?, ?, ?, 0, 0, 0, NULL, NULL)', [today - ago, up, down]);
+    await db.run('UPDATE monitor_engine SET summed_day = ?', [today - 1]);
+    const page = await served.open();
+    await page.goto(`${served.url}/sites/2?tab=uptime`);
+    // (86,400 + 86,000 + 43,200) of 259,200 seconds.
+    await page.getByText(/^83\.17 % up on the 3 days of the last year that are known; watched since /).waitFor();
+    const days = async (level: string) => page.locator(`.year rect.${level}`).count();
+    // 52 weeks before the present one, which ends on a Friday.
+    expect([await days('full'), await days('most'), await days('less'), await days('unknown')]).toEqual([1, 1, 1, 366]);
+    await page.getByText('Days with downtime: 2').click();
+    const listed = page.locator('.year .log li');
+    expect((await listed.allInnerTexts()).map((text) => text.replace(/\s+/g, ' '))).toEqual([
+      expect.stringMatching(/ 50 %, down for 12 h$/),
+      expect.stringMatching(/ 99\.53 %, down for 7 min$/),
+    ]);
+    await expectSound(page);
+    // As a script gets it.
+    const answer = await page.evaluate(async () => (await fetch('/v2/monitors/2/days?days=210')).json());
+    expect(answer).toMatchObject({
+      until: date(0),
+      data: [
+        { date: date(200), uptime: 50, up_seconds: 43_200, down_seconds: 43_200 },
+        { date: date(100), uptime: null, up_seconds: 0, down_seconds: 0 },
+      ],
+    });
+    await db.run('DELETE FROM monitor_day');
     await page.context().close();
   });
 });

@@ -317,7 +317,8 @@ const DATA: Record<Segment, { seed: () => Promise<unknown>; rows?: object[]; cou
     values: {
       alltimeuptimeratio: 87.5,
       uptime7: null,
-      uptime15: 87.5,
+      // The monitor began within these days.
+      uptime15: null,
       numberofincidents: 1,
       responsetime_average: 200,
       responsetime_min: 100,
@@ -656,21 +657,33 @@ describe('the contract', () => {
     });
   });
 
-  test('uptime that is forgotten is not taken for none, nor for all', async () => {
-    const beat = (when: string) =>
-      app.db.run(
-        `INSERT INTO heartbeat (site_id, at, status, important, duration, down_count, msg) VALUES (?, ?, 1, 0, 0, 0, '')`,
-        [site, at(when)],
-      );
-    const notes = async (start: string, end: string) =>
-      (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body.meta.notes;
-    // The current time is noon of November 20.
-    await beat('2026-10-20T12:00:00Z');
-    const unwatched = 'Not known: watched since 2026-10-20.';
-    expect(await notes('2026-09-01', '2026-09-30')).toEqual([unwatched]);
-    await beat('2026-10-20T11:59:59.999Z');
-    const forgotten = 'Uptime statistics are kept for 31 days: measurements before 2026-10-20 are not included.';
-    expect(await notes('2026-09-01', '2026-09-30')).toEqual([unwatched]);
+  test('uptime is known by day for 400 days, and what is forgotten is not taken for none, nor for all', async () => {
+    const { db } = app;
+    const day = (date: string) => at(`${date}T00:00:00Z`) / (24 * HOUR);
+    const sums = (date: string, up: number, down: number) =>
+      db.run('INSERT INTO monitor_day VALUES (?, ?, ?, ?, 0, 2, 400, 100, 300)', [site, day(date), up, down]);
+    const report = async (start: string, end: string) =>
+      (await app.rest(`GET /pro-reports/${site}/uptime?start_date=${start}&end_date=${end}`)).body;
+    const notes = async (start: string, end: string) => (await report(start, end)).meta.notes;
+    // The current time is noon of November 20, and each day is summed until the one before.
+    await db.run('UPDATE monitor_engine SET summed_day = ?', [day('2026-11-19')]);
+    await sums('2025-10-25', 86_400, 0);
+    await sums('2026-10-10', 43_200, 43_200);
+    await sums('2026-10-11', 0, 0);
+    expect(await notes('2025-09-01', '2025-09-30')).toEqual(['Not known: watched since 2025-10-25.']);
+    const october = await report('2026-10-01', '2026-10-31');
+    const tokens = october.data.other_tokens_data;
+    expect(october.meta.notes).toEqual(['Days are in UTC.']);
+    expect(tokens['[uptime.uptime60]']).toBe('50%');
+    expect(tokens['[uptime.alltimeuptimeratio]']).toBe('75%');
+    // The last 60 days of a report are known only if the site was watched then.
+    await db.run('DELETE FROM monitor_day WHERE day = ?', [day('2025-10-25')]);
+    const begun = await report('2026-10-01', '2026-10-31');
+    expect(begun.meta.notes).toContain('Not known before 2026-10-10: watched since then.');
+    expect(begun.data.other_tokens_data['[uptime.uptime60]']).toBe('');
+    expect(begun.data.other_tokens_data['[uptime.uptime15]']).toBe('');
+    const forgotten = 'Uptime statistics are kept for 400 days: measurements before 2025-10-16 are not included.';
+    await sums('2025-10-16', 1, 0);
     expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'The monitor made no checks in the range.']);
     await DATA.uptime.seed();
     expect(await notes('2026-11-01', '2026-11-20')).toEqual([forgotten, 'Days are in UTC.']);

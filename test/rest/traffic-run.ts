@@ -325,6 +325,19 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   await get(one, { id_or_domain: 999 });
   for (const minutes of [30, 0]) await each('POST', `${one}/maintenance`, site, { minutes });
   await get('/monitors', {}, '?orderby=state&order=desc');
+  const hour = Math.floor(app.clock.now() / 3_600_000);
+  const measured = 'INSERT OR REPLACE INTO monitor_hour VALUES (1, ?, ?, 0, 60, 0, 0, NULL, NULL)';
+  for (const [ago, up] of [
+    [24, 3600],
+    [48, 0],
+  ])
+    await app.db.run(measured, [hour - Number(ago), Number(up)]);
+  const day = Math.floor(hour / 24);
+  await app.db.run('INSERT INTO monitor_day VALUES (1, ?, 86400, 0, 0, 0, 0, NULL, NULL)', [day - 100]);
+  await app.db.run('UPDATE monitor_engine SET summed_day = ?', [day - 3]);
+  await get('/pro-reports/{id_or_domain}/uptime', site, `${RANGE}&format=normal`);
+  for (const id of [1, 2]) await get(`${one}/days`, { id_or_domain: id });
+  await get(`${one}/days`, { id_or_domain: 1 }, '?days=401');
   await app.db.run(
     "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
     [app.clock.now() - 120_000, app.clock.now()],

@@ -652,6 +652,14 @@ export const en = {
     week: 'Up in 7 days',
     monthWord: 'Up in 30 days',
     month: (percent: string) => `${percent} up in 30 days`,
+    year: 'A year by day',
+    yearSum: (percent: string, days: string, since: string | null) =>
+      since === null || days === '0'
+        ? 'Nothing is known of the last year.'
+        : `${percent} up on the ${plural(days, 'day', 'days')} of the last year that ${days === '1' ? 'is' : 'are'} known; watched since ${since}. Days are in UTC.`,
+    yearLevel: { full: 'no downtime', most: 'down under 1 %', less: 'down longer', unknown: 'not known' },
+    downDays: (count: string) => `Days with downtime: ${count}`,
+    downFor: (time: string) => `down for ${time}`,
     responseTime: 'Response time',
     time: 'Time',
     period: 'Period',

@@ -13,6 +13,7 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
 import { span, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
+import { Year } from '../parts/year.js';
 import { t } from '../texts/texts.js';
 import { MonitorDialog } from './monitor-dialog.js';
 import { SetAside } from './set-aside.js';
@@ -37,6 +38,9 @@ export function Uptime({ site }: { site: SiteRecord }) {
         api.GET('/monitors/{id_or_domain}/heartbeat', { params: { path: at, query: { period, limit: 1000 } }, signal }),
       ),
     { keepShown: true },
+  );
+  const days = useLoad(`site:${site.id}:days`, (signal) =>
+    answer(api.GET('/monitors/{id_or_domain}/days', { params: { path: at, query: { days: 371 } }, signal })),
   );
   const incidents = useLoad(`site:${site.id}:incidents`, (signal) =>
     answer(api.GET('/monitors/{id_or_domain}/incidents', { params: { path: at, query: { per_page: 20 } }, signal })),
@@ -125,6 +129,9 @@ export function Uptime({ site }: { site: SiteRecord }) {
             )
           }
         </Loaded>
+      </Card>
+      <Card title={t.monitors.year}>
+        <Loaded of={days}>{({ data, since, until }) => <Year days={data} since={since} until={until} />}</Loaded>
       </Card>
       <Card title={t.monitors.incidents}>
         <Loaded of={incidents}>

@@ -6,7 +6,7 @@
 import { ALONE, type Members } from '../../runtime/cluster/members.js';
 import type { Ctx } from '../context.js';
 import { type MonitoringDefaults, monitoringDefaults } from '../settings/effects.js';
-import { HOURS_KEPT_MS } from './history.js';
+import { DAYS_KEPT, hoursSince } from './history.js';
 import { MonitorRun } from './monitor-run.js';
 
 /** Checks the due monitors, or this process's share of them. Returns a short summary. */
@@ -32,8 +32,8 @@ async function replanIfChanged(ctx: Ctx, global: MonitoringDefaults, before: str
 }
 
 const DAY_MS = 24 * 3_600_000;
-/** Checks are kept for 180 days, hourly sums for 31, incidents and alerts for two years. */
-const KEEP = { beats: 180 * DAY_MS, hours: HOURS_KEPT_MS, incidents: 730 * DAY_MS } as const;
+/** Checks are kept for 180 days, hourly sums for 31, daily ones for 400, incidents and alerts for two years. */
+const KEEP = { beats: 180 * DAY_MS, days: DAYS_KEPT * DAY_MS, incidents: 730 * DAY_MS } as const;
 const PRUNE_ROWS = 5_000;
 /**
  * A run that has not deleted everything by then leaves the rest to the next: a fleet of 100,000 writes a million checks
@@ -41,10 +41,18 @@ const PRUNE_ROWS = 5_000;
  */
 const LONGEST_PRUNE_MS = 15 * 60_000;
 
-/** Deletes expired rows in small steps, so that other writers do not wait long. Once an hour is enough. */
+/** Sums up the days that are over, and deletes expired rows in small steps, so that other writers do not wait long. Once an hour is enough. */
 export async function pruneMonitoring(ctx: Ctx): Promise<string> {
   const now = ctx.clock.now();
-  const before = { beats: now - KEEP.beats, hours: now - KEEP.hours, incidents: now - KEEP.incidents };
+  const before = {
+    beats: now - KEEP.beats,
+    // Whole days, so that a day can be summed again.
+    hours: hoursSince(now),
+    days: now - KEEP.days,
+    incidents: now - KEEP.incidents,
+  };
+  // First: no hour is deleted that is in no sum.
+  await ctx.store.monitorResults.sumDays(Math.floor(now / DAY_MS));
   const endsAt = ctx.clock.elapsed() + LONGEST_PRUNE_MS;
   let total = 0;
   while (ctx.clock.elapsed() < endsAt && !ctx.signal.aborted) {

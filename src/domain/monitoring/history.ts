@@ -10,8 +10,43 @@ import { incidentView } from './incidents.js';
 
 const HOUR_MS = 3_600_000;
 
-/** Hourly sums, from which all uptime figures are computed, are kept this long. */
-export const HOURS_KEPT_MS = 31 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** Hourly sums, from which the uptime figures of the last month are computed, are kept this long. */
+const HOURS_KEPT_MS = 31 * DAY_MS;
+/** Daily sums, from which all earlier ones are computed, are kept this long. */
+export const DAYS_KEPT = 400;
+
+/** Since when hours are kept, from the start of a day; what is older is known by day. */
+export const hoursSince = (now: number) => (Math.floor((now - HOURS_KEPT_MS) / DAY_MS) + 1) * DAY_MS;
+
+/** The date of a day since the epoch. */
+export const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+
+/** Uptime by day, for the days that anything is known of, oldest first; days are in UTC. */
+export async function listDays(ctx: Ctx, siteId: number, days: number) {
+  const now = ctx.clock.now();
+  const from = (Math.floor(now / DAY_MS) - days + 1) * DAY_MS;
+  const [rows, { first }] = await Promise.all([
+    ctx.store.reportData.uptimeDays(siteId, { from, to: now, hours_since: hoursSince(now) }),
+    ctx.store.reportData.firstWatched(siteId),
+  ]);
+  return {
+    since: isoTime(first),
+    until: dateOf(Math.floor(now / DAY_MS)),
+    data: rows.map(({ day, up_s, down_s }) => ({
+      date: dateOf(day),
+      uptime: percentUp(up_s, down_s),
+      up_seconds: Math.round(up_s),
+      down_seconds: Math.round(down_s),
+    })),
+  };
+}
+
+/** Percentage with 6 decimals; null if nothing was measured. Time in neither state is not counted. */
+export function percentUp(up: number, down: number): number | null {
+  return up + down <= 0 ? null : Math.round((up / (up + down)) * 1e8) / 1e6;
+}
 
 /** Names of the stored states. */
 export const STATE_WORDS: Readonly<Record<number, string>> = { 0: 'down', 1: 'up', 2: 'pending' };

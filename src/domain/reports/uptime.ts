@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
-import { HOURS_KEPT_MS, STATE_WORDS } from '../monitoring/history.js';
+import { DAYS_KEPT, dateOf, hoursSince, percentUp, STATE_WORDS } from '../monitoring/history.js';
 import { monitorRow } from '../monitoring/monitors.js';
 import {
   type Findings,
@@ -25,15 +25,19 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
   const { site, from, to, now, start_date, end_date } = question;
   const until = Math.min(to, now);
   const since = [0, ...WINDOWS.map((days) => until - days * DAY_MS), Math.min(from, until)];
-  const kept = now - HOURS_KEPT_MS;
-  const [monitor, sums, days, incidents, older] = await Promise.all([
+  const kept = now - DAYS_KEPT * DAY_MS;
+  const measured = { from, to: until, hours_since: hoursSince(now) };
+  const [monitor, sums, days, incidents, { check }] = await Promise.all([
     monitorRow(ctx, site.id),
-    ctx.store.reportData.uptimeSums(site.id, since, until),
-    ctx.store.reportData.uptimeDays(site.id, from, until),
+    ctx.store.reportData.uptimeSums(site.id, since, measured),
+    ctx.store.reportData.uptimeDays(site.id, measured),
     ctx.store.reportData.incidents(site.id, from, to, MAX_ROWS),
-    ctx.store.reportData.checkedBefore(site.id, kept),
+    ctx.store.reportData.firstWatched(site.id),
   ]);
-  const [all, ...windows] = sums.map(({ up, down }) => ratio(up, down));
+  const older = check !== null && check < kept + DAY_MS;
+  // What is known of a few days says nothing of the last 60.
+  const known = (i: number) => check !== null && check <= (since[i] ?? 0) + DAY_MS;
+  const [all, ...windows] = sums.map(({ up, down }, i) => (i === 0 || known(i) ? percentUp(up, down) : null));
   const range = sums.at(-1);
   const pings = days.reduce((total, row) => total + row.pings, 0);
   const average = pings === 0 ? null : Math.round(days.reduce((total, row) => total + row.ping_sum, 0) / pings);
@@ -69,7 +73,7 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
       kind: 'chart',
       unit: '%',
       max: 100,
-      value: days.map((row) => ({ date: dateOfDay(row.day), value: ratio(row.up_s, row.down_s) })),
+      value: days.map((row) => ({ date: dateOf(row.day), value: percentUp(row.up_s, row.down_s) })),
     },
     textValue('text', 'status', 'uptime.status', 'Status', STATE_WORDS[monitor.status] ?? null),
   ];
@@ -80,22 +84,13 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
 
 /** @param kept instant before which figures have been deleted; null if there were none */
 function notesOf(none: boolean, kept: number | null, from: number): string[] {
-  const forgotten = `Uptime statistics are kept for 31 days: measurements before ${isoTime(kept)?.slice(0, 10)} are not included.`;
+  const forgotten = `Uptime statistics are kept for ${DAYS_KEPT} days: measurements before ${isoTime(kept)?.slice(0, 10)} are not included.`;
   // It is unknown whether there were checks that have been deleted since.
   const unsure = kept !== null && from < kept;
   return [
     ...(kept === null ? [] : [forgotten]),
     ...(none ? (unsure ? [] : ['The monitor made no checks in the range.']) : ['Days are in UTC.']),
   ];
-}
-
-/** Percentage with 6 decimals; null if nothing was measured. Time in neither state is not counted. */
-function ratio(up: number, down: number): number | null {
-  return up + down <= 0 ? null : Math.round((up / (up + down)) * 1e8) / 1e6;
-}
-
-function dateOfDay(days: number): string {
-  return new Date(days * DAY_MS).toISOString().slice(0, 10);
 }
 
 function incidentSection({ items, total }: { items: readonly Incident[]; total: number }, until: number): Section {

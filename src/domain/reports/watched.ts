@@ -4,6 +4,7 @@ import type { Segment } from '../../../schemas/report.js';
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { SiteRecord } from '../../store/sites/sites.js';
 import type { Ctx } from '../context.js';
+import { DAYS_KEPT } from '../monitoring/history.js';
 import { RECORD_SEGMENTS } from './record-segments.js';
 import type { Findings, ReportRequest, ReportValue, Section } from './types.js';
 
@@ -14,8 +15,8 @@ const ALWAYS_KNOWN: ReadonlySet<Segment> = new Set(['misc', 'feedback_tool']);
 /** The range as asked. */
 const RANGE: ReadonlySet<string> = new Set(['startdate', 'enddate']);
 
-/** Checks are kept for 180 days. If there are some that are nearly as old, earlier ones may have been deleted. */
-const CHECKS_KEPT_MS = 179 * 86_400_000;
+/** If there are figures that are nearly as old as they are kept, earlier ones may have been deleted. */
+const CHECKS_KEPT_MS = (DAYS_KEPT - 1) * 86_400_000;
 
 /** Since when what a segment reports is known of a site; null = it has not begun. */
 export async function watchedSince(

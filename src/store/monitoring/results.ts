@@ -57,6 +57,9 @@ export interface MonitorSums extends Row {
 
 const HOUR_MS = 3_600_000;
 
+const SUM_DAYS = `INSERT OR REPLACE INTO monitor_day (site_id, day, up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max)
+  SELECT site_id, hour / 24, sum(up_s), sum(down_s), sum(pending_s), sum(pings), sum(ping_sum), min(ping_min), max(ping_max) FROM monitor_hour`;
+
 export function createMonitorResults(db: Db) {
   return {
     /** See `recordChecks`. */
@@ -188,12 +191,36 @@ export function createMonitorResults(db: Db) {
       };
     },
 
+    /**
+     * Sums the hours of each day before `today` (days since the epoch) that is not summed yet, and of the last one that is:
+     * a check may add time to a day that has just ended.
+     */
+    async sumDays(today: number): Promise<void> {
+      const row = await db.one(
+        'SELECT coalesce(summed_day, (SELECT min(hour) / 24 FROM monitor_hour)) AS first, summed_day FROM monitor_engine',
+      );
+      if (row === undefined || row.first === null || row.summed_day === today - 1) return;
+      for (let day = Number(row.first); day < today; day++)
+        await db.batch([
+          sql(`${SUM_DAYS} WHERE hour >= ? AND hour < ? GROUP BY site_id, hour / 24`, day * 24, (day + 1) * 24),
+          sql('UPDATE monitor_engine SET summed_day = ?', day),
+        ]);
+    },
+
     /** Deletes expired rows, at most `limit` of each kind. Ids ascend with time. */
-    async prune(before: { beats: number; hours: number; incidents: number }, limit: number): Promise<number> {
+    async prune(
+      before: { beats: number; hours: number; days: number; incidents: number },
+      limit: number,
+    ): Promise<number> {
       const results = await db.batch([
         sql(
           'DELETE FROM monitor_hour WHERE (site_id, hour) IN (SELECT site_id, hour FROM monitor_hour WHERE hour < ? ORDER BY hour LIMIT ?)',
           Math.floor(before.hours / HOUR_MS),
+          limit,
+        ),
+        sql(
+          'DELETE FROM monitor_day WHERE (site_id, day) IN (SELECT site_id, day FROM monitor_day WHERE day < ? ORDER BY day LIMIT ?)',
+          Math.floor(before.days / (24 * HOUR_MS)),
           limit,
         ),
         sql(

@@ -1,4 +1,4 @@
-/** Data that only reports read: changes and uptime of a range, and records of other tools. */
+/** Data that reports read: changes and uptime of a range, and records of other tools. */
 
 import type { Db, Row } from '../driver/db.js';
 import { sql } from '../driver/db.js';
@@ -34,6 +34,23 @@ interface UptimeDay extends Row, Pick<MonitorSums, 'pings' | 'ping_sum' | 'ping_
 
 interface IncidentOf extends Row, Pick<IncidentRow, 'id' | 'started_at' | 'ended_at' | 'http_code' | 'msg'> {}
 
+interface MeasuredRange {
+  /** Milliseconds. */
+  from: number;
+  to: number;
+  /** The start of a day from which on hours are kept: before it, each day counts as a whole, by its noon. */
+  hours_since: number;
+}
+
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
+const SUMS = 'up_s, down_s, pending_s, pings, ping_sum, ping_min, ping_max';
+/** What was measured at site ?1: by hour from day ?2 on, or as long as days are not summed; by day before. */
+const MEASURED = `SELECT hour, ${SUMS} FROM monitor_hour, (SELECT min(?2, ifnull(summed_day + 1, 0)) AS since FROM monitor_engine)
+    WHERE site_id = ?1 AND hour >= since * 24
+  UNION ALL SELECT day * 24 + 12, ${SUMS} FROM monitor_day, (SELECT min(?2, ifnull(summed_day + 1, 0)) AS since FROM monitor_engine)
+    WHERE site_id = ?1 AND day < since`;
+
 /** Maximum number of records kept per site and segment. */
 const MAX_RECORDS = 10_000;
 
@@ -58,46 +75,55 @@ export function createReportData(db: Db) {
       };
     },
 
-    /** Uptime by day within whole hours of a range in ms; `to` exclusive. */
-    uptimeDays(siteId: number, from: number, to: number): Promise<UptimeDay[]> {
+    /** Uptime by day within whole hours of a range; `to` exclusive. */
+    uptimeDays(siteId: number, { from, to, hours_since }: MeasuredRange): Promise<UptimeDay[]> {
       return db.all<UptimeDay>(
         `SELECT hour / 24 AS day, sum(up_s) AS up_s, sum(down_s) AS down_s, sum(pending_s) AS pending_s, sum(pings) AS pings,
            sum(ping_sum) AS ping_sum, min(ping_min) AS ping_min, max(ping_max) AS ping_max
-         FROM monitor_hour WHERE site_id = ? AND hour >= ? AND hour < ? GROUP BY hour / 24 ORDER BY 1`,
-        [siteId, Math.floor(from / 3_600_000), Math.ceil(to / 3_600_000)],
+         FROM (${MEASURED}) WHERE hour >= ?3 AND hour < ?4 GROUP BY hour / 24 ORDER BY 1`,
+        [siteId, hours_since / DAY_MS, Math.floor(from / HOUR_MS), Math.ceil(to / HOUR_MS)],
       );
     },
 
-    /** Seconds up and down from each of these instants until `to`, in the same order; ms. */
-    async uptimeSums(siteId: number, since: readonly number[], to: number): Promise<{ up: number; down: number }[]> {
+    /** Seconds up and down from each of these instants until `to`, in the same order. */
+    async uptimeSums(
+      siteId: number,
+      since: readonly number[],
+      { to, hours_since }: Omit<MeasuredRange, 'from'>,
+    ): Promise<{ up: number; down: number }[]> {
       const rows = await db.all(
-        `SELECT w.key AS i, sum(h.up_s) AS up, sum(h.down_s) AS down FROM json_each(?) w
-         LEFT JOIN monitor_hour h ON h.site_id = ? AND h.hour >= w.value AND h.hour < ? GROUP BY w.key ORDER BY w.key`,
-        [JSON.stringify(since.map((at) => Math.floor(at / 3_600_000))), siteId, Math.ceil(to / 3_600_000)],
+        `WITH h AS MATERIALIZED (${MEASURED})
+         SELECT w.key AS i, sum(h.up_s) AS up, sum(h.down_s) AS down FROM json_each(?3) w
+         LEFT JOIN h ON h.hour >= w.value AND h.hour < ?4 GROUP BY w.key ORDER BY w.key`,
+        [
+          siteId,
+          hours_since / DAY_MS,
+          JSON.stringify(since.map((at) => Math.floor(at / HOUR_MS))),
+          Math.ceil(to / HOUR_MS),
+        ],
       );
       return rows.map((row) => ({ up: Number(row.up ?? 0), down: Number(row.down ?? 0) }));
-    },
-
-    /** Whether a site was checked before an instant in ms. */
-    async checkedBefore(siteId: number, at: number): Promise<boolean> {
-      return (
-        (await db.one('SELECT 1 AS found FROM heartbeat WHERE site_id = ? AND at < ? LIMIT 1', [siteId, at])) !==
-        undefined
-      );
     },
 
     /** The oldest check on record, and the oldest trace of the monitor; ms, null = none. */
     async firstWatched(siteId: number): Promise<{ check: number | null; first: number | null }> {
       const row = await db.one(
         `SELECT (SELECT min(at) FROM heartbeat WHERE site_id = ?1) AS beat,
-           (SELECT min(hour) * 3600000 FROM monitor_hour WHERE site_id = ?1) AS hour,
+           (SELECT min(hour) FROM monitor_hour WHERE site_id = ?1) AS hour,
+           (SELECT min(day) FROM monitor_day WHERE site_id = ?1) AS day,
            (SELECT min(started_at) FROM incident WHERE site_id = ?1) AS incident`,
         [siteId],
       );
-      const known = [row?.beat, row?.hour, row?.incident].filter((at) => typeof at === 'number');
+      const instant = (value: unknown, unit: number) => (typeof value === 'number' ? [value * unit] : []);
+      const exact = [...instant(row?.beat, 1), ...instant(row?.hour, HOUR_MS)];
+      // Of a day it is not known when it began to be watched, unless a check of it is kept.
+      const checks = instant(row?.day, DAY_MS).some((day) => exact.every((at) => at >= day + DAY_MS))
+        ? [...exact, ...instant(row?.day, DAY_MS).map((day) => day + DAY_MS / 2)]
+        : exact;
+      const first = [...checks, ...instant(row?.incident, 1)];
       return {
-        check: typeof row?.beat === 'number' ? row.beat : null,
-        first: known.length === 0 ? null : Math.min(...known),
+        check: checks.length === 0 ? null : Math.min(...checks),
+        first: first.length === 0 ? null : Math.min(...first),
       };
     },
 

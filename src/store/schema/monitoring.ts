@@ -74,6 +74,21 @@ CREATE TABLE monitor_hour (
 ) WITHOUT ROWID;
 CREATE INDEX monitor_hour_old ON monitor_hour (hour);
 
+-- The same by day (days since the epoch, UTC), once the day is over: kept when its hours are deleted.
+CREATE TABLE monitor_day (
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  day INTEGER NOT NULL,
+  up_s REAL NOT NULL,
+  down_s REAL NOT NULL,
+  pending_s REAL NOT NULL,
+  pings INTEGER NOT NULL,
+  ping_sum INTEGER NOT NULL,
+  ping_min INTEGER,
+  ping_max INTEGER,
+  PRIMARY KEY (site_id, day)
+) WITHOUT ROWID;
+CREATE INDEX monitor_day_old ON monitor_day (day);
+
 CREATE TABLE incident (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
@@ -116,7 +131,9 @@ END;
 CREATE TABLE monitor_engine (
   id INTEGER PRIMARY KEY CHECK (id = 1),
   -- Global settings that next_check_at was computed with, JSON.
-  planned TEXT NOT NULL DEFAULT ''
+  planned TEXT NOT NULL DEFAULT '',
+  -- The last day that is summed in monitor_day; NULL = none yet.
+  summed_day INTEGER
 );
 INSERT INTO monitor_engine (id) VALUES (1);
 

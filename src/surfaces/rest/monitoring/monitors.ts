@@ -4,7 +4,14 @@ import { z } from '../../../../schemas/zod.js';
 import type { Ctx } from '../../../domain/context.js';
 import { listAlerts } from '../../../domain/monitoring/alerts.js';
 import { checkMonitor, editMonitor, editMonitorDefaults, maintain } from '../../../domain/monitoring/edit.js';
-import { countIncidents, listBeats, listIncidents, MOST_BEATS } from '../../../domain/monitoring/history.js';
+import {
+  countIncidents,
+  DAYS_KEPT,
+  listBeats,
+  listDays,
+  listIncidents,
+  MOST_BEATS,
+} from '../../../domain/monitoring/history.js';
 import { acknowledgeIncident, listFleetIncidents } from '../../../domain/monitoring/incidents.js';
 import {
   countMonitors,
@@ -30,6 +37,7 @@ import {
   monitorOwnShape,
   monitorSettingsShape,
   monitorShape,
+  uptimeDayShape,
 } from '../schemas/monitoring.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { type SiteFacts, siteOf, siteRoute } from '../sites/references.js';
@@ -189,6 +197,15 @@ export const monitors: readonly Route[] = [
 ];
 
 export const alertsExtra: readonly Route[] = [
+  monitorRoute({
+    on: 'GET /monitors/{id_or_domain}/days',
+    summary: 'List the uptime of a site by day, oldest first',
+    description:
+      'Days are in UTC. A day of which nothing is known is left out; `since` says when the site began to be watched.',
+    params: () => ({ days: int(1, DAYS_KEPT).default(365).describe('Number of days, with today.') }),
+    returns: () => recordOf(z.array(uptimeDayShape())).extend({ since: z.string().nullable(), until: z.string() }),
+    answer: (ctx, site, { days }) => listDays(ctx, site.id, days),
+  }),
   monitorRoute({
     on: 'POST /monitors/{id_or_domain}/maintenance',
     summary: 'Pause the checks of a site while somebody works on it',

@@ -36,6 +36,15 @@ export const monitorShape = once(() =>
   }),
 );
 
+export const uptimeDayShape = once(() =>
+  z.object({
+    date: z.string(),
+    uptime: figure().describe('Percent; null = neither up nor down was measured.'),
+    up_seconds: int(),
+    down_seconds: int(),
+  }),
+);
+
 export const beatShape = once(() =>
   z.object({
     heartbeat_id: int(),
