@@ -5,9 +5,9 @@ import type { AlertKindName, RecipientType } from '../../../schemas/alerts.js';
 import { parseUrl } from '../../../schemas/url.js';
 import { ServiceError } from '../../runtime/errors.js';
 import { isoTime } from '../../runtime/iso-time.js';
+import { minutesOf, timeOf } from '../../runtime/time-of-day.js';
 import type { AlertTarget, RecipientFields, RecipientRow } from '../../store/monitoring/alert-recipients.js';
 import type { Ctx } from '../context.js';
-import { minutesOf, timeOf } from './quiet-hours.js';
 
 /** More would turn every alert into a flood of requests. */
 export const MOST_RECIPIENTS = 100;
