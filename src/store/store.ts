@@ -38,6 +38,7 @@ import { createDomains } from './monitoring/domains.js';
 import { createMonitors } from './monitoring/monitors.js';
 import { createMonitorNetwork } from './monitoring/own-network.js';
 import { createMonitorResults } from './monitoring/results.js';
+import { createMaintenanceWindows } from './monitoring/windows.js';
 import { createFleetFigures } from './reports/fleet-figures.js';
 import { createReportData } from './reports/report-data.js';
 import { createChanges } from './safety/changes.js';
@@ -138,6 +139,7 @@ export function createStore(plain: Db, vault: Vault) {
     monitorClaims: createMonitorClaims(db, vault),
     monitorNetwork: createMonitorNetwork(db),
     monitorResults: createMonitorResults(db),
+    maintenanceWindows: createMaintenanceWindows(db),
     certificates: createCertificates(db),
     domains: createDomains(db),
     alerts: createAlerts(db),

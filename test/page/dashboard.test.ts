@@ -161,4 +161,33 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await db.run('DELETE FROM monitor_day');
     await page.context().close();
   });
+
+  it('sets maintenance that returns each week, on the clock of the site', async () => {
+    await app.db.run("UPDATE site_detail SET timezone = 'Europe/Berlin' WHERE site_id = 2");
+    const page = await served.open();
+    await page.goto(`${served.url}/sites/2?tab=uptime`);
+    const clicks = await counted(page);
+    await page.getByRole('button', { name: 'Settings', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByText('On the clock of the site (Europe/Berlin)').waitFor();
+    await dialog.getByRole('button', { name: 'Add weekly maintenance' }).click();
+    await dialog.getByText(/^Sunday, 02:00–04:00$/).waitFor();
+    expect(await clicks()).toBe(2);
+    await dialog.getByRole('combobox', { name: 'Day' }).selectOption('Wednesday');
+    await dialog.getByLabel('From').fill('22:30');
+    await dialog.getByLabel('To', { exact: true }).fill('00:15');
+    await dialog.getByRole('button', { name: 'Add weekly maintenance' }).click();
+    await dialog.getByText(/^Wednesday, 22:30–00:15$/).waitFor();
+    await expectSound(page);
+    const stored = () =>
+      app.db.all('SELECT weekday, from_min, to_min FROM maintenance_window WHERE site_id = 2 ORDER BY weekday');
+    expect(await stored()).toEqual([
+      { weekday: 0, from_min: 120, to_min: 240 },
+      { weekday: 3, from_min: 1350, to_min: 15 },
+    ]);
+    await dialog.getByRole('button', { name: 'Remove: Wednesday, 22:30–00:15' }).click();
+    await dialog.getByText(/^Wednesday, /).waitFor({ state: 'detached' });
+    expect(await stored()).toEqual([{ weekday: 0, from_min: 120, to_min: 240 }]);
+    await page.context().close();
+  });
 });

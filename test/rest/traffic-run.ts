@@ -338,6 +338,11 @@ export async function monitors({ get, each, send }: Recorder, app: RestApp) {
   await get('/pro-reports/{id_or_domain}/uptime', site, `${RANGE}&format=normal`);
   for (const id of [1, 2]) await get(`${one}/days`, { id_or_domain: id });
   await get(`${one}/days`, { id_or_domain: 1 }, '?days=401');
+  await get(`${one}/windows`, site);
+  await each('PUT', `${one}/windows`, site, { windows: ['sun 02:00-04:00', 'wed 23:30-00:30'] });
+  await get(`${one}/windows`, site);
+  await send('PUT', `${one}/windows`, site, { windows: ['sun 02:00-25:00'] });
+  await each('PUT', `${one}/windows`, site, { windows: [] });
   await app.db.run(
     "INSERT INTO incident (site_id, started_at, ended_at, http_code, msg, down_count) VALUES (1, ?, ?, 503, 'HTTP 503', 3)",
     [app.clock.now() - 120_000, app.clock.now()],

@@ -1,12 +1,12 @@
 /** The monitor of one site: how often and what is checked, and maintenance, while nothing is checked. */
 
-import { Wrench } from 'lucide';
+import { Plus, Wrench, X } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { SelectField, TextField } from '../parts/field.js';
+import { SelectField, TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Loaded } from '../parts/states.js';
 import { Time } from '../parts/time.js';
@@ -17,6 +17,12 @@ const GLOBAL = 'useglobal';
 const INTERVALS = ['1m', '5m', '10m', '15m', '30m', '1h', '2h', '3h', '6h', '12h', '24h'];
 const KINDS = [GLOBAL, 'http', 'keyword'] as const;
 const HOURS = [1, 2, 4, 8, 24, 72];
+const DAYS = ['mon', 'tue', 'wed', 'thu', 'fri', 'sat', 'sun'] as const;
+/** The fifth of January 2026 was a Monday. */
+const dayName = (day: (typeof DAYS)[number]) =>
+  new Intl.DateTimeFormat(t.locale, { weekday: 'long', timeZone: 'UTC' }).format(
+    Date.UTC(2026, 0, 5 + DAYS.indexOf(day)),
+  );
 
 interface Props {
   site: { id: number; name: string };
@@ -37,6 +43,7 @@ export function MonitorDialog({ site, close }: Props) {
           <>
             <Settings id={site.id} own={data} close={close} />
             <Maintenance id={site.id} until={data.maintenance_until} />
+            <Weekly id={site.id} />
           </>
         )}
       </Loaded>
@@ -145,6 +152,73 @@ function Maintenance({ id, until }: { id: number; until: string | null }) {
           </div>
         </>
       )}
+    </section>
+  );
+}
+
+type Windows = { day: (typeof DAYS)[number]; from: string; to: string }[];
+
+/** Maintenance that returns each week, on the clock of the site. */
+function Weekly({ id }: { id: number }) {
+  const at = { params: { path: { id_or_domain: String(id) } } };
+  const [day, setDay] = useState<string>('sun');
+  const from = useText('02:00');
+  const to = useText('04:00');
+  const saved = useLoad(`site:${id}:windows`, (signal) =>
+    answer(api.GET('/monitors/{id_or_domain}/windows', { ...at, signal })).then(({ data }) => data),
+  );
+  const save = (windows: Windows) =>
+    trying(async () => {
+      const body = { windows: windows.map((one) => `${one.day} ${one.from}-${one.to}`) };
+      const { message } = await answer(api.PUT('/monitors/{id_or_domain}/windows', { ...at, body }));
+      refreshed(id);
+      return message;
+    });
+  return (
+    <section class="form apart">
+      <h3>{t.monitors.weekly}</h3>
+      <Loaded of={saved}>
+        {({ windows, zone }) => (
+          <>
+            <p class="hint">{t.monitors.weeklyText(zone)}</p>
+            {windows.length > 0 && (
+              <ul class="lines">
+                {windows.map((one) => (
+                  <li key={`${one.day} ${one.from}-${one.to}`} class="row">
+                    <span>{t.monitors.weeklyOn(dayName(one.day), one.from, one.to)}</span>
+                    <Button
+                      small
+                      kind="quiet"
+                      icon={X}
+                      label={t.monitors.withoutWeekly(dayName(one.day), one.from, one.to)}
+                      onClick={() => save(windows.filter((other) => other !== one))}
+                    >
+                      {t.remove}
+                    </Button>
+                  </li>
+                ))}
+              </ul>
+            )}
+            <div class="row ends">
+              <SelectField
+                label={t.monitors.weeklyDay}
+                value={day}
+                onChange={setDay}
+                options={DAYS.map((one) => [one, dayName(one)] as const)}
+              />
+              <TextField label={t.recipients.quietFrom} type="time" {...from} />
+              <TextField label={t.recipients.quietTo} type="time" {...to} />
+              <Button
+                small
+                icon={Plus}
+                onClick={() => save([...windows, { day: day as 'sun', from: from.value, to: to.value }])}
+              >
+                {t.monitors.addWeekly}
+              </Button>
+            </div>
+          </>
+        )}
+      </Loaded>
     </section>
   );
 }

@@ -13,6 +13,7 @@ import type { Ctx } from '../../domain/context.js';
 import { dropImportKeys } from '../../domain/import/keys.js';
 import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-monitors.js';
 import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
+import { beginWindows } from '../../domain/monitoring/windows.js';
 import { deleteExpired } from '../../domain/retention/delete-expired.js';
 import { expireIgnored } from '../../domain/updates/ignored-everywhere.js';
 import { finishInterruptedRuns } from '../../domain/updates/safe/unfinished.js';
@@ -118,6 +119,12 @@ export const timetable: readonly ScheduledTask[] = [
     ofItsOwn: true,
     shared: true,
     run: runDueMonitors,
+  },
+  {
+    name: 'maintenance',
+    about: 'Begins the weekly maintenance of sites, during which they are not checked.',
+    pattern: '35 * * * * *',
+    run: beginWindows,
   },
   {
     name: 'certificates',

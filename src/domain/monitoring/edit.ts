@@ -49,12 +49,15 @@ const MINUTE_MS = 60_000;
 
 /** Does not check a site on schedule for so long, because somebody works on it; 0 ends that. */
 export async function maintain(ctx: Ctx, siteId: number, minutes: number) {
-  const global = await monitoringDefaults(ctx);
   await monitorRow(ctx, siteId);
-  const now = ctx.clock.now();
-  const until = minutes === 0 ? null : now + minutes * MINUTE_MS;
+  return maintainUntil(ctx, siteId, minutes === 0 ? null : ctx.clock.now() + minutes * MINUTE_MS);
+}
+
+/** The same until an instant. */
+export async function maintainUntil(ctx: Ctx, siteId: number, until: number | null) {
+  const global = await monitoringDefaults(ctx);
   const defaults = { active: global.active ? 1 : 0, interval_min: global.interval };
-  await ctx.store.monitors.maintain(siteId, until, defaults, now);
+  await ctx.store.monitors.maintain(siteId, until, defaults, ctx.clock.now());
   ctx.events.emit({ name: 'monitor.changed', site_id: siteId, facts: { fields: ['maintenance'] } });
   return { id: siteId, maintenance_until: isoTime(until) };
 }

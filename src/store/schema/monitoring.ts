@@ -44,6 +44,21 @@ CREATE TABLE monitor (
 CREATE INDEX monitor_due ON monitor (next_check_at) WHERE next_check_at IS NOT NULL;
 CREATE INDEX monitor_by_status ON monitor (status);
 
+-- Maintenance that returns each week, on the clock of the site.
+CREATE TABLE maintenance_window (
+  id INTEGER PRIMARY KEY,
+  site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,
+  -- 0 Sunday to 6 Saturday, and minutes of the day; one that ends before it begins ends on the next day.
+  weekday INTEGER NOT NULL,
+  from_min INTEGER NOT NULL,
+  to_min INTEGER NOT NULL,
+  -- When it is looked at next, and when the last one began that was begun.
+  next_at INTEGER NOT NULL DEFAULT 0,
+  begun_at INTEGER
+);
+CREATE INDEX maintenance_window_due ON maintenance_window (next_at);
+CREATE INDEX maintenance_window_by_site ON maintenance_window (site_id);
+
 CREATE TABLE heartbeat (
   id INTEGER PRIMARY KEY AUTOINCREMENT,
   site_id INTEGER NOT NULL REFERENCES site (id) ON DELETE CASCADE,

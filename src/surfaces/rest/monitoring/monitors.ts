@@ -21,6 +21,7 @@ import {
   listMonitorsBasic,
   MONITOR_ORDERS,
 } from '../../../domain/monitoring/monitors.js';
+import { MOST_WINDOWS, readWindows, saveWindows, WINDOW } from '../../../domain/monitoring/windows.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
@@ -38,6 +39,7 @@ import {
   monitorSettingsShape,
   monitorShape,
   uptimeDayShape,
+  windowsShape,
 } from '../schemas/monitoring.js';
 import { countShape, listOf, recordOf, writtenOf } from '../schemas/records.js';
 import { type SiteFacts, siteOf, siteRoute } from '../sites/references.js';
@@ -215,6 +217,28 @@ export const alertsExtra: readonly Route[] = [
     async answer(ctx, site, { minutes }) {
       const data = await maintain(ctx, site.id, minutes);
       return { message: minutes === 0 ? 'The maintenance has ended.' : 'The site is in maintenance.', data };
+    },
+  }),
+  monitorRoute({
+    on: 'GET /monitors/{id_or_domain}/windows',
+    summary: 'List the weekly maintenance of a site',
+    returns: () => recordOf(windowsShape()),
+    answer: async (ctx, site) => ({ data: await readWindows(ctx, site.id) }),
+  }),
+  monitorRoute({
+    on: 'PUT|PATCH /monitors/{id_or_domain}/windows',
+    summary: 'Set the weekly maintenance of a site: nothing is checked meanwhile',
+    params: () => ({
+      windows: csv(
+        text(20).refine((one) => WINDOW.test(one), 'must be like sun 02:00-04:00'),
+        MOST_WINDOWS,
+      ).describe(
+        'All of them, like sun 02:00-04:00, on the clock of the site; one that ends before it begins ends on the next day. Empty = none.',
+      ),
+    }),
+    returns: () => writtenOf(windowsShape()),
+    async answer(ctx, site, { windows }) {
+      return { message: 'The weekly maintenance was saved.', data: await saveWindows(ctx, site.id, windows) };
     },
   }),
   listRoute({

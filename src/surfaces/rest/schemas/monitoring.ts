@@ -1,6 +1,7 @@
 /** Schemas of the records of monitors, certificates, domains and alerts, for the interface description. */
 
 import { z } from '../../../../schemas/zod.js';
+import { WEEKDAYS } from '../../../domain/monitoring/windows.js';
 import { once } from '../../../runtime/once.js';
 
 const int = () => z.number().int();
@@ -42,6 +43,14 @@ export const uptimeDayShape = once(() =>
     uptime: figure().describe('Percent; null = neither up nor down was measured.'),
     up_seconds: int(),
     down_seconds: int(),
+  }),
+);
+
+export const windowsShape = once(() =>
+  z.object({
+    zone: z.string().describe('The time zone of the site, as of its last sync; UTC if it is unknown.'),
+    next: textOrNull().describe('When the next one begins.'),
+    windows: z.array(z.object({ day: z.enum(WEEKDAYS), from: z.string(), to: z.string() })),
   }),
 );
 
