@@ -18,6 +18,7 @@ import { createCosts } from './costs/costs.js';
 import type { Db } from './driver/db.js';
 import { createFleetBrief } from './fleet/brief.js';
 import { createChangeSearch } from './fleet/change-search.js';
+import { createFleetDays } from './fleet/fleet-days.js';
 import { createLiveChanges } from './fleet/live-changes.js';
 import { createMarks } from './fleet/marks.js';
 import { createFleetOffers } from './fleet/offers.js';
@@ -107,6 +108,7 @@ export function createStore(plain: Db, vault: Vault) {
     sameTrouble: createSameTrouble(db),
     fleetOffers: createFleetOffers(db),
     fleetSearch: createFleetSearch(db),
+    fleetDays: createFleetDays(db),
     liveChanges: createLiveChanges(db),
     clients: createClients(db),
     tags: createTags(db),

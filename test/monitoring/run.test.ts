@@ -376,6 +376,10 @@ describe('a run', () => {
     await pruneMonitoring(app.ctx());
     const later = { ago: 0, up_s: 3600, down_s: 0, pings: 0, ping_sum: 0, ping_min: null, ping_max: null };
     expect(await days()).toEqual([known, later]);
+    expect(await db.all('SELECT day - ? AS ago, up_s, down_s, connected FROM fleet_day', [today])).toEqual([
+      { ago: -2, up_s: 5400, down_s: 1800, connected: null },
+      { ago: 0, up_s: 3600, down_s: 0, connected: null },
+    ]);
     // A check that was under way as the day ended adds to it.
     await hour(today, 1800, 0, null);
     app.clock.move(DAY);

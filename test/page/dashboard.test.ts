@@ -5,6 +5,7 @@
 
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { recordFleetDay } from '../../src/domain/fleet/days.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
 import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
@@ -188,6 +189,59 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await dialog.getByRole('button', { name: 'Remove: Wednesday, 22:30–00:15' }).click();
     await dialog.getByText(/^Wednesday, /).waitFor({ state: 'detached' });
     expect(await stored()).toEqual([{ weekday: 0, from_min: 120, to_min: 240 }]);
+    await page.context().close();
+  });
+
+  it('shows the fleet in figures with the last 30 days, a day without data as a gap, beside what needs attention', async () => {
+    const { db } = app;
+    const today = Math.floor(app.clock.now() / DAY);
+    await db.run('UPDATE monitor SET active = 1, status = CASE site_id WHEN 4 THEN 0 ELSE 1 END');
+    await db.run('DELETE FROM site_update');
+    for (const [ago, updates, up] of [
+      [29, 12, 86_400],
+      [28, 9, 43_200],
+      // Nothing is known of the days between.
+      [3, 4, null],
+      [2, 0, 86_400],
+    ] as const)
+      await db.run('INSERT INTO fleet_day VALUES (?, 5, 0, 0, 1, ?, NULL, ?, ?)', [
+        today - ago,
+        updates,
+        up,
+        up === null ? null : 86_400 - up,
+      ]);
+    await db.run('INSERT INTO fleet_day (day, connected, updates) VALUES (?, 5, 99)', [today - 30]);
+    // What the hourly task counted earlier today is replaced by what is known now.
+    await recordFleetDay(app.ctx());
+    await db.run('UPDATE monitor SET status = 1 WHERE site_id = 4');
+    const page = await served.open();
+    const figures = page.locator('.trend > div');
+    await expect
+      .poll(async () => (await figures.allInnerTexts()).map((text) => text.split('\n').map((part) => part.trim())))
+      .toEqual([
+        ['Connected', '5'],
+        ['Down', '0'],
+        ['Disconnected', '0'],
+        ['Pending updates', '0'],
+        // There is no feed.
+        ['Vulnerable sites', 'unknown'],
+        // (100 + 50 + 100) / 3
+        ['Uptime', '83.33 %'],
+      ]);
+    const updates = page.getByRole('img', { name: 'Pending updates on 5 known days: 0 – 12' });
+    // Two days, a gap, two days, a gap, and today.
+    expect(await updates.locator('polyline').count()).toBe(3);
+    // It stands beside what needs attention, not above it, and on a phone below it.
+    const top = async (selector: string) => (await page.locator(selector).first().boundingBox())?.y ?? Number.NaN;
+    expect(await top('.trend')).toBeLessThan((await top('.first .card')) + 200);
+    await page.setViewportSize({ width: 360, height: 740 });
+    expect(await top('.trend')).toBeGreaterThan(await top('.first .card'));
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await expectSound(page);
+    await page.getByRole('link', { name: 'Pending updates' }).click();
+    await page.waitForURL(/\/updates$/);
+    await db.run('DELETE FROM fleet_day');
+    await db.run('UPDATE monitor SET active = NULL, status = 99');
     await page.context().close();
   });
 });

@@ -2,6 +2,7 @@
 
 import { SEGMENT_NAMES } from '../../schemas/report.js';
 import { keep } from '../../src/demo/guard/state.js';
+import { recordFleetDay } from '../../src/domain/fleet/days.js';
 import { routes } from '../../src/surfaces/rest/index.js';
 import { type Affected, entry } from '../vulnerabilities/feed.js';
 import type { RestApp } from './client.js';
@@ -577,6 +578,11 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   for (const run_id of ['open', 'x']) await send('POST', '/runs/{run_id}/retry', { run_id });
   await get('/fleet/attention');
   await get('/fleet/attention', {}, '?cases=1');
+  const today = Math.floor(now / 86_400_000);
+  await db.run('INSERT INTO fleet_day (day, up_s, down_s) VALUES (?, 80000, 6400)', [today - 3]);
+  await recordFleetDay(app.ctx());
+  await get('/fleet/days');
+  await get('/fleet/days', {}, '?days=401');
   const compared = 'site_ids_or_domains=1,2';
   await get('/fleet/compare', {}, `?${compared}&administrators=1&per_page=5`);
   await get('/fleet/compare', {}, '?site_ids_or_domains=1');

@@ -172,7 +172,6 @@ export const en = {
     noSites: 'No sites yet',
     noSitesText: 'Connect a WordPress site that runs the MainWP Child plugin, or import a whole fleet.',
     addSites: 'Add sites',
-    total: (total: string, connected: string) => `${plural(total, 'site', 'sites')}, ${connected} connected`,
     disconnected: (count: string) => `${count} disconnected`,
     suspended: (count: string) => `${count} suspended`,
     unknown: {
@@ -209,6 +208,20 @@ export const en = {
     look: 'View',
     isUp: 'The site responds.',
     isDown: (code: number) => (code === 0 ? 'The site does not respond.' : `The site responds with HTTP ${code}.`),
+  },
+  trend: {
+    title: 'The last 30 days',
+    figure: {
+      connected: 'Connected',
+      down: 'Down',
+      disconnected: 'Disconnected',
+      suspended: 'Suspended',
+      updates: 'Pending updates',
+      vulnerable: 'Vulnerable sites',
+      uptime: 'Uptime',
+    },
+    label: (figure: string, span: string, days: number) =>
+      `${figure} on ${plural(days, 'known day', 'known days')}: ${span}`,
   },
   action: (context: string, action: string) => {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;

@@ -17,6 +17,7 @@ import { Unguarded } from './guard-all.js';
 import { JobLines } from './job-lines.js';
 import { type Matter, Matters, URGENT } from './matters.js';
 import { Aside } from './set-aside.js';
+import { Trend } from './trend.js';
 import { WatchQuestion } from './watch.js';
 
 const CASES = 6;
@@ -67,6 +68,7 @@ export function Now() {
                 <Beats />
               </div>
               <div class="second">
+                <Trend />
                 <Offers {...data.updates} />
                 <Unguarded />
                 <JobLines />
@@ -89,20 +91,10 @@ function pressing(matters: readonly Matter[] = []): number {
   );
 }
 
-function Total({
-  total,
-  connected,
-  disconnected,
-  suspended,
-}: {
-  total: number;
-  connected: number;
-  disconnected: number;
-  suspended: number;
-}) {
+function Total({ total, disconnected, suspended }: { total: number; disconnected: number; suspended: number }) {
   return (
     <>
-      {t.now.total(number(total), number(connected))}
+      {t.sites.found(number(total))}
       {disconnected > 0 && (
         <>
           , <a href="/sites?status=disconnected">{t.now.disconnected(number(disconnected))}</a>

@@ -10,6 +10,7 @@ import { refreshAbandoned } from '../../domain/connection/abandoned.js';
 import { reportHealth, syncDueSites } from '../../domain/connection/maintenance.js';
 import { runToolJobs } from '../../domain/connection/tool-jobs.js';
 import type { Ctx } from '../../domain/context.js';
+import { recordFleetDay } from '../../domain/fleet/days.js';
 import { dropImportKeys } from '../../domain/import/keys.js';
 import { pruneMonitoring, runDueMonitors } from '../../domain/monitoring/due-monitors.js';
 import { runCertificates, runDomains } from '../../domain/monitoring/expiry-checks.js';
@@ -146,6 +147,12 @@ export const timetable: readonly ScheduledTask[] = [
     about: 'Deletes heartbeats, statistics, incidents and alerts past their retention time.',
     pattern: '50 17 * * * *',
     run: pruneMonitoring,
+  },
+  {
+    name: 'fleet-day',
+    about: 'Counts the fleet for the trend of a month: its states, updates and vulnerable sites.',
+    pattern: '45 50 * * * *',
+    run: recordFleetDay,
   },
   {
     name: 'ignored-updates',

@@ -203,6 +203,11 @@ export function createMonitorResults(db: Db) {
       for (let day = Number(row.first); day < today; day++)
         await db.batch([
           sql(`${SUM_DAYS} WHERE hour >= ? AND hour < ? GROUP BY site_id, hour / 24`, day * 24, (day + 1) * 24),
+          sql(
+            `INSERT INTO fleet_day (day, up_s, down_s) SELECT day, sum(up_s), sum(down_s) FROM monitor_day WHERE day = ? GROUP BY day
+             ON CONFLICT (day) DO UPDATE SET up_s = excluded.up_s, down_s = excluded.down_s`,
+            day,
+          ),
           sql('UPDATE monitor_engine SET summed_day = ?', day),
         ]);
     },

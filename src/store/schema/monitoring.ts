@@ -142,6 +142,22 @@ CREATE TRIGGER attention_mark_reached AFTER UPDATE OF reachable ON site_detail W
   DELETE FROM attention_mark WHERE subject = 'unreachable:' || new.site_id;
 END;
 
+-- The fleet as it was last counted on a day (days since the epoch, UTC), and once the day is over its uptime. NULL = not known.
+CREATE TABLE fleet_day (
+  day INTEGER PRIMARY KEY,
+  -- Sites by status; those that are down are among the connected ones.
+  connected INTEGER,
+  disconnected INTEGER,
+  suspended INTEGER,
+  down INTEGER,
+  -- Pending updates, and sites with known vulnerabilities.
+  updates INTEGER,
+  vulnerable INTEGER,
+  -- Seconds, of all monitored sites.
+  up_s REAL,
+  down_s REAL
+);
+
 -- One row: what the engine knows beyond single sites.
 CREATE TABLE monitor_engine (
   id INTEGER PRIMARY KEY CHECK (id = 1),

@@ -9,9 +9,11 @@ import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { fleetAttention, siteAttention } from '../../../domain/fleet/attention.js';
 import { fleetChanges } from '../../../domain/fleet/changes.js';
 import { compareSites } from '../../../domain/fleet/compare-sites.js';
+import { fleetDays } from '../../../domain/fleet/days.js';
 import { listAside, MARK_STATES, markMatter } from '../../../domain/fleet/marks.js';
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
+import { DAYS_KEPT } from '../../../domain/monitoring/history.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
@@ -21,6 +23,7 @@ import {
   attentionShape,
   fleetChangeShape,
   fleetChangesMore,
+  fleetDayShape,
   offeredItemShape,
   offeredSiteShape,
   siteAttentionShape,
@@ -124,6 +127,16 @@ export const fleet: readonly Route[] = [
       const by = { by: orderby, descending: order === 'desc' };
       return searchFleet(ctx, { ...asked, fields: columns }, by);
     },
+  }),
+  route({
+    on: 'GET /fleet/days',
+    summary: 'Count the fleet by day, oldest first: states, updates, vulnerable sites, uptime',
+    description:
+      'Days are in UTC, each as last counted; the last is today, as it is now. A day of which nothing is known is left out.',
+    params: () => z.object({ days: int(1, DAYS_KEPT).default(30).describe('Number of days, with today.') }),
+    returns: () => recordOf(z.array(fleetDayShape())),
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    answer: async ({ days }, ctx) => ({ data: await fleetDays(ctx, days) }),
   }),
   route({
     on: 'GET /fleet/compare',

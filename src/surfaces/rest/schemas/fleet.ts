@@ -140,6 +140,21 @@ export const fleetChangesMore = once(() => ({
     .describe('Most frequent first.'),
 }));
 
+export const fleetDayShape = once(() =>
+  z
+    .object({
+      date: z.string(),
+      connected: int().nullable().describe('Not down.'),
+      down: int().nullable().describe('Connected, but down by their monitors.'),
+      disconnected: int().nullable(),
+      suspended: int().nullable(),
+      updates: int().nullable().describe('Pending.'),
+      vulnerable: int().nullable().describe('Sites; null without a vulnerability feed.'),
+      uptime: z.number().nullable().describe('Percent, of all monitored sites; null until the day is over.'),
+    })
+    .describe('null = not known.'),
+);
+
 export const siteAttentionShape = once(() => z.object({ as_of: timestamp(), matters: mattersShape() }));
 
 export const offeredItemShape = once(() =>
