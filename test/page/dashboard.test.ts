@@ -244,4 +244,50 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await db.run('UPDATE monitor SET active = NULL, status = 99');
     await page.context().close();
   });
+
+  it('finds clients and tags beyond the hundred that a list holds, by searching on the server', async () => {
+    const { db } = app;
+    for (let at = 1; at <= 130; at++) {
+      const number = String(at).padStart(3, '0');
+      await app.call('add-tag', { name: `Tag ${number}` });
+      await app.call('add-client', { name: `Client ${number}`, client_email: `c${number}@example.com` });
+    }
+    const page = await served.open();
+    await page.goto(`${served.url}/sites`);
+    const client = page.getByRole('combobox', { name: 'Client' });
+    await client.getByText('100 of 130. Search for the others.').waitFor({ state: 'attached' });
+    await page.getByRole('searchbox', { name: 'Search clients' }).fill('client 127');
+    await expect.poll(() => client.locator('option').allInnerTexts()).toEqual(['Any client', 'Client 127']);
+    await client.selectOption('Client 127');
+    await page.waitForURL(/client_ids=\d+/);
+    await page.getByText('No matches').waitFor();
+    // What is chosen stays in the list of another search, and after a reload.
+    await page.reload();
+    await expect
+      .poll(() => client.evaluate((select: HTMLSelectElement) => select.selectedOptions[0]?.text))
+      .toBe('Client 127');
+
+    await page.goto(`${served.url}/sites/3`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByRole('searchbox', { name: 'Search clients' }).fill('127');
+    await dialog.getByRole('combobox', { name: 'Client' }).selectOption('Client 127');
+    await dialog.getByRole('searchbox', { name: 'Search tags' }).fill('129');
+    await dialog.getByRole('checkbox', { name: 'Tag 129' }).check();
+    await dialog.getByRole('searchbox', { name: 'Search tags' }).fill('130');
+    await dialog.getByRole('checkbox', { name: 'Tag 130' }).check();
+    expect(await dialog.getByRole('checkbox', { name: 'Tag 129' }).isChecked()).toBe(true);
+    await expectSound(page);
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    expect(
+      await db.all(
+        'SELECT c.name AS client, t.name AS tag FROM site s JOIN client c ON c.id = s.client_id JOIN site_tag l ON l.site_id = s.id JOIN tag t ON t.id = l.tag_id WHERE s.id = 3 ORDER BY t.name',
+      ),
+    ).toEqual([
+      { client: 'Client 127', tag: 'Tag 129' },
+      { client: 'Client 127', tag: 'Tag 130' },
+    ]);
+    await page.context().close();
+  });
 });

@@ -111,7 +111,8 @@ export function SearchField({ label, value, onInput }: Pick<TextProps, 'label' |
 interface SelectProps extends Common {
   value: string;
   onChange: (value: string) => void;
-  options: readonly (readonly [string, string])[];
+  /** A third member: it only informs. */
+  options: readonly (readonly [value: string, word: string, informs?: boolean])[];
   hidden?: boolean;
 }
 
@@ -123,8 +124,8 @@ export function SelectField({ label, hint, name, value, onChange, options, hidde
         {label}
       </label>
       <select {...tied} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
-        {options.map(([key, word]) => (
-          <option key={key} value={key}>
+        {options.map(([key, word, informs = false]) => (
+          <option key={key} value={key} disabled={informs}>
             {word}
           </option>
         ))}

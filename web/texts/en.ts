@@ -899,6 +899,10 @@ export const en = {
     quiet: (from: string, to: string) => `quiet from ${from} to ${to}`,
     active: 'Send alerts',
   },
+  owners: {
+    search: { clients: 'Search clients', tags: 'Search tags' },
+    first: (listed: string, total: string) => `${listed} of ${total}. Search for the others.`,
+  },
   tags: {
     title: 'Tags',
     add: 'Add tag',

@@ -4,11 +4,12 @@ import { Globe } from 'lucide';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ApiError, answer, api } from '../api/client.js';
-import { refresh, useLoad } from '../api/load.js';
+import { refresh } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
-import { Check, SelectField, TextField, useText } from '../parts/field.js';
+import { Check, TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
+import { OwnerField, TagChecks } from '../parts/owners.js';
 import { wordsOf } from '../parts/states.js';
 import { showToast } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -62,12 +63,6 @@ export function AddSiteForm({ added, children }: Props) {
   const [tags, setTags] = useState<ReadonlySet<number>>(new Set());
   const [guard, setGuard] = useState(false);
   const [count, setCount] = useState(0);
-  const clients = useLoad('owners:clients', (signal) =>
-    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
-  );
-  const known = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
   const add = async () => {
     const said = await connect(
       {
@@ -113,29 +108,14 @@ export function AddSiteForm({ added, children }: Props) {
               autocomplete="new-password"
               {...httpPass}
             />
-            <SelectField
+            <OwnerField
+              kind="clients"
               label={t.sites.client}
+              any={t.site.noClient}
               value={client}
               onChange={setClient}
-              options={[
-                ['', t.site.noClient],
-                ...(clients.data?.data ?? []).map(({ id, name }) => [String(id), name] as const),
-              ]}
             />
-            <fieldset class="choices">
-              <legend>{t.sites.column.tags}</legend>
-              {(known.data?.data ?? []).map(({ id, name }) => (
-                <Check
-                  key={id}
-                  label={name}
-                  checked={tags.has(id)}
-                  onChange={(on) =>
-                    setTags((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
-                  }
-                />
-              ))}
-              {known.data?.total === 0 && <p class="muted">{t.sites.noTags}</p>}
-            </fieldset>
+            <TagChecks chosen={tags} onChange={setTags} />
           </div>
         </details>
         <div class="row end">

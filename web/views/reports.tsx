@@ -8,6 +8,7 @@ import { LinkButton } from '../parts/button.js';
 import { SelectField, TextField } from '../parts/field.js';
 import { Card, Page } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
+import { number } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 
 const dayOf = (date: Date) =>
@@ -38,6 +39,7 @@ export function Reports() {
     { keepShown: true },
   );
   const rows = (sites.data?.rows ?? []).map(([id, name]) => [String(id), String(name)] as const);
+  const more = (sites.data?.total ?? 0) - rows.length;
   const chosen = rows.some(([id]) => id === site) ? site : (rows[0]?.[0] ?? '');
   const href = `/v2/pro-reports/${chosen}/report?start_date=${from}&end_date=${to}`;
   const valid = chosen !== '' && from !== '' && to !== '' && from <= to;
@@ -53,6 +55,7 @@ export function Reports() {
                 value={chosen}
                 onChange={setSite}
                 options={rows.length === 0 ? [['', t.sites.nothingFits]] : rows}
+                hint={more > 0 ? t.owners.first(number(rows.length), number(rows.length + more)) : ''}
               />
               <label class="field">
                 <span>{t.reports.from}</span>

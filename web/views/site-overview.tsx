@@ -11,8 +11,9 @@ import { useMayWrite } from '../api/session.js';
 import { MonitorState } from '../parts/badge.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { Check, SelectField, TextField, useText } from '../parts/field.js';
+import { TextField, useText } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
+import { OwnerField, TagChecks } from '../parts/owners.js';
 import { Card } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
 import { Strip } from '../parts/strip.js';
@@ -270,12 +271,6 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
   const [client, setClient] = useState(site.client_id === null ? '' : String(site.client_id));
   const [tags, setTags] = useState<ReadonlySet<number>>(new Set((site.tag_list ?? []).map(({ id }) => id)));
   const [note, setNote] = useState(site.note);
-  const clients = useLoad('owners:clients', (signal) =>
-    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
-  );
-  const all = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
   const save = async () => {
     const worked = await trying(async () => {
       const body = { client_id: client === '' ? 0 : Number(client), groupids: [...tags], note };
@@ -299,29 +294,14 @@ function OwnerDialog({ site, close }: { site: SiteRecord; close: () => void }) {
         </Button>
       }
     >
-      <SelectField
+      <OwnerField
+        kind="clients"
         label={t.sites.column.client}
+        any={t.site.noClient}
         value={client}
         onChange={setClient}
-        options={[
-          ['', t.site.noClient],
-          ...(clients.data?.data ?? []).map(({ id, name }) => [String(id), name] as const),
-        ]}
       />
-      <fieldset class="choices">
-        <legend>{t.sites.column.tags}</legend>
-        {(all.data?.data ?? []).map(({ id, name }) => (
-          <Check
-            key={id}
-            label={name}
-            checked={tags.has(id)}
-            onChange={(on) =>
-              setTags((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
-            }
-          />
-        ))}
-        {all.data?.total === 0 && <p class="muted">{t.sites.noTags}</p>}
-      </fieldset>
+      <TagChecks chosen={tags} onChange={setTags} />
       <label class="field">
         <span>{t.site.note}</span>
         <textarea rows={4} value={note} onInput={(event) => setNote(event.currentTarget.value)} />

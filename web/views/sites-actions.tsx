@@ -7,7 +7,7 @@ import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { Button } from '../parts/button.js';
 import { Confirm, Dialog } from '../parts/dialog.js';
-import { Check } from '../parts/field.js';
+import { TagChecks } from '../parts/owners.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
 import { showToast, trying } from '../parts/toast.js';
@@ -199,9 +199,6 @@ function UpdatePreview({
 /** Adds and removes tags; tags that are not touched stay as they are on each site. */
 function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: () => void; done: () => void }) {
   const [add, setAdd] = useState<ReadonlySet<number>>(new Set());
-  const tags = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
   const save = async () => {
     const worked = await trying(async () => {
       const include = await ids();
@@ -223,26 +220,7 @@ function TagDialog({ ids, close, done }: { ids: () => Promise<number[]>; close: 
         </Button>
       }
     >
-      <Loaded of={tags}>
-        {({ data }) =>
-          data.length === 0 ? (
-            <p>{t.sites.noTags}</p>
-          ) : (
-            <div class="choices">
-              {data.map(({ id, name }) => (
-                <Check
-                  key={id}
-                  label={name}
-                  checked={add.has(id)}
-                  onChange={(on) =>
-                    setAdd((before) => new Set(on ? [...before, id] : [...before].filter((one) => one !== id)))
-                  }
-                />
-              ))}
-            </div>
-          )
-        }
-      </Loaded>
+      <TagChecks chosen={add} onChange={setAdd} />
     </Dialog>
   );
 }

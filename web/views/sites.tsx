@@ -9,6 +9,7 @@ import { useMayWrite } from '../api/session.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
+import { OwnerField } from '../parts/owners.js';
 import { Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { listOf, pageIn, pageOf, type Query, useQuery, useTyped } from '../parts/query.js';
@@ -189,7 +190,22 @@ export function Sites() {
             ['themes', t.updateType.themes],
           ]}
         />
-        <Owners query={query} filter={filter} />
+        <OwnerField
+          hidden
+          kind="clients"
+          label={t.sites.client}
+          any={t.sites.anyClient}
+          value={query.client_ids ?? ''}
+          onChange={(client_ids) => filter({ client_ids })}
+        />
+        <OwnerField
+          hidden
+          kind="tags"
+          label={t.sites.tag}
+          any={t.sites.anyTag}
+          value={query.tag_ids ?? ''}
+          onChange={(tag_ids) => filter({ tag_ids })}
+        />
         <SelectField
           hidden
           label={t.sites.more}
@@ -323,42 +339,6 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
         </tbody>
       </table>
     </div>
-  );
-}
-
-/** Choices of client and tag, where there are any. */
-function Owners({ query, filter }: { query: Query; filter: (members: Record<string, string | undefined>) => void }) {
-  const clients = useLoad('owners:clients', (signal) =>
-    answer(api.GET('/clients', { params: { query: { per_page: 100 } }, signal })),
-  );
-  const tags = useLoad('owners:tags', (signal) =>
-    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
-  );
-  const options = (found: readonly { id: number; name: string }[], any: string) => [
-    ['', any] as const,
-    ...found.map(({ id, name }) => [String(id), name] as const),
-  ];
-  return (
-    <>
-      {(clients.data?.total ?? 0) > 0 && (
-        <SelectField
-          hidden
-          label={t.sites.client}
-          value={query.client_ids ?? ''}
-          onChange={(client_ids) => filter({ client_ids })}
-          options={options(clients.data?.data ?? [], t.sites.anyClient)}
-        />
-      )}
-      {(tags.data?.total ?? 0) > 0 && (
-        <SelectField
-          hidden
-          label={t.sites.tag}
-          value={query.tag_ids ?? ''}
-          onChange={(tag_ids) => filter({ tag_ids })}
-          options={options(tags.data?.data ?? [], t.sites.anyTag)}
-        />
-      )}
-    </>
   );
 }
 
