@@ -6,6 +6,8 @@
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { recordFleetDay } from '../../src/domain/fleet/days.js';
+import { readSettings } from '../../src/domain/settings/settings.js';
+import { en } from '../../web/texts/en.js';
 import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
 import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
@@ -289,5 +291,84 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
       { client: 'Client 127', tag: 'Tag 130' },
     ]);
     await page.context().close();
+  });
+
+  it('changes every setting that has an effect by mouse; a refusal stands at its field, and an emptied one is the default', async () => {
+    const page = await served.open();
+    await page.goto(`${served.url}/settings`);
+    const card = (title: string) =>
+      page.locator('.card', { has: page.getByRole('heading', { name: title, exact: true }) });
+    const saved = (title: string) => card(title).getByRole('button', { name: 'Save' }).last().click();
+    const stored = async (group: string) =>
+      page.evaluate(async (one) => (await (await fetch(`/v2/settings/${one}`)).json()).data, group);
+    expect(await page.locator('main a[href="/docs"]').count()).toBe(0);
+
+    await card('Time zone and reports').getByLabel('Time zone', { exact: true }).fill('Mars/Olympus');
+    await saved('Time zone and reports');
+    await card('Time zone and reports').getByRole('alert').waitFor();
+    await card('Time zone and reports').getByLabel('Time zone', { exact: true }).fill('Europe/Berlin');
+    await saved('Time zone and reports');
+    await expect.poll(async () => (await stored('general')).timezone_string).toBe('Europe/Berlin');
+    await card('Time zone and reports').getByLabel('Time zone', { exact: true }).fill('');
+    await saved('Time zone and reports');
+    await expect.poll(async () => (await stored('general')).timezone_string).toBe('UTC+0');
+
+    await card('Updates').getByLabel('Ask before updates').selectOption('Not before single updates');
+    await card('Updates').getByRole('checkbox', { name: 'Hide the button that applies all updates of a site' }).check();
+    await saved('Updates');
+    await expect
+      .poll(async () => stored('general'))
+      .toMatchObject({ disable_update_confirmations: 1, hide_update_everything: 1 });
+
+    await page.getByText('How sites are checked').click();
+    await card('Monitors').getByLabel('HTTP codes that count as up').fill('200, 201, 301');
+    await card('Monitors').getByLabel('Further checks before a site counts as down').fill('2');
+    await saved('Monitors');
+    await expect
+      .poll(async () => stored('monitoring'))
+      .toMatchObject({
+        svc_uptime_monitoring_up_status_codes: [200, 201, 301],
+        svc_uptime_monitoring_down_confirmation_check: 2,
+      });
+
+    await page.getByText('Schedule, certificates, speed, parts of a sync').click();
+    await card('Calls to sites').getByLabel('Calls at once', { exact: true }).fill('7');
+    await card('Calls to sites').getByRole('checkbox', { name: 'recent posts' }).uncheck();
+    await saved('Calls to sites');
+    await expect
+      .poll(async () => stored('advanced'))
+      .toMatchObject({ svc_maximum_requests: 7, sync_data: { recent_posts: 0, plugins: 1 } });
+
+    await card('Mail').getByRole('button', { name: 'Edit: Uptime' }).click();
+    const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Mail to').fill('on-call@example.com');
+    await dialog.getByLabel('Subject').fill('Look: [event]');
+    await dialog.getByRole('button', { name: 'Save' }).click();
+    await dialog.waitFor({ state: 'detached' });
+    await card('Mail').getByText('Goes to on-call@example.com.').waitFor();
+    const mail = (await stored('emails')).find(({ type }: { type: string }) => type === 'uptime');
+    expect(mail).toMatchObject({ recipients: 'on-call@example.com', subject: 'Look: [event]' });
+    await expectSound(page);
+    await page.context().close();
+
+    // Every setting that has an effect is there, and one who may only read sees its value.
+    const reader = await served.open(['read']);
+    await reader.goto(`${served.url}/settings`);
+    await reader.getByText('Calls at once', { exact: true }).waitFor({ state: 'attached' });
+    const views = await Promise.all(
+      (['general', 'advanced', 'monitoring'] as const).map((group) => readSettings(app.ctx(), group)),
+    );
+    const effective = views.flatMap(({ values, notes }) => Object.keys(values).filter((name) => !(name in notes)));
+    const labels = en.settings.field as Record<string, readonly string[]>;
+    const missing = effective.filter((name) => labels[name] === undefined);
+    expect(missing.sort()).toEqual([
+      // Shown in words of their own.
+      'svc_uptime_monitoring_active',
+      'svc_uptime_monitoring_interval',
+      'svc_uptime_monitoring_interval_label',
+      'svc_uptime_monitoring_timeout_label',
+    ]);
+    expect(await reader.getByRole('button', { name: 'Save' }).count()).toBe(0);
+    await reader.context().close();
   });
 });

@@ -1,20 +1,67 @@
-/** The most important settings: monitors, alert mails, recipients. All others are in the REST interface. */
+/** All settings that have an effect: monitors, mails and their recipients, tags, reports, updates, calls to sites. */
 
 import { useEffect, useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
-import { Check, SelectField, TextField } from '../parts/field.js';
+import { Check, SelectField } from '../parts/field.js';
 import { Form, FormEnd } from '../parts/form.js';
 import { Card, Page } from '../parts/page.js';
 import { Loaded } from '../parts/states.js';
-import { showToast, trying } from '../parts/toast.js';
+import { showToast } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
+import { Mails } from './mails.js';
 import { Recipients } from './recipients.js';
+import { type SettingField, SettingsGroup } from './settings-group.js';
 import { Facts } from './site-overview.js';
 import { TagsCard } from './tags.js';
 
 const INTERVALS = [1, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1440];
+
+const CHECKS: readonly SettingField[] = [
+  ['svc_uptime_monitoring_type', ['http', 'ping', 'keyword']],
+  ['svc_uptime_monitoring_keyword', 'text'],
+  ['svc_uptime_monitoring_method', ['head', 'get', 'post', 'push', 'patch', 'delete', 'put', 'options']],
+  ['svc_uptime_monitoring_up_status_codes', 'text'],
+  ['svc_uptime_monitoring_timeout', 'number'],
+  ['svc_uptime_monitoring_down_confirmation_check', 'number'],
+  ['svc_disable_sites_health_monitoring', 'switch'],
+  ['svc_sitehealth_threshold', 'number'],
+];
+const UPDATES: readonly SettingField[] = [
+  ['disable_update_confirmations', ['0', '1', '2']],
+  ['hide_update_everything', 'switch'],
+  ['show_language_updates', 'switch'],
+  ['check_http_response', 'switch'],
+  ['check_http_response_method', ['get', 'head']],
+  ['numberdays_outdate_plugin_theme', 'number'],
+];
+const DASHBOARD: readonly SettingField[] = [
+  ['timezone_string', 'text'],
+  ['date_format', 'text'],
+  ['time_format', 'text'],
+];
+const SYNC: readonly SettingField[] = [
+  ['frequency_daily_update', 'number'],
+  ['time_daily_update', 'time'],
+];
+const CALLS: readonly SettingField[] = [
+  ['svc_wp_cron', 'switch'],
+  ['svc_ssl_verify_certificate', 'switch'],
+  ['svc_force_use_ipv4', 'switch'],
+  ['svc_connect_signature_algo', ['SHA256', 'SHA384', 'SHA512']],
+  ['svc_maximum_requests', 'number'],
+  ['svc_minimum_delay', 'number'],
+  ['svc_maximum_ip_requests', 'number'],
+  ['svc_minimum_ip_delay', 'number'],
+  ['svc_maximum_sync_requests', 'number'],
+  ['svc_maximum_install_update_requests', 'number'],
+  ['svc_maximum_uptime_monitoring_requests', 'number'],
+  ['svc_chunksitesnumber', 'number'],
+  ['svc_chunksleepinterval', 'number'],
+  ['svc_abilities_batch_threshold', 'number'],
+  ['sync_data', 'parts'],
+];
 
 export function Settings() {
   return (
@@ -22,15 +69,28 @@ export function Settings() {
       <div class="columns">
         <div>
           <Monitoring />
-          <Mail />
+          <Mails />
+          <Card title={t.settings.dashboard}>
+            <SettingsGroup group="general" fields={DASHBOARD} />
+          </Card>
+          <Card title={t.settings.sync}>
+            <SettingsGroup group="general" fields={SYNC} />
+          </Card>
+          <Card title={t.settings.costs}>
+            <SettingsGroup group="cost-tracker" fields={[['currency', 'text']]} />
+          </Card>
         </div>
         <div>
           <Recipients />
           <TagsCard />
-          <Card title={t.settings.more}>
-            <p>
-              {t.settings.moreText} <a href="/docs">/docs</a>
-            </p>
+          <Card title={t.settings.updates}>
+            <SettingsGroup group="general" fields={UPDATES} />
+          </Card>
+          <Card title={t.settings.calls}>
+            <details class="fold">
+              <summary>{t.settings.callsText}</summary>
+              <SettingsGroup group="advanced" fields={CALLS} />
+            </details>
           </Card>
         </div>
       </div>
@@ -87,73 +147,10 @@ function Monitoring() {
           )
         }
       </Loaded>
-    </Card>
-  );
-}
-
-/** The alert mails owners need first; the others are in the REST interface. */
-const MAILS = ['uptime', 'ssl_certificate', 'domain_expiry', 'site_health', 'daily_digest'];
-
-function Mail() {
-  const write = useMayWrite();
-  const mails = useLoad('settings:emails', (signal) =>
-    answer(api.GET('/settings/emails', { signal })).then(({ data }) => data),
-  );
-  const [recipients, setRecipients] = useState('');
-  const shown = (mails.data ?? []).filter(({ type }) => MAILS.includes(type));
-  const known = shown.find(({ recipients: to }) => to !== '')?.recipients ?? '';
-  useEffect(() => setRecipients(known), [known]);
-  const edit = (type: string, body: { recipients?: string; disable?: 0 | 1 }) =>
-    answer(api.PATCH('/settings/emails/{mail_type}/edit', { params: { path: { mail_type: type as 'uptime' } }, body }));
-  const save = async () => {
-    try {
-      for (const { type } of shown) await edit(type, { recipients });
-      showToast(t.settings.mailSaved);
-    } finally {
-      refresh('settings:');
-    }
-  };
-  const toggle = async (type: string, on: boolean) => {
-    await trying(async () => (await edit(type, { disable: on ? 0 : 1 })).message ?? null);
-    refresh('settings:emails');
-  };
-  return (
-    <Card title={t.settings.mail}>
-      <Loaded of={mails}>
-        {() => (
-          <>
-            {write && (
-              <Form onSubmit={save}>
-                <TextField
-                  label={t.settings.mailTo}
-                  name="recipients"
-                  hint={t.settings.mailHint}
-                  value={recipients}
-                  onInput={setRecipients}
-                  autocomplete="email"
-                />
-                <FormEnd send={t.save} />
-              </Form>
-            )}
-            <ul class="lines">
-              {shown.map(({ type, label, description, disable, recipients: to }) => (
-                <li key={type}>
-                  {write ? (
-                    <Check label={label} checked={disable === 0} onChange={(on) => void toggle(type, on)} />
-                  ) : (
-                    <strong>
-                      {label}: {disable === 0 ? t.settings.on : t.settings.off}
-                    </strong>
-                  )}
-                  <span class="muted small">
-                    {description} {to === '' ? t.settings.nobody : t.settings.goesTo(to)}
-                  </span>
-                </li>
-              ))}
-            </ul>
-          </>
-        )}
-      </Loaded>
+      <details class="fold">
+        <summary>{t.settings.checks}</summary>
+        <SettingsGroup group="monitoring" fields={CHECKS} />
+      </details>
     </Card>
   );
 }
