@@ -1,5 +1,5 @@
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
+import { pruneMonitoring, runDueMonitors } from '../../src/domain/monitoring/due-monitors.js';
 import { SYSTEM } from '../support/harness.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -497,5 +497,43 @@ describe('maintenance', () => {
     expect((await app.rest(path, { body: { hours: 1 } })).body.code).toMatch(/rest_(invalid|missing)/);
     expect((await app.rest(path, { body: { minutes: 20_161 } })).status).toBe(400);
     expect((await app.rest(path, { body: { minutes: 1 }, token: app.tokens.read })).status).toBe(403);
+  });
+});
+
+describe('GET /monitors by uptime', () => {
+  it('has the same order whether the days are summed or not, to the hour', async () => {
+    const { db } = app;
+    const hour = Math.floor(app.clock.now() / HOUR);
+    await db.run('DELETE FROM monitor_hour');
+    const measured = (site: number, ago: number, down: number) =>
+      db.run('INSERT INTO monitor_hour VALUES (?, ?, ?, ?, 0, 0, 0, NULL, NULL)', [
+        ids[site] ?? 0,
+        hour - ago,
+        3600 - down,
+        down,
+      ]);
+    // Of each the share of the last 720 hours: 1,800 of 7,200 s down; 0 of 3,600, for what is 720 hours ago no longer counts;
+    // 900 of 7,200.
+    for (const [site, ago, down] of [
+      [0, 0, 0],
+      [0, 400, 1800],
+      [1, 300, 0],
+      [1, 720, 3600],
+      [2, 719, 900],
+      [2, 30, 0],
+    ] as const)
+      await measured(site, ago, down);
+    const order = async () =>
+      (await app.rest('GET /monitors?orderby=uptime_30d')).body.data.map(({ id }: { id: number }) => ids.indexOf(id));
+    expect(await order()).toEqual([0, 2, 1]);
+    await pruneMonitoring(app.ctx({ actor: SYSTEM }));
+    expect(await db.all('SELECT count(*) AS n FROM monitor_day')).toEqual([{ n: 5 }]);
+    expect(await order()).toEqual([0, 2, 1]);
+    // The days are what is read: a site that was down on one of them comes first.
+    await db.run('UPDATE monitor_day SET up_s = 0, down_s = 36000 WHERE site_id = ? AND day = ?', [
+      ids[1] ?? 0,
+      Math.floor((hour - 300) / 24),
+    ]);
+    expect(await order()).toEqual([1, 0, 2]);
   });
 });

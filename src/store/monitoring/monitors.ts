@@ -74,13 +74,20 @@ export const OWN_COLUMNS = [
 ];
 const COLUMNS = `m.site_id, s.url, s.name, s.suspended, d.ssl_verify, ${OWN_COLUMNS.map((name) => `m.${name}`).join(', ')}`;
 const OF_SITE = 'JOIN site s ON s.id = m.site_id JOIN site_detail d ON d.site_id = m.site_id';
+/** The last 720 hours that anything is known of: from `FIRST` to `REST` the days that are summed count, each as one row. */
+const FIRST = '(SELECT (max(hour) - 720) / 24 + 1 FROM monitor_hour)';
+const REST = `(SELECT max(${FIRST}, coalesce(summed_day + 1, 0)) FROM monitor_engine)`;
+const UPTIME_30D = `(SELECT sum(up_s) / nullif(sum(up_s + down_s), 0) FROM (
+  SELECT up_s, down_s FROM monitor_hour
+    WHERE site_id = s.id AND hour > (SELECT max(hour) - 720 FROM monitor_hour) AND hour < ${FIRST} * 24
+  UNION ALL SELECT up_s, down_s FROM monitor_day WHERE site_id = s.id AND day >= ${FIRST} AND day < ${REST}
+  UNION ALL SELECT up_s, down_s FROM monitor_hour WHERE site_id = s.id AND hour >= ${REST} * 24))`;
 const ORDERS = {
   url: 's.url_key',
   name: 's.search',
   // Down, unconfirmed, up, never checked.
   state: 'CASE m.status WHEN 0 THEN 0 WHEN 2 THEN 1 WHEN 1 THEN 2 END',
-  uptime_30d: `(SELECT sum(h.up_s) / nullif(sum(h.up_s + h.down_s), 0) FROM monitor_hour h
-    WHERE h.site_id = s.id AND h.hour > (SELECT max(hour) FROM monitor_hour WHERE site_id = s.id) - 720)`,
+  uptime_30d: UPTIME_30D,
   response_time: 'm.last_ping_ms',
   last_check: 'm.last_check_at',
 } as const;
