@@ -355,3 +355,26 @@ describe('GET /jobs', () => {
     expect((await app.rest('GET /jobs?open=1')).body).toMatchObject({ total: 0, running: 0 });
   });
 });
+
+describe('GET /fleet/compare and GET /fleet/days', () => {
+  it('say what differs and how many there are, and refuse what they do not know', async () => {
+    const { body } = await app.rest('GET /fleet/compare?site_ids_or_domains=1,2&same=1&per_page=500');
+    const differ = body.data.rows.map((row: { difference: string }) => row.difference !== 'none');
+    // What differs comes first.
+    expect(differ).toEqual([...differ].sort((a: boolean, b: boolean) => Number(b) - Number(a)));
+    expect(body.data.sites.map(({ id }: { id: number }) => id)).toEqual([1, 2]);
+    for (const [query, status] of [
+      ['site_ids_or_domains=1', 400],
+      ['site_ids_or_domains=1,2,3,4,5,6', 400],
+      ['site_ids_or_domains=1,2&sites=3', 400],
+      ['site_ids_or_domains=1,nowhere.example', 404],
+    ] as const)
+      expect((await app.rest(`GET /fleet/compare?${query}`)).status, query).toBe(status);
+    const days = (await app.rest('GET /fleet/days')).body.data;
+    expect(days.at(-1)).toMatchObject({ date: '2026-11-20', suspended: 0, vulnerable: null, uptime: null });
+    const { connected, down, disconnected } = days.at(-1);
+    expect(connected + down + disconnected).toBe(4);
+    expect((await app.rest('GET /fleet/days?days=401')).body.data.params).toHaveProperty('days');
+    expect((await app.rest('GET /fleet/days?since=1')).body.data.params).toHaveProperty('since');
+  });
+});
