@@ -66,6 +66,7 @@ import { createTimeTasks } from './time-tracker/tasks.js';
 import { createSiteUpdates } from './updates/by-site.js';
 import { createNarrowedUpdates } from './updates/filters.js';
 import { createIgnoredEverywhere } from './updates/ignored-everywhere.js';
+import { createUpdatePlans } from './updates/plan.js';
 import { createReceipts } from './updates/receipts.js';
 import { createUpdateRuns } from './updates/runs.js';
 import { createUpdates } from './updates/updates.js';
@@ -93,6 +94,7 @@ export function createStore(plain: Db, vault: Vault) {
     receipts: createReceipts(db),
     ignoredEverywhere: createIgnoredEverywhere(db),
     narrowedUpdates: createNarrowedUpdates(db),
+    updatePlans: createUpdatePlans(db),
     guards: createGuards(db),
     sitePages: createSitePages(db),
     safeChanges: createChanges(db),

@@ -623,6 +623,8 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   const slug = encodeURIComponent(String(offer?.slug));
   await get('/fleet/updates/sites', {}, `?type=${words[Number(offer?.type)]}&slug=${slug}`);
   await get('/fleet/updates/sites', {}, '?type=plugin&slug=none');
+  for (const query of ['', '?search=nothing-is-called-so', '?exclude_tag_ids=1000000'])
+    await get('/fleet/updates/plan', {}, query);
 }
 
 export async function records({ get, each, send }: Recorder) {
@@ -699,6 +701,8 @@ export async function jobs({ get, send }: Recorder) {
     cancelled = body.job_id ?? cancelled;
   }
   await send('POST', '/updates/update', {}, { dry_run: true });
+  await send('POST', '/updates/update', {}, { dry_run: true, exclude_items: [{ type: 'core', slug: 'platform' }] });
+  await send('POST', '/updates/update', {}, { run_id: 'run' });
   await send('POST', '/updates/update', {});
   await get('/jobs');
   await get('/jobs', {}, '?open=1&page=9');

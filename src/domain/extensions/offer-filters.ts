@@ -7,7 +7,7 @@ import { fold, needle } from '../../../schemas/fold.js';
 import type { Level } from '../../../schemas/search.js';
 import { ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/rows.js';
-import type { Narrowing } from '../../store/updates/filters.js';
+import type { ExceptedItem, Narrowing } from '../../store/updates/filters.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from './levels.js';
@@ -22,6 +22,8 @@ export interface UpdateFilters {
   tag_ids?: readonly number[] | undefined;
   client_ids?: readonly number[] | undefined;
   level?: readonly Level[] | undefined;
+  exclude_tag_ids?: readonly number[] | undefined;
+  exclude_items?: readonly ExceptedItem[] | undefined;
 }
 
 /** The part stored with a job: filters on the updates of a site. */
@@ -30,6 +32,8 @@ export interface OfferLimits {
   slugs?: string[];
   exclude_slugs?: string[];
   levels?: number[];
+  /** By site id, or `*` for every site: `type slug` of what is left out there. */
+  except?: Record<string, string[]>;
 }
 
 /** Known even if no site has an update of it. */
@@ -38,11 +42,16 @@ const CORE = { slug: 'platform', name: 'WordPress' };
 /** Undefined if nothing narrows. Throws for unknown names, tags and clients. */
 export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narrowing | undefined> {
   const { search = '', slug = [], exclude_slugs = [], tag_ids = [], client_ids = [], level = [] } = asked;
+  const { exclude_tag_ids = [], exclude_items = [] } = asked;
   const wanted = [slug].flat();
-  const given = wanted.length + exclude_slugs.length + tag_ids.length + client_ids.length + level.length;
+  const named = wanted.length + exclude_slugs.length + exclude_items.length;
+  const given = named + tag_ids.length + client_ids.length + exclude_tag_ids.length + level.length;
   if (given === 0 && needle(search) === '') return undefined;
   await requireOwners(ctx, tag_ids, client_ids);
-  const known = wanted.length + exclude_slugs.length === 0 ? [] : [CORE, ...(await ctx.store.narrowedUpdates.slugs())];
+  await requireOwners(ctx, exclude_tag_ids, [], 'exclude_tag_ids');
+  const known = named === 0 ? [] : [CORE, ...(await ctx.store.narrowedUpdates.slugs())];
+  const slugs = new Set(known.map((item) => item.slug));
+  for (const item of exclude_items) if (!slugs.has(item.slug)) throw unknownItem('exclude_items', item.slug);
   return {
     search,
     slugs: wanted.length === 0 ? undefined : slugsOf(known, wanted, 'slug'),
@@ -50,28 +59,50 @@ export async function narrowingOf(ctx: Ctx, asked: UpdateFilters): Promise<Narro
     levels: levelNumbers(level),
     tags: tag_ids,
     clients: client_ids,
+    exclude_tags: exclude_tag_ids,
+    except: exclude_items,
   };
 }
+
+/** Narrows nothing. */
+export const NO_NARROWING: Narrowing = {
+  search: '',
+  exclude_slugs: [],
+  levels: [],
+  tags: [],
+  clients: [],
+  exclude_tags: [],
+  except: [],
+};
 
 function slugsOf(known: readonly Named[], terms: readonly string[], field: string): string[] {
   const found = terms.flatMap((term) => {
     const slugs = known.filter((item) => isCalled(item, term)).map(({ slug }) => slug);
     if (slugs.length > 0) return slugs;
-    throw new ServiceError(
-      'svc_invalid_input',
-      `${field}: nothing in the fleet is called ${JSON.stringify(term.slice(0, 100))}. Nothing was done.`,
-      { field, advice: 'Read the slugs with list-updates-v1, or search-fleet-v1 with group_by slug.' },
-    );
+    throw unknownItem(field, term);
   });
   return [...new Set(found)];
 }
 
+function unknownItem(field: string, term: string): ServiceError {
+  return new ServiceError(
+    'svc_invalid_input',
+    `${field}: nothing in the fleet is called ${JSON.stringify(term.slice(0, 100))}. Nothing was done.`,
+    { field, advice: 'Read the slugs with list-updates-v1, or search-fleet-v1 with group_by slug.' },
+  );
+}
+
 /** Throws for tags and clients that do not exist. */
-export async function requireOwners(ctx: Ctx, tags: readonly number[], clients: readonly number[]): Promise<void> {
+export async function requireOwners(
+  ctx: Ctx,
+  tags: readonly number[],
+  clients: readonly number[],
+  field = 'tag_ids',
+): Promise<void> {
   const missing = await ctx.store.narrowedUpdates.unknownOwners(tags, clients);
   if (missing.tag !== undefined)
-    throw new ServiceError('svc_tag_not_found', `tag_ids: no tag has the id ${missing.tag}. Nothing was done.`, {
-      field: 'tag_ids',
+    throw new ServiceError('svc_tag_not_found', `${field}: no tag has the id ${missing.tag}. Nothing was done.`, {
+      field,
       advice: 'Find the right ids with list-tags-v1.',
     });
   if (missing.client !== undefined)
@@ -90,27 +121,42 @@ export async function narrowSites(
   types: readonly number[],
   named: boolean,
 ): Promise<SiteRow[]> {
-  const { tags, clients } = narrowing;
   const fitting = named
-    ? await ctx.store.narrowedUpdates.sitesOf({ tags, clients })
+    ? await ctx.store.narrowedUpdates.sitesOf(narrowing)
     : await ctx.store.narrowedUpdates.sites({ narrowing, types });
   return sites.filter((site) => fitting.has(site.id));
 }
 
 /** The part stored with the work on each site; tags and clients have selected the sites already. */
-export function limitsOf({ search, slugs, exclude_slugs, levels }: Narrowing): OfferLimits {
+export function limitsOf({ search, slugs, exclude_slugs, levels, except }: Narrowing): OfferLimits {
   return {
     ...(needle(search) === '' ? {} : { search }),
     ...(slugs === undefined ? {} : { slugs: [...slugs] }),
     ...(exclude_slugs.length === 0 ? {} : { exclude_slugs: [...exclude_slugs] }),
     ...(levels.length === 0 ? {} : { levels: [...levels] }),
+    ...(except.length === 0 ? {} : { except: bySite(except) }),
   };
 }
 
+function bySite(items: readonly ExceptedItem[]): Record<string, string[]> {
+  const found: Record<string, string[]> = {};
+  for (const { type, slug, site_id } of items) {
+    const list = found[site_id ?? EVERYWHERE] ?? [];
+    found[site_id ?? EVERYWHERE] = list;
+    list.push(`${type} ${slug}`);
+  }
+  return found;
+}
+
+const EVERYWHERE = '*';
+
 /** Whether an update is within the limits. */
-export function withinLimits({ slug, name, level }: FleetOffer, limits: OfferLimits): boolean {
-  const { search, slugs, exclude_slugs, levels } = limits;
+export function withinLimits({ site_id, type, slug, name, level }: FleetOffer, limits: OfferLimits): boolean {
+  const { search, slugs, exclude_slugs, levels, except = {} } = limits;
+  const item = `${type} ${slug}`;
   return (
+    except[EVERYWHERE]?.includes(item) !== true &&
+    except[site_id]?.includes(item) !== true &&
     (search === undefined || fold(`${slug}\u001f${name}`).includes(needle(search))) &&
     (slugs === undefined || slugs.includes(slug)) &&
     exclude_slugs?.includes(slug) !== true &&

@@ -89,8 +89,13 @@ function onTrial(siteId: number, cause?: unknown): ServiceError {
  * itself what it does not know.
  */
 export function requireVersion({ site }: LoadedSite): void {
-  if (site.child_version === '' || compareVersions(site.child_version, MINIMUM_CHILD_VERSION) >= 0) return;
+  if (!isOutdated(site.child_version)) return;
   throw outdated(site.id, site.child_version);
+}
+
+/** Whether this version of the child plugin is known to be too old for actions. */
+export function isOutdated(version: string): boolean {
+  return version !== '' && compareVersions(version, MINIMUM_CHILD_VERSION) < 0;
 }
 
 export function outdated(siteId: number, version: string): ServiceError {

@@ -10,7 +10,7 @@ import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
 import { requireWritable } from '../sites/load.js';
 import type { SiteRef } from '../sites/resolve.js';
-import type { ApplyError, TypeGroup } from './results.js';
+import { type ApplyError, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
   countsOf,
@@ -55,11 +55,19 @@ export async function previewUpdates(
     found.filter(({ quarantined }) => quarantined === 1),
   );
   const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
+  const guarded = await ctx.store.updatePlans.guarded();
   return {
     dry_run: true as const,
     queued: false,
     // `sites` counts those that the call covers, with or without updates, but none that only has quarantined ones.
-    would_affect: { sites: usable.length - refusing.size, ...summaryOf(countsOf(offers)) },
+    would_affect: {
+      sites: usable.length - refusing.size,
+      ...summaryOf(countsOf(offers)),
+      // Of plugins and themes: nothing else is rolled back by a guard.
+      unguarded_sites: new Set(
+        offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id)).map(({ site_id }) => site_id),
+      ).size,
+    },
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: [...all, ...quarantined.slice(0, LISTED)],
     total_errors: all.length + quarantined.length,
@@ -67,7 +75,10 @@ export async function previewUpdates(
 }
 
 /** The ids of the sites that may be changed, and why the others may not. */
-async function usableSites(ctx: Ctx, sites: readonly SiteRow[]): Promise<{ usable: number[]; errors: ApplyError[] }> {
+export async function usableSites(
+  ctx: Ctx,
+  sites: readonly Pick<SiteRow, 'id' | 'url' | 'name'>[],
+): Promise<{ usable: number[]; errors: ApplyError[] }> {
   const records = new Map((await ctx.store.sites.records(sites.map(({ id }) => id))).map((site) => [site.id, site]));
   const usable: number[] = [];
   const errors: ApplyError[] = [];
@@ -94,4 +105,9 @@ function inOrder(offers: readonly FleetOffer[], siteIds: readonly number[]): Fle
     else known.push(offer);
   }
   return siteIds.flatMap((id) => bySite.get(id) ?? []);
+}
+
+/** Whether a guard rolls back updates of this type. */
+function isGuardable(type: number): boolean {
+  return UPDATE_TYPES[type] === 'plugin' || UPDATE_TYPES[type] === 'theme';
 }

@@ -88,7 +88,7 @@ export function codeOfSilence(silence: ServiceError | null): (typeof UNSEEN)[num
 
 /** The error entry of an item; '' as slug = of the whole site. */
 export function failed(
-  { site }: { site: SiteRow },
+  { site }: { site: Pick<SiteRow, 'id' | 'url' | 'name'> },
   type: UpdateType | 'site',
   slug: string,
   code: ErrorCode,

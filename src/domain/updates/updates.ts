@@ -204,7 +204,7 @@ export async function notOffered(
   }));
 }
 
-export function siteError(site: SiteRow, error: ServiceError): ApplyError {
+export function siteError(site: Pick<SiteRow, 'id' | 'url' | 'name'>, error: ServiceError): ApplyError {
   return failed({ site }, 'site', '', error.code, error.message);
 }
 

@@ -19,9 +19,21 @@ export interface Narrowing {
   /** Any of them; empty = all. */
   tags: readonly number[];
   clients: readonly number[];
+  /** None of them. */
+  exclude_tags: readonly number[];
+  except: readonly ExceptedItem[];
 }
 
-interface NarrowedQuery extends OfferFilter {
+/** An item that is left out, on one site or on all. */
+export interface ExceptedItem {
+  /** Number of the update type. */
+  type: number;
+  slug: string;
+  /** Null: on every site. */
+  site_id: number | null;
+}
+
+export interface NarrowedQuery extends OfferFilter {
   narrowing: Narrowing;
 }
 
@@ -29,7 +41,8 @@ interface NarrowedQuery extends OfferFilter {
 export const TEXT = 'u.slug || char(31) || u.name';
 
 /** ` AND …` conditions on an update `u`. */
-export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags, clients }: Narrowing): Fragment {
+export function narrowingCondition(narrowing: Narrowing): Fragment {
+  const { search, slugs, exclude_slugs, levels, tags, clients, exclude_tags, except } = narrowing;
   const part = needle(search);
   const parts: Fragment[] = [];
   // SQLite folds ASCII only: other letters are compared by the code that reads the rows.
@@ -41,6 +54,18 @@ export function narrowingCondition({ search, slugs, exclude_slugs, levels, tags,
     parts.push(fragment(` AND u.site_id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(tags)));
   if (clients.length > 0)
     parts.push(fragment(` AND u.site_id IN (SELECT id FROM site WHERE client_id ${IN})`, idList(clients)));
+  if (exclude_tags.length > 0)
+    parts.push(
+      fragment(` AND u.site_id NOT IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`, idList(exclude_tags)),
+    );
+  if (except.length > 0)
+    parts.push(
+      fragment(
+        ` AND NOT EXISTS (SELECT 1 FROM json_each(?) x WHERE x.value ->> 0 = u.type AND x.value ->> 1 = u.slug
+            AND (x.value ->> 2 IS NULL OR x.value ->> 2 = u.site_id))`,
+        JSON.stringify(except.map(({ type, slug, site_id }) => [type, slug, site_id])),
+      ),
+    );
   return join(parts);
 }
 
@@ -52,22 +77,27 @@ export async function unfoldedTexts(db: Db, search: string, which = ON_OFFER): P
   return rows.map((row) => String(row.text)).filter((text) => fold(text).includes(part));
 }
 
-export function createNarrowedUpdates(db: Db) {
-  async function condition({ narrowing, types, site_ids }: NarrowedQuery, which: string): Promise<Fragment> {
-    const texts = await unfoldedTexts(db, narrowing.search, which);
-    return join([
-      fragment(which),
-      among('u.type', types),
-      site_ids === undefined ? fragment('') : fragment(` AND u.site_id ${IN}`, idList(site_ids)),
-      narrowingCondition(narrowing),
-      texts === undefined ? fragment('') : fragment(` AND ${TEXT} ${IN}`, JSON.stringify(texts)),
-    ]);
-  }
+/** Which updates, with `u` as the update. */
+export async function narrowedCondition(
+  db: Db,
+  { narrowing, types, site_ids }: NarrowedQuery,
+  which: string,
+): Promise<Fragment> {
+  const texts = await unfoldedTexts(db, narrowing.search, which);
+  return join([
+    fragment(which),
+    among('u.type', types),
+    site_ids === undefined ? fragment('') : fragment(` AND u.site_id ${IN}`, idList(site_ids)),
+    narrowingCondition(narrowing),
+    texts === undefined ? fragment('') : fragment(` AND ${TEXT} ${IN}`, JSON.stringify(texts)),
+  ]);
+}
 
+export function createNarrowedUpdates(db: Db) {
   return {
     /** One page of visible updates, and the counts of all matches by type. */
     async page(query: NarrowedQuery, page: number, perPage: number) {
-      const { text, args } = await condition(query, ON_OFFER);
+      const { text, args } = await narrowedCondition(db, query, ON_OFFER);
       const order = query.site_ids === undefined ? 'u.url_key, u.site_id' : 'j.key';
       const from =
         query.site_ids === undefined
@@ -90,17 +120,22 @@ export function createNarrowedUpdates(db: Db) {
 
     /** Sites with at least one such update, even if it is quarantined. */
     async sites(query: NarrowedQuery): Promise<Set<number>> {
-      const { text, args } = await condition(query, WANTED);
+      const { text, args } = await narrowedCondition(db, query, WANTED);
       const rows = await db.all(`SELECT DISTINCT u.site_id FROM site_update u WHERE ${text}`, args);
       return new Set(rows.map((row) => Number(row.site_id)));
     },
 
     /** Sites of the tags and clients. */
-    async sitesOf({ tags, clients }: Pick<Narrowing, 'tags' | 'clients'>): Promise<Set<number>> {
+    async sitesOf({
+      tags,
+      clients,
+      exclude_tags,
+    }: Pick<Narrowing, 'tags' | 'clients' | 'exclude_tags'>): Promise<Set<number>> {
+      const tagged = `id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`;
       const rows = await db.all(
-        `SELECT id FROM site WHERE 1 ${tags.length === 0 ? '' : `AND id IN (SELECT site_id FROM site_tag WHERE tag_id ${IN})`}
-         ${clients.length === 0 ? '' : `AND client_id ${IN}`}`,
-        [tags, clients].filter((ids) => ids.length > 0).map(idList),
+        `SELECT id FROM site WHERE 1 ${tags.length === 0 ? '' : `AND ${tagged}`} ${clients.length === 0 ? '' : `AND client_id ${IN}`}
+         ${exclude_tags.length === 0 ? '' : `AND NOT ${tagged}`}`,
+        [tags, clients, exclude_tags].filter((ids) => ids.length > 0).map(idList),
       );
       return new Set(rows.map((row) => Number(row.id)));
     },

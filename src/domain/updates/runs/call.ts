@@ -98,9 +98,21 @@ function withRun(error: ServiceError, run_id: unknown): ServiceError {
 
 const OWNER = processId();
 
+/** An id that a caller may choose for a run. */
+export const RUN_ID = /^run_[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** The id for a run that the call is to make. Throws `svc_rest_conflict` if there is such a run. */
+export async function unusedRun({ store }: Ctx, id: string): Promise<string> {
+  if ((await store.updateRuns.find(id)) === undefined) return id;
+  throw new ServiceError('svc_rest_conflict', 'There is a run with this id. Nothing was started.', {
+    field: 'run_id',
+    advice: 'Read it with get-run-v1, or choose another id.',
+  });
+}
+
 function newRun(ctx: Ctx, sites: number, params: UpdateParams): NewRun {
   return {
-    id: `run_${randomUUID()}`,
+    id: ctx.run_id || `run_${randomUUID()}`,
     started_at: ctx.clock.now(),
     owner: OWNER,
     actor: ctx.actor.name,

@@ -14,6 +14,7 @@ import { listAside, MARK_STATES, markMatter } from '../../../domain/fleet/marks.
 import { offeredItems, offeredSites } from '../../../domain/fleet/offers.js';
 import { searchFleet } from '../../../domain/fleet/search.js';
 import { DAYS_KEPT } from '../../../domain/monitoring/history.js';
+import { updatePlan } from '../../../domain/updates/fleet-plan.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { invalidParam } from '../errors.js';
 import { csv, flag, ids, int, paging, text } from '../params.js';
@@ -26,6 +27,7 @@ import {
   fleetDayShape,
   offeredItemShape,
   offeredSiteShape,
+  planShape,
   siteAttentionShape,
 } from '../schemas/fleet.js';
 import { listOf, recordOf, writtenOf } from '../schemas/records.js';
@@ -201,6 +203,33 @@ export const fleet: readonly Route[] = [
     returns: () => listOf(offeredItemShape()),
     list: ({ type, level, search, page, per_page }, ctx) =>
       offeredItems(ctx, { types: type, levels: level, search }, page, per_page),
+  }),
+  route({
+    on: 'GET /fleet/updates/plan',
+    fails: [404],
+    summary: 'Plan updates of the fleet as a matrix of sites and items',
+    description:
+      'A page of sites and of items, and the totals of all: what POST /updates/update with the same filters would apply. Ignored offers and suspended sites are left out. Quarantined versions, and sites that cannot be changed, are listed, and outside every count.',
+    params: () =>
+      z.object({
+        type: csv(z.enum(UPDATE_TYPES)).default([]).describe('Default: all.'),
+        level: csv(z.enum(LEVELS)).default([]).describe('Which part of the version changes. Default: all.'),
+        search: text(255).default('').describe('Part of the slug or name, case-insensitive.'),
+        tag_ids: ids().default([]).describe('Sites with any of these tags.'),
+        exclude_tag_ids: ids().default([]).describe('No sites with any of these tags.'),
+        client_ids: ids().default([]).describe('Sites of any of these clients.'),
+        ...paging(50, 200),
+        item_page: int(1).default(1).describe('Page of items, from 1.'),
+        items_per_page: int(1, 50).default(25).describe('Items per page, 1 to 50.'),
+      }),
+    returns: planShape,
+    headers: () => ({ 'Cache-Control': 'no-store' }),
+    async answer({ type, page, per_page, item_page, items_per_page, ...filters }, ctx) {
+      const window = { page, per_page, item_page, items_per_page };
+      const types = type.map((word) => UPDATE_TYPES.indexOf(word));
+      const { sites: data, total, ...plan } = await updatePlan(ctx, types, filters, window);
+      return { total, page, per_page, data, item_page, items_per_page, ...plan };
+    },
   }),
   listRoute({
     on: 'GET /fleet/updates/sites',

@@ -12,6 +12,7 @@ import { UNDO } from '../../../domain/fleet/changes.js';
 import { MARK_STATES } from '../../../domain/fleet/marks.js';
 import { UPDATE_TYPES } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
+import { listOf } from './records.js';
 
 const int = () => z.number().int();
 const versions = () => z.array(z.string()).describe('Newest first.');
@@ -185,6 +186,56 @@ export const offeredSiteShape = once(() =>
     new_version: z.string(),
     level: level(),
     guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
+  }),
+);
+
+export const planShape = once(() =>
+  listOf(
+    z.object({
+      site_id: int(),
+      site_name: z.string(),
+      site_url: z.string(),
+      site_status: siteStatus(),
+      namesake: z.boolean().describe('Another site has the same name.'),
+      guarded: z.boolean().nullable().describe('null = its guard was never checked, or did not answer.'),
+      down: z.boolean().describe('For its monitor, or when last looked at.'),
+      obstacle: z.string().nullable().describe('Why it cannot be updated; null = it can.'),
+      cells: z.array(
+        z.object({
+          item: int().describe('Place in items.'),
+          current_version: z.string(),
+          new_version: z.string(),
+          level: level(),
+          quarantined: z.boolean().describe('On this site: it is not applied.'),
+          quarantined_elsewhere: z.boolean().describe('It broke another site.'),
+        }),
+      ),
+    }),
+  ).extend({
+    item_page: int(),
+    items_per_page: int(),
+    total_items: int(),
+    items: z.array(
+      z.object({
+        type: z.enum(UPDATE_TYPES),
+        slug: z.string(),
+        name: z.string(),
+        level: level(),
+        sites: int().describe('On which it would be applied.'),
+        quarantined: int().describe('Sites on which its version is quarantined.'),
+      }),
+    ),
+    totals: z.object({
+      updates: int(),
+      sites: int(),
+      unguarded_sites: int().describe('Of the sites of which a plugin or theme is updated.'),
+      quarantined: int(),
+      major: int(),
+      core: int(),
+      plugins: int(),
+      themes: int(),
+      translations: int(),
+    }),
   }),
 );
 

@@ -115,7 +115,15 @@ export const updateRunShape = once(() =>
     last_time_start_batch_updates: z.string().optional(),
     dry_run: z.literal(true).optional(),
     would_affect: z
-      .object({ sites: int(), core: int(), plugins: int(), themes: int(), translations: int(), total: int() })
+      .object({
+        sites: int(),
+        core: int(),
+        plugins: int(),
+        themes: int(),
+        translations: int(),
+        total: int(),
+        unguarded_sites: int().describe('Of the sites of which a plugin or theme is updated.'),
+      })
       .optional(),
     would_update: z.array(plannedEntry()).optional().describe('The first 200.'),
     already_running: z.boolean().optional(),

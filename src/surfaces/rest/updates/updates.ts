@@ -1,5 +1,6 @@
 /** Routes of the updates (REST §6.13). */
 
+import { id } from '../../../../schemas/common.js';
 import { LEVELS } from '../../../../schemas/search.js';
 import { siteWord } from '../../../../schemas/site-text.js';
 import { changeFields } from '../../../../schemas/update.js';
@@ -12,7 +13,8 @@ import { loadRecord } from '../../../domain/sites/sites.js';
 import { runningUpdates, updatesRevision } from '../../../domain/updates/by-site.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
-import { TYPE_GROUPS, type TypeGroup } from '../../../domain/updates/results.js';
+import { TYPE_GROUPS, type TypeGroup, UPDATE_TYPES, type UpdateType } from '../../../domain/updates/results.js';
+import { RUN_ID, unusedRun } from '../../../domain/updates/runs/call.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteFilter, SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
@@ -58,6 +60,25 @@ const ofItems = once(() => ({
 const ofSites = once(() => ({
   tag_ids: filled(ids()).describe('Sites with any of these tags, comma-separated.'),
   client_ids: filled(ids()).describe('Sites of any of these clients, comma-separated.'),
+}));
+/** Items left out of one call, on one site or on all. */
+const MOST_EXCLUDED = 1000;
+const leftOut = once(() => ({
+  exclude_tag_ids: filled(ids()).describe('No sites with any of these tags, comma-separated.'),
+  exclude_items: z
+    .array(
+      z
+        .object({
+          type: z.enum(UPDATE_TYPES),
+          slug: text(512, 1).describe('Exact slug.'),
+          site_id: id().optional().describe('Only on this site; absent = on every site.'),
+        })
+        .strict(),
+    )
+    .min(1, 'is empty')
+    .max(MOST_EXCLUDED)
+    .optional()
+    .describe('Not these, as JSON.'),
 }));
 const search = once(() => text(255).optional().describe('Part of the slug or name, case-insensitive.'));
 const slugParam = once(() =>
@@ -141,13 +162,22 @@ export const updates: readonly Route[] = [
         search: search(),
         ...ofItems(),
         ...ofSites(),
+        ...leftOut(),
         ...siteChoice(),
         dry_run: flag()
           .default(false)
           .describe('true: lists what would be updated where, as of the last sync, and changes nothing.'),
+        run_id: text(40)
+          .refine((text) => RUN_ID.test(text), 'must be run_ and a random UUID')
+          .optional()
+          .describe(
+            'The id of the run, if you want to read it meanwhile: run_ and a random UUID. Default: one is made.',
+          ),
       }),
     returns: updateRunShape,
-    answer: async ({ type = [], include, exclude, dry_run, ...filters }, ctx) => {
+    answer: async ({ type = [], include, exclude, dry_run, run_id, exclude_items, ...others }, caller) => {
+      const ctx = run_id === undefined ? caller : { ...caller, run_id: await unusedRun(caller, run_id) };
+      const filters = { ...others, exclude_items: exclude_items?.map(exceptedItem) };
       if (dry_run) return preview(ctx, { include, exclude }, type, filters);
       const narrowing = await narrowingOf(ctx, filters);
       const selection = await chooseByFilter(ctx, { include, exclude }, OFFERED);
@@ -201,6 +231,10 @@ export const updates: readonly Route[] = [
   typeRoute('translations'),
   ...ignoredUpdates,
 ];
+
+function exceptedItem({ type, slug, site_id }: { type: UpdateType; slug: string; site_id?: number | undefined }) {
+  return { type: UPDATE_TYPES.indexOf(type), slug, site_id: site_id ?? null };
+}
 
 /** Previews the same call: lists the first updates it would apply, and counts all. */
 async function preview(
