@@ -17,6 +17,7 @@ import { Now } from './views/now.js';
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
 const Site = lazy(() => import('./views/site.js').then(({ Site }) => Site));
 const Compare = lazy(() => import('./views/compare.js').then(({ Compare }) => Compare));
+const UpdatePlan = lazy(() => import('./views/plan.js').then(({ UpdatePlan }) => UpdatePlan));
 const Updates = lazy(() => import('./views/updates.js').then(({ Updates }) => Updates));
 const Vulnerabilities = lazy(() => import('./views/vulnerabilities.js').then(({ Vulnerabilities }) => Vulnerabilities));
 const Runs = lazy(() => import('./views/runs.js').then(({ Runs }) => Runs));
@@ -72,6 +73,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/sites/:id" component={Site} />
           <Route path="/compare" component={Compare} />
           <Route path="/updates" component={Updates} />
+          <Route path="/updates/plan" component={UpdatePlan} />
           <Route path="/vulnerabilities" component={Vulnerabilities} />
           <Route path="/runs" component={Runs} />
           <Route path="/runs/:id" component={Run} />

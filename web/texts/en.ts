@@ -235,6 +235,7 @@ export const en = {
     count: (count: string) => `${plural(count, 'run', 'runs')} in the last 180 days`,
     none: 'No updates yet',
     noneText: 'Every update, by anyone and on any way, is recorded here for 180 days.',
+    starting: 'The run begins',
     missing: 'Run not found',
     missingText: 'Runs are kept for 180 days.',
     running: 'In progress',
@@ -557,7 +558,38 @@ export const en = {
     allowLogin: 'Also allow opening wp-admin in one click',
     removeText: 'The guard is removed with all its copies. Updates of this site are then no longer protected.',
   },
+  plan: {
+    title: 'Plan updates',
+    about: 'What would be updated where, as of the last sync. Untick what should stay as it is.',
+    none: 'Everything is up to date',
+    items: 'Items',
+    kind: { core: 'WordPress', plugin: 'Plugins', theme: 'Themes', translation: 'Translations' },
+    head: (...parts: readonly (string | null)[]) => parts.filter((part) => part !== null).join(', '),
+    withoutTag: 'Leave out a tag',
+    without: (tag: string) => `Without ${tag}`,
+    sum: (updates: number, sites: number) =>
+      updates === 0
+        ? 'Nothing is ticked'
+        : `${plural(updates, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`,
+    unguarded: (sites: number) =>
+      `${plural(sites, 'site has', 'sites have')} no guard: there a broken update is not rolled back`,
+    quarantined: (count: number) => `${plural(count, 'quarantined version is', 'quarantined versions are')} left out`,
+    leftOut: 'Left out:',
+    single: (count: number) => plural(count, 'single update', 'single updates'),
+    takeIn: (what: string) => `Take in again: ${what}`,
+    site: (name: string) => `Update ${name}`,
+    legend: 'Colours',
+    risk: {
+      fine: 'small step, guarded',
+      major: 'major version',
+      danger: 'broke another site, or the site is down',
+      bare: 'no guard',
+      held: 'quarantined or not possible: left out',
+    },
+    elsewhere: 'broke another site',
+  },
   updates: {
+    tab: { plan: 'Plan', items: 'By item', runs: 'Update runs' },
     items: (count: string) => `${plural(count, 'item', 'items')} with updates`,
     search: 'Search plugin or theme',
     kind: 'Kind',

@@ -2,7 +2,7 @@
  * Now: matters that need attention, worst first; available updates; running jobs; the last day of the monitored sites.
  */
 
-import { CircleCheckBig, Plus } from 'lucide';
+import { CircleCheckBig, PackageCheck, Plus } from 'lucide';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
@@ -145,7 +145,16 @@ function Offers({ major, minor, patch, unknown }: { major: number; minor: number
   ] as const;
   const total = major + minor + patch + unknown;
   return (
-    <Card title={t.now.updates} actions={total > 0 && <a href="/updates">{t.now.open}</a>}>
+    <Card
+      title={t.now.updates}
+      actions={
+        total > 0 && (
+          <LinkButton small href="/updates/plan" icon={PackageCheck}>
+            {t.plan.title}
+          </LinkButton>
+        )
+      }
+    >
       {total === 0 ? (
         <p class="muted">{t.now.noUpdates}</p>
       ) : (

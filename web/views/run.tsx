@@ -18,6 +18,7 @@ import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
 import type { paths } from '../api/schema.js';
 import { useMayWrite } from '../api/session.js';
+import { useStore } from '../api/store.js';
 import { Badge, Protection, type Tone } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
@@ -26,12 +27,13 @@ import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
-import { Empty, Loaded } from '../parts/states.js';
+import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
 import { runAddress } from './run-address.js';
+import { starting } from './starting-run.js';
 
 type Answer = paths['/runs/{run_id}']['get']['responses'][200]['content']['application/json'];
 export type RunEntry = Answer['run'];
@@ -80,12 +82,20 @@ export function Run() {
       ),
     { keepShown: true },
   );
-  const running = run.data?.run.state === 'running';
+  // A run that was just asked for is not known at once.
+  const awaited = useStore(starting).has(id) && run.data === undefined;
+  const running = awaited || run.data?.run.state === 'running';
   useEffect(() => {
     if (!running) return;
     const timer = setInterval(() => refresh(`run:${id}:`), WATCH_MS);
     return () => clearInterval(timer);
   }, [running, id]);
+  if (awaited)
+    return (
+      <Page title={t.runs.starting}>
+        <Loading rows={8} />
+      </Page>
+    );
   if (run.error?.status === 404)
     return (
       <Page title={t.runs.missing}>

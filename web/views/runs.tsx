@@ -13,6 +13,7 @@ import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
 import { type RunEntry, RunState, titleOf } from './run.js';
 import { runAddress } from './run-address.js';
+import { UpdateTabs } from './update-tabs.js';
 
 const PER_PAGE = 30;
 const FILTERS = ['running', 'failed', 'rolled_back', 'unknown'] as const;
@@ -30,6 +31,7 @@ export function Runs() {
   useLiveRefresh(['updates', 'job'], 'runs:', 3000);
   return (
     <Page title={t.runs.all} about={runs.data && t.runs.count(number(runs.data.total))}>
+      <UpdateTabs at="runs" />
       <search class="filters">
         <SelectField
           hidden

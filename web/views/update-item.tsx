@@ -18,7 +18,8 @@ import { useUpdateSettings } from './update-settings.js';
 export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
 type Type = (typeof TYPES)[number];
 
-const REST_TYPE = { core: 'wp', plugin: 'plugins', theme: 'themes', translation: 'translations' } as const;
+/** The kinds as updates are requested by them. */
+export const REST_TYPE = { core: 'wp', plugin: 'plugins', theme: 'themes', translation: 'translations' } as const;
 const LISTED = 100;
 
 /** Asks for confirmation, unless the settings say not to, and goes to the page of the run. */

@@ -1,13 +1,13 @@
 /** Updates across the fleet: one line for each item, opened into its sites, with a preview before anything is done. */
 
-import { ChevronDown, ChevronRight, CircleCheckBig, History, PackageCheck, ShieldAlert } from 'lucide';
+import { ChevronDown, ChevronRight, CircleCheckBig, PackageCheck, ShieldAlert } from 'lucide';
 import { useState } from 'preact/hooks';
 import { answer, api } from '../api/client.js';
 import { useLiveRefresh } from '../api/live.js';
 import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Badge, Level, Protection } from '../parts/badge.js';
-import { Button, LinkButton } from '../parts/button.js';
+import { Button } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
 import { Icon } from '../parts/icon.js';
 import { Page } from '../parts/page.js';
@@ -19,6 +19,7 @@ import { t } from '../texts/texts.js';
 import { Quarantine } from './quarantine.js';
 import { Preview, TYPES } from './update-item.js';
 import { useUpdateSettings } from './update-settings.js';
+import { UpdateTabs } from './update-tabs.js';
 
 const PER_PAGE = 50;
 const LEVELS = ['patch', 'minor', 'major'] as const;
@@ -44,15 +45,8 @@ export function Updates() {
   useLiveRefresh(['updates', 'site'], 'updates:', 3000);
   const filtered = type !== undefined || level !== undefined || query.search !== undefined;
   return (
-    <Page
-      title={t.nav.updates}
-      about={found.data && t.updates.items(number(found.data.total))}
-      actions={
-        <LinkButton href="/runs" icon={History}>
-          {t.runs.all}
-        </LinkButton>
-      }
-    >
+    <Page title={t.nav.updates} about={found.data && t.updates.items(number(found.data.total))}>
+      <UpdateTabs at="items" />
       <search class="filters">
         <SearchField label={t.updates.search} value={typed} onInput={setTyped} />
         <SelectField

@@ -15,6 +15,7 @@ const VIEWS = [
   '/sites/:id',
   '/compare',
   '/updates',
+  '/updates/plan',
   '/runs',
   '/vulnerabilities',
   '/runs/:id',

@@ -1,0 +1,144 @@
+/** Updates from plan to proof, as a person makes them: the matrix, the run in its cells, and the outcome. */
+
+import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import type { SafetyApp } from '../safety/safety-app.js';
+import { needs } from '../support/needs.js';
+import { counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+import { offered, PLUGINS, planFleet, SITES, sumOf } from './plan-fleet.js';
+
+const { forms, seo, cache } = PLUGINS;
+
+let app: SafetyApp;
+let served: ServedPage;
+
+const versionOn = (site: number, slug: string) =>
+  app.fleet.site(site - 1).state.plugins.find((plugin) => plugin.slug === slug)?.version;
+
+describe('the plan of updates', needs('chromium'), () => {
+  beforeAll(async () => {
+    app = await planFleet();
+    served = await servePage(app);
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('is a matrix in which each plugin, site and update has a tick, and counts what is ticked', async () => {
+    const page = await served.open();
+    await page.goto(`${served.url}/updates/plan`);
+    const sum = page.locator('.sum strong');
+    await expect.poll(() => sum.innerText()).toBe(sumOf());
+    await page.getByText('1 site has no guard').waitFor();
+    const row = (name: string) => page.getByRole('row', { name });
+    expect(await page.locator('.matrix tbody tr').count()).toBe(SITES);
+    // A name that two sites have is told by the address.
+    const addresses = page.locator('.matrix .address');
+    expect((await addresses.allInnerTexts()).sort()).toEqual(
+      [0, 5].map((index) => app.fleet.site(index).url.replace(/^https?:\/\/|\/$/g, '')).sort(),
+    );
+    expect(await row('Journal').locator('.address').count()).toBe(0);
+    // WordPress itself is chosen on purpose.
+    const wordpress = page.getByRole('button', { name: 'WordPress', exact: true });
+    expect(await wordpress.getAttribute('aria-pressed')).toBe('false');
+    await wordpress.click();
+    await expect.poll(() => sum.innerText()).toBe(`${offered().length + 1} updates on ${SITES} sites`);
+    await wordpress.click();
+    await expect.poll(() => sum.innerText()).toBe(sumOf());
+
+    await page.getByRole('columnheader').getByRole('checkbox', { name: forms.name }).uncheck();
+    await expect.poll(() => sum.innerText()).toBe(sumOf((key) => key === 'forms'));
+    await row('Bakery').getByRole('checkbox', { name: 'Update Bakery' }).uncheck();
+    await expect.poll(() => sum.innerText()).toBe(sumOf((key, site) => key === 'forms' || site === 3));
+    await row('Clinic')
+      .getByRole('checkbox', { name: `Clinic: ${cache.name}` })
+      .uncheck();
+    await expect
+      .poll(() => sum.innerText())
+      .toBe(sumOf((key, site) => key === 'forms' || site === 3 || (key === 'cache' && site === 5)));
+    // What was left out is listed, and taken in again there.
+    await page.getByRole('button', { name: `Take in again: ${forms.name}` }).click();
+    await page.getByRole('button', { name: 'Take in again: Bakery' }).click();
+    await page.getByRole('button', { name: 'Take in again: 1 single update' }).click();
+    await expect.poll(() => sum.innerText()).toBe(sumOf());
+
+    await page.getByRole('button', { name: 'Major', exact: true }).click();
+    await expect.poll(() => sum.innerText()).toBe(sumOf((key) => key === 'seo'));
+    await page.getByRole('button', { name: 'Major', exact: true }).click();
+    await page.getByRole('combobox', { name: 'Leave out a tag' }).selectOption('Without shops');
+    await expect.poll(() => sum.innerText()).toBe(sumOf((_, site) => site < 4));
+    await page.context().close();
+  });
+
+  it('shows versions that are quarantined grey, unticked and outside every count, and warns of those that broke another site', async () => {
+    const held = {
+      type: 1,
+      slug: seo.slug,
+      version: seo.to,
+      name: seo.name,
+      site_id: 1,
+      site_url: 'https://x.example/',
+    };
+    const entry = { ...held, change_id: 'c', evidence: '["It broke."]', created_at: app.clock.now() };
+    await app.service.store.quarantine.add(entry, { seen: true, fleet_until: 32_503_680_000_000 });
+    const version = { type: 'plugin', slug: seo.slug, version: seo.to };
+    await app.call('set-quarantine-scope', { ...version, scope: 'site', reason: 'Only there.' });
+    const page = await served.open();
+    await page.goto(`${served.url}/updates/plan`);
+    await expect
+      .poll(() => page.locator('.sum strong').innerText())
+      .toBe(`${offered().length - 1} updates on ${SITES} sites`);
+    await page.getByText('1 quarantined version is left out').waitFor();
+    const cell = (site: number) =>
+      page
+        .locator('.matrix tbody tr')
+        .filter({ has: page.locator(`a[href^="/sites/${site}?"]`) })
+        .getByRole('checkbox', { name: new RegExp(seo.name) });
+    expect([await cell(1).isChecked(), await cell(1).isDisabled()]).toEqual([false, true]);
+    expect([await cell(2).isChecked(), await cell(2).isDisabled()]).toEqual([true, false]);
+    expect(await cell(2).getAttribute('aria-label')).toContain('broke another site');
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const own = await served.open(['read', 'write'], { colorScheme });
+      await own.goto(`${served.url}/updates/plan`);
+      await own.locator('.matrix').waitFor();
+      expect(await seriousFindings(own)).toEqual([]);
+      await own.setViewportSize({ width: 360, height: 740 });
+      await expectToFit(own);
+      await own.context().close();
+    }
+    await app.call('lift-quarantine', version);
+    await page.context().close();
+  });
+
+  it('is read-only for who may only read', async () => {
+    const page = await served.open(['read']);
+    await page.goto(`${served.url}/updates/plan`);
+    await page.locator('.matrix').waitFor();
+    expect(await page.getByRole('checkbox').count()).toBe(0);
+    expect(await page.getByRole('button', { name: /^Apply/ }).count()).toBe(0);
+    await page.context().close();
+  });
+
+  it('updates all on a tag except one plugin in five clicks from Now, and shows the run while it goes', async () => {
+    const page = await served.open();
+    const clicks = await counted(page);
+    await page.getByRole('link', { name: 'Plan updates' }).click();
+    await page.locator('.matrix').waitFor();
+    await page.getByRole('combobox', { name: 'Tag', exact: true }).selectOption('shops');
+    await expect.poll(() => page.locator('.matrix tbody tr').count()).toBe(3);
+    await page.getByRole('columnheader').getByRole('checkbox', { name: seo.name }).uncheck();
+    const left = offered((key, site) => key === 'seo' || site > 3).length;
+    await page.getByRole('button', { name: `Apply ${left} updates` }).click();
+    // Opening a list and choosing from it are two, which the browser does not tell the page.
+    expect((await clicks()) + 2).toBe(5);
+    await page.waitForURL(/\/runs\/run_/);
+    await served.running(page.getByRole('button', { name: new RegExp(`^${left}\\s*Updated$`) }).waitFor());
+    for (const site of [1, 2, 3]) expect(versionOn(site, forms.slug)).toBe(forms.to);
+    for (const site of [1, 2]) expect(versionOn(site, seo.slug)).toBe(seo.from);
+    for (const site of [4, 5]) expect(versionOn(site, forms.slug)).toBe(forms.from);
+    // What was left out was for this run.
+    await page.goto(`${served.url}/updates/plan`);
+    await page.locator('.matrix').waitFor();
+    expect(await page.getByText('Left out:').count()).toBe(0);
+    await page.context().close();
+  });
+});
