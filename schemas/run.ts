@@ -74,3 +74,29 @@ export const runItem = once(() =>
     finished_at: timestamp().nullable(),
   }),
 );
+
+/** An item as the page of its run shows it. */
+export const shownRunItem = once(() =>
+  runItem().extend({
+    restoring: z.boolean().optional().describe('It broke its site, and is being rolled back.'),
+    restored_after_ms: count().describe('From the update that broke the site until it was seen to work again.'),
+  }),
+);
+
+/** What a run came to, in a sentence. */
+export const runResult = once(() =>
+  z.object({
+    kept_sites: z.number().int(),
+    broke: z.number().int().describe('Items that broke their site and were rolled back.'),
+    worst: z
+      .object({
+        site_id: z.number().int(),
+        site_name: z.string().nullable(),
+        name: z.string(),
+        new_version: z.string(),
+        restored_after_ms: z.number().int(),
+      })
+      .nullable()
+      .describe('Of those, the one whose site was broken the longest.'),
+  }),
+);

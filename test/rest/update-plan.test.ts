@@ -216,3 +216,36 @@ describe('POST /updates/update with what a person left out', () => {
     expect(cellsOf(await plan('?type=plugin'))).toEqual(offered().filter((one) => !expected.includes(one)));
   });
 });
+
+describe('GET /runs/{run_id}', () => {
+  it('says what a run came to: what stayed, what broke its site, and how long that was broken', async () => {
+    const site = app.fleet.site(1);
+    site.faults.breaks = { [`${BETA.slug}@2.0`]: 'fatal' };
+    const { body: answer } = await running(app, app.rest('POST /updates/update', { body: { type: 'plugins' } }));
+    const { body } = await app.rest(`GET /runs/${answer.run_id}`);
+    const own = body.data.find(({ site_id, slug }: Record<string, unknown>) => site_id === 2 && slug === BETA.slug);
+    const history = await app.rest('GET /sites/2/safe-updates');
+    const change = history.body.data.find(({ slug }: { slug: string }) => slug === BETA.slug);
+    expect(change).toMatchObject({ outcome: 'rolled_back', well_after_ms: expect.any(Number) });
+    expect(own).toMatchObject({ state: 'rolled_back', restored_after_ms: change.well_after_ms });
+    const kept = body.data.filter(({ state }: { state: string }) => state === 'kept');
+    expect(kept.length).toBeGreaterThan(1);
+    expect(kept.every((item: object) => !('restored_after_ms' in item))).toBe(true);
+    expect(body.result).toEqual({
+      kept_sites: new Set(kept.map(({ site_id }: { site_id: number }) => site_id)).size,
+      broke: 1,
+      worst: {
+        site_id: 2,
+        site_name: own.site_name,
+        name: 'beta',
+        new_version: '2.0',
+        restored_after_ms: change.well_after_ms,
+      },
+    });
+    // As it is while the old version is restored.
+    await app.db.run("UPDATE safe_change SET step = 'restore', outcome = NULL WHERE id = ?", [own.change_id]);
+    const during = await app.rest(`GET /runs/${answer.run_id}?state=checking`);
+    expect(during.body.data).toMatchObject([{ slug: BETA.slug, restoring: true }]);
+    expect(during.body.result).toMatchObject({ broke: 0, worst: null });
+  });
+});

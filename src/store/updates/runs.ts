@@ -6,7 +6,7 @@ import { sql } from '../driver/db.js';
 import { readPage, rowsAndTotal } from '../driver/lists.js';
 import { among, equal, join, offset } from '../driver/sql-fragments.js';
 import { type NewRun, newRun } from '../jobs/new-run.js';
-import type { ChangeOutcome, Protection } from '../safety/changes.js';
+import type { ChangeOutcome, ChangeStep, Protection } from '../safety/changes.js';
 import { TYPE } from '../sites/inventory-rows.js';
 
 export type RunItemState = (typeof RUN_ITEM_STATES)[number];
@@ -54,6 +54,16 @@ export interface ToldRunItem extends RunItemRow {
   /** JSON of the findings. */
   evidence: string | null;
   settled_at: number | null;
+  /** Its step, while it has no outcome the current one. */
+  step: ChangeStep | null;
+}
+
+/** An item that broke its site, and was rolled back. */
+interface Rescue extends Row, Pick<RunItem, 'name' | 'new_version'> {
+  site_id: number;
+  site_name: string | null;
+  /** From the update until the site was seen to work again. */
+  ms: number;
 }
 
 export interface RunFilter {
@@ -78,7 +88,7 @@ const WAITING_SITES = '(SELECT count(*) FROM job_site s WHERE s.job_id = r.job_i
 const COUNTED = `r.*, ${WAITING_SITES} AS waiting_sites, (SELECT json_group_object(state, n) FROM (SELECT i.state, count(*) AS n
   FROM update_run_item i WHERE i.run_id = r.id GROUP BY i.state)) AS counts`;
 
-const TOLD = `i.*, s.url AS site_url, s.name AS site_name, c.snapshot IS NOT NULL AS copied, c.outcome, c.evidence, c.settled_at
+const TOLD = `i.*, s.url AS site_url, s.name AS site_name, c.snapshot IS NOT NULL AS copied, c.outcome, c.evidence, c.settled_at, c.step
   FROM update_run_item i LEFT JOIN site s ON s.id = i.site_id LEFT JOIN safe_change c ON c.id = i.change_id`;
 
 export function createUpdateRuns(db: Db) {
@@ -222,6 +232,30 @@ export function createUpdateRuns(db: Db) {
         page,
         perPage,
       );
+    },
+
+    /** On how many sites it kept something, how many items broke theirs, and the one whose site was broken the longest. */
+    async result(id: string): Promise<{ kept_sites: number; broke: number; worst: Rescue | undefined }> {
+      const ms = "c.evidence ->> 'well_after_ms'";
+      const broke = `FROM update_run_item i JOIN safe_change c ON c.id = i.change_id LEFT JOIN site s ON s.id = i.site_id
+        WHERE i.run_id = ? AND i.state = 'rolled_back' AND ${ms} IS NOT NULL`;
+      const [[counts] = [], [worst] = []] = await db.read([
+        sql(
+          `SELECT count(DISTINCT site_id) AS kept_sites, (SELECT count(*) ${broke}) AS broke
+           FROM update_run_item WHERE run_id = ? AND state = 'kept'`,
+          id,
+          id,
+        ),
+        sql(
+          `SELECT i.site_id, s.name AS site_name, i.name, i.new_version, ${ms} AS ms ${broke} ORDER BY ${ms} DESC, i.site_id LIMIT 1`,
+          id,
+        ),
+      ]);
+      return {
+        kept_sites: Number(counts?.kept_sites),
+        broke: Number(counts?.broke),
+        worst: worst as Rescue | undefined,
+      };
     },
 
     /** Newest first, one page. */

@@ -1,6 +1,6 @@
 /** Runs of updates as callers read them: one with its items, and the list. */
 
-import type { RUN_STATES, runEntry, runItem } from '../../../../schemas/run.js';
+import type { RUN_STATES, runEntry, runResult, shownRunItem } from '../../../../schemas/run.js';
 import type { z } from '../../../../schemas/zod.js';
 import { type ErrorCode, ServiceError } from '../../../runtime/errors.js';
 import type { Origin } from '../../../runtime/events.js';
@@ -16,7 +16,8 @@ import { type Asked, MOST_ITEMS } from './call.js';
 import { rollBackMember } from './can-roll-back.js';
 
 type Entry = z.output<ReturnType<typeof runEntry>>;
-type Item = z.output<ReturnType<typeof runItem>>;
+type Item = z.output<ReturnType<typeof shownRunItem>>;
+type Result = z.output<ReturnType<typeof runResult>>;
 
 /** Longest reason in an answer, in characters, and most findings: what a page of items may take is bounded. */
 const LONGEST = 240;
@@ -33,6 +34,14 @@ export async function getRun(
   const run = await knownRun(ctx, id);
   const { items, total } = await ctx.store.updateRuns.items(id, states, page, perPage);
   return { ...entryOf(run), items: items.map((item) => itemOf(item, ctx.clock.now())), total, page, per_page: perPage };
+}
+
+/** What a run came to. */
+export async function resultOf({ store }: Ctx, id: string): Promise<Result> {
+  const { worst, ...counts } = await store.updateRuns.result(id);
+  if (worst === undefined) return { ...counts, worst: null };
+  const { ms: restored_after_ms, ...item } = worst;
+  return { ...counts, worst: { ...item, restored_after_ms } };
 }
 
 /** Throws `svc_run_not_found`. */
@@ -103,7 +112,7 @@ function askedFields({ types, specific_items, limits }: Asked) {
 }
 
 function itemOf(row: ToldRunItem, now: number): Item {
-  const { seen = [], suspect = [], by = null } = JSON.parse(row.evidence ?? '{}') as Partial<Evidence>;
+  const { seen = [], suspect = [], by = null, well_after_ms } = JSON.parse(row.evidence ?? '{}') as Partial<Evidence>;
   const evidence = [...seen, ...suspect].slice(0, FINDINGS).map(short);
   const code = row.code || codeOf(row);
   return {
@@ -123,6 +132,8 @@ function itemOf(row: ToldRunItem, now: number): Item {
     ...(row.message === '' ? {} : { message: short(row.message) }),
     ...(evidence.length === 0 ? {} : { evidence }),
     ...(row.state === 'rolled_back' && by !== null ? { rolled_back_by: by } : {}),
+    ...(row.outcome === null && row.step === 'restore' ? { restoring: true } : {}),
+    ...(row.state === 'rolled_back' && typeof well_after_ms === 'number' ? { restored_after_ms: well_after_ms } : {}),
     finished_at: isoTime(row.finished_at === null ? row.settled_at : Math.max(row.finished_at, row.settled_at ?? 0)),
   };
 }

@@ -2,12 +2,12 @@
 
 import { id } from '../../../../schemas/common.js';
 import { receipt, runPicture } from '../../../../schemas/receipt.js';
-import { RUN_ITEM_STATES, RUN_STATES, runEntry, runItem } from '../../../../schemas/run.js';
+import { RUN_ITEM_STATES, RUN_STATES, runEntry, runResult, shownRunItem } from '../../../../schemas/run.js';
 import { z } from '../../../../schemas/zod.js';
 import { integerOrText } from '../../../../schemas/zod-internals.js';
 import { picturesOf, receiptsOf } from '../../../domain/updates/runs/receipts.js';
 import { retryRun } from '../../../domain/updates/runs/retry.js';
-import { getRun, listRuns } from '../../../domain/updates/runs/runs.js';
+import { getRun, listRuns, resultOf } from '../../../domain/updates/runs/runs.js';
 import { csv, flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf } from '../schemas/records.js';
@@ -45,12 +45,12 @@ export const runs: readonly Route[] = [
         state: csv(z.enum(RUN_ITEM_STATES)).default([]).describe('Only items in these states.'),
         ...paging(50, 200),
       }),
-    returns: () => listOf(runItem()).extend({ run: runEntry() }),
+    returns: () => listOf(shownRunItem()).extend({ run: runEntry(), result: runResult() }),
     headers: () => ({ 'Cache-Control': 'no-store' }),
     async answer({ run_id, state, page, per_page }, ctx) {
       const { items: data, total, ...rest } = await getRun(ctx, run_id, state, page, per_page);
       const { page: _page, per_page: _size, ...run } = rest;
-      return { total, page, per_page, data, run };
+      return { total, page, per_page, data, run, result: await resultOf(ctx, run_id) };
     },
   }),
   route({
