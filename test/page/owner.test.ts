@@ -317,7 +317,8 @@ describe('an owner on the page', needs('chromium'), () => {
     ]);
     // What needs a person comes first, with the evidence.
     const first = page.locator('.log.run > li').first();
-    expect(await first.innerText()).toMatch(/Rolled back[\s\S]*HTTP 500/);
+    expect(await first.innerText()).toMatch(/Restored in [\d.]+ s[\s\S]*HTTP 500/);
+    await page.getByRole('heading', { name: 'Rolled back: 1' }).waitFor();
     expect(await first.getByRole('button').count()).toBe(0);
     expect(await seriousFindings(page)).toEqual([]);
     await page.setViewportSize({ width: 360, height: 740 });

@@ -1,6 +1,10 @@
 /** Updates from plan to proof, as a person makes them: the matrix, the run in its cells, and the outcome. */
 
+import { createPublicKey, verify } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { browser, sound } from '../safety/browser.js';
 import type { SafetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
 import { counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
@@ -139,6 +143,132 @@ describe('the plan of updates', needs('chromium'), () => {
     await page.goto(`${served.url}/updates/plan`);
     await page.locator('.matrix').waitFor();
     expect(await page.getByText('Left out:').count()).toBe(0);
+    await page.context().close();
+  });
+});
+
+/** A picture of a page in this colour, as the browser of the test makes it. */
+function webp(page: Page, colour: string): Promise<string> {
+  return page.evaluate((fill) => {
+    const canvas = Object.assign(document.createElement('canvas'), { width: 320, height: 240 });
+    const context = canvas.getContext('2d');
+    if (context === null) throw new Error('no canvas');
+    context.fillStyle = fill;
+    context.fillRect(0, 0, 320, 240);
+    return canvas.toDataURL('image/webp').split(',')[1] ?? '';
+  }, colour);
+}
+
+describe('a run of updates', needs('chromium'), () => {
+  let files = { before: '', after: '' };
+  let address = '';
+
+  beforeAll(async () => {
+    const { pictures } = browser(
+      () => app,
+      ({ nth }) => ({ ...sound, file: nth === 0 ? files.before : files.after }),
+    );
+    app = await planFleet({ pictures });
+    app.fleet.site(2).faults.breaks = { [`${forms.slug}@${forms.to}`]: 'fatal' };
+    served = await servePage(app);
+    const page = await served.open();
+    files = { before: await webp(page, '#2a6'), after: await webp(page, '#36c') };
+    await page.context().close();
+  });
+  afterEach(() => {
+    expect(served.complaints.splice(0)).toEqual([]);
+  });
+
+  it('is shown in its cells while it goes: a break flips red, then amber with the time in which it was restored', async () => {
+    const page = await served.open();
+    await page.goto(`${served.url}/updates/plan`);
+    await page.getByRole('button', { name: `Apply ${offered().length} updates` }).click();
+    await page.waitForURL(/\/runs\/run_/);
+    address = page.url();
+    await page.locator('.cell.busy').first().waitFor();
+    await page.getByText(new RegExp(`^\\d+ of ${offered().length} updates are through$`)).waitFor();
+    const restored = page.locator('.cell', { hasText: 'Restored in' });
+    await served.running(restored.waitFor());
+    expect(await restored.getAttribute('class')).toMatch(/warn flips/);
+    const headline = page.locator('.headline');
+    await served.running(headline.getByText('would have broken').waitFor());
+    const row = await app.db.one(
+      "SELECT evidence ->> 'well_after_ms' AS ms FROM safe_change WHERE outcome = 'rolled_back'",
+    );
+    const seconds = Number(row?.ms) / 1000;
+    const time = `${seconds < 10 ? Math.round(seconds * 10) / 10 : Math.round(seconds)} s`;
+    expect((await restored.innerText()).endsWith(`Restored in ${time}`)).toBe(true);
+    expect(await headline.innerText()).toBe(
+      `${offered().length - 1} updates on ${SITES} sites; one would have broken Bakery and was taken back in ${time}.`,
+    );
+    // The others are there for all to see.
+    expect(await page.locator('.cell.good').count()).toBe(offered().length - 1);
+    expect(versionOn(3, forms.slug)).toBe(forms.from);
+    await page.context().close();
+  });
+
+  it('stays as a page that one would show: what was taken back and why, what was looked at, pictures, and how to verify it', async () => {
+    for (const colorScheme of ['light', 'dark'] as const) {
+      const page = await served.open(['read'], { colorScheme });
+      await page.goto(address);
+      const card = (name: RegExp) => page.locator('.card', { has: page.getByRole('heading', { name }) });
+      await card(/^Rolled back: 1$/)
+        .getByText(/HTTP 500/)
+        .first()
+        .waitFor();
+      await card(/^Rolled back: 1$/)
+        .getByText(`${forms.from} → ${forms.to}`)
+        .waitFor();
+      await card(new RegExp(`^Updated: ${offered().length - 1}$`)).waitFor();
+      const proof = card(/^Evidence$/);
+      await proof
+        .getByText(/^Checked on each site: .*wp-login/)
+        .first()
+        .waitFor();
+      await proof.getByText(/sitefleet receipt verify receipts\.json --key [0-9a-f]{32}/).waitFor();
+      const own = app.fleet.site(0).url.replace(/^https?:\/\/|\/$/g, '');
+      await proof.getByRole('button', { name: `Show pictures: ${own}` }).click();
+      const slider = proof.getByRole('slider', { name: 'Before and after: Front page on a desktop' }).first();
+      await slider.waitFor();
+      const later = proof.locator('.compare .later').first();
+      await expect.poll(() => later.evaluate((image) => (image as HTMLImageElement).naturalWidth)).toBe(320);
+      const border = () => later.evaluate((image) => getComputedStyle(image).clipPath);
+      expect(await border()).toBe('inset(0px 0px 0px 50%)');
+      await slider.focus();
+      await page.keyboard.press('ArrowRight');
+      expect(await border()).toBe('inset(0px 0px 0px 51%)');
+      const box = await slider.boundingBox();
+      if (box === null) throw new Error('the slider is not shown');
+      await page.mouse.click(box.x + box.width * 0.1, box.y + box.height / 2);
+      expect(await border()).toMatch(/^inset\(0px 0px 0px \d%\)$/);
+      expect(await seriousFindings(page)).toEqual([]);
+      await page.setViewportSize({ width: 360, height: 740 });
+      await expectToFit(page);
+      await page.context().close();
+    }
+  });
+
+  it('gives its receipts as a file that the command verifies, and has a form for paper', async () => {
+    const page = await served.open(['read'], { colorScheme: 'dark' });
+    await page.goto(address);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Download receipts' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe('receipts.json');
+    const { data } = JSON.parse(readFileSync(await download.path(), 'utf8'));
+    expect(data).toHaveLength(SITES - 1);
+    for (const { document, signature, public_key } of data) {
+      const key = createPublicKey({ key: Buffer.from(public_key, 'base64'), format: 'der', type: 'spki' });
+      expect(verify(null, Buffer.from(document), key, Buffer.from(signature, 'base64'))).toBe(true);
+    }
+    await page.emulateMedia({ media: 'print' });
+    const shown = (selector: string) => page.locator(selector).first().isVisible();
+    expect([await shown('aside'), await shown('main .button'), await shown('.headline')]).toEqual([false, false, true]);
+    const paper = await page.evaluate(
+      () => getComputedStyle(document.querySelector('.card') as Element).backgroundColor,
+    );
+    expect(paper).toBe('rgb(255, 255, 255)');
     await page.context().close();
   });
 });

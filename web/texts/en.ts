@@ -279,11 +279,61 @@ export const en = {
     },
     job: 'Job',
     glance: 'At a glance',
-    items: 'Site by site',
+    print: 'Print',
+    group: {
+      trouble: 'Not updated',
+      rolled_back: 'Rolled back',
+      skipped: 'Left as it was',
+      busy: 'In progress',
+      kept: 'Updated',
+    },
+    groupOf: (title: string, count: string) => `${title}: ${count}`,
+    broken: 'Broken',
+    spared: 'Spared',
+    restored: (time: string) => `Restored in ${time}`,
+    through: (done: string, total: string) => `${done} of ${total} updates are through`,
+    /** One sentence for a client. */
+    headline: (
+      kept: number,
+      sites: number,
+      broke: number,
+      worst: { site: string; time: string } | null,
+      open: number,
+    ) => {
+      const updates =
+        kept === 0 ? 'No update was kept' : `${plural(kept, 'update', 'updates')} on ${plural(sites, 'site', 'sites')}`;
+      const rescued =
+        worst === null
+          ? ''
+          : broke === 1
+            ? `; one would have broken ${worst.site} and was taken back in ${worst.time}`
+            : `; ${broke} would have broken a site and were taken back, each within ${worst.time}`;
+      return `${updates}${rescued}.${open === 0 ? '' : ` ${open === 1 ? 'One was' : `${open} were`} not made.`}`;
+    },
+    removedSite: 'a site',
     open: 'Open run',
     retry: 'Retry what failed',
     retryText: 'What broke its site, was rolled back or is quarantined is left alone. The result is a run of its own.',
     nothingToRetry: 'Nothing that failed is still available.',
+  },
+  compare: {
+    left: 'before the update',
+    right: 'after it',
+    before: (what: string) => `${what}, before the update`,
+    after: (what: string) => `${what}, after the update`,
+    handle: (what: string) => `Before and after: ${what}`,
+  },
+  proof: {
+    title: 'Evidence',
+    none: 'No site was compared with how it was before, so there is no receipt.',
+    checked: 'Checked on each site:',
+    notChecked: 'Not checked:',
+    pictures: 'Show pictures',
+    noPictures: 'No pictures were taken.',
+    page: (path: string, device: 'desktop' | 'phone') =>
+      `${path === '/' ? 'Front page' : path} on a ${device === 'phone' ? 'phone' : 'desktop'}`,
+    verify: 'Every site has a signed receipt. Anyone who has the file can tell that it was not changed since:',
+    download: 'Download receipts',
   },
   keys: {
     title: 'Keys',

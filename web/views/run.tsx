@@ -8,11 +8,13 @@ import {
   CircleMinus,
   LoaderCircle,
   OctagonX,
+  Printer,
   RotateCw,
   SearchX,
+  ShieldCheck,
   Undo2,
 } from 'lucide';
-import { useEffect, useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { useLocation, useRoute } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
 import { refresh, useLoad } from '../api/load.js';
@@ -28,11 +30,12 @@ import { Pager } from '../parts/pager.js';
 import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
-import { number, Time } from '../parts/time.js';
+import { number, span, Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
 import { runAddress } from './run-address.js';
+import { Proof } from './run-proof.js';
 import { starting } from './starting-run.js';
 
 type Answer = paths['/runs/{run_id}']['get']['responses'][200]['content']['application/json'];
@@ -44,7 +47,7 @@ type State = Item['state'];
 const WATCH_MS = 1000;
 const PER_PAGE = 200;
 /** Columns of the matrix; with more items it would be no picture. */
-const MOST_COLUMNS = 12;
+const MOST_COLUMNS = 25;
 
 /** What needs a person comes first. */
 const STATES: Readonly<Record<State, { tone: Tone; icon: IconNode }>> = {
@@ -109,21 +112,52 @@ export function Run() {
     <Page
       title={run.data ? titleOf(run.data.run) : t.loading}
       about={run.data && <About run={run.data.run} />}
-      actions={run.data && !running && countOf(run.data.run, 'failed') > 0 && <Retry id={id} />}
+      actions={
+        run.data &&
+        !running && (
+          <>
+            {countOf(run.data.run, 'failed') > 0 && <Retry id={id} />}
+            <Button icon={Printer} onClick={() => print()}>
+              {t.runs.print}
+            </Button>
+          </>
+        )
+      }
     >
       <Loaded of={run} rows={8}>
-        {({ run: entry, data, total }) => (
+        {({ run: entry, result, data, total }) => (
           <>
+            <p class="headline" role="status">
+              {running ? t.runs.through(number(doneOf(entry)), number(totalOf(entry))) : headlineOf(entry, result)}
+            </p>
             <Counts run={entry} chosen={state} choose={(next) => change({ state: next, page: undefined })} />
             {running && <Progress done={doneOf(entry)} failed={0} total={totalOf(entry)} label={titleOf(entry)} />}
             <Matrix items={data} />
             <Items items={data} />
             <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
+            {!running && <Proof id={id} shown={troubled(data)} />}
           </>
         )}
       </Loaded>
     </Page>
   );
+}
+
+/** What it came to, in one sentence. */
+function headlineOf(run: RunEntry, { kept_sites, broke, worst }: Answer['result']): string {
+  return t.runs.headline(
+    countOf(run, 'kept'),
+    kept_sites,
+    broke,
+    worst && { site: worst.site_name ?? t.runs.removedSite, time: span(worst.restored_after_ms) },
+    countOf(run, 'failed') + countOf(run, 'unknown'),
+  );
+}
+
+/** Sites whose pictures are shown at once: the first two on which something did not stay. */
+function troubled(items: readonly Item[]): ReadonlySet<number> {
+  const sites = items.filter(({ state }) => state === 'rolled_back' || state === 'failed');
+  return new Set([...new Set(sites.map(({ site_id }) => site_id))].slice(0, 2));
 }
 
 /** What was asked for. On how many sites there was something to do, the numbers tell. */
@@ -270,12 +304,25 @@ function Counts({
   );
 }
 
-/** Sites by items, each cell one sign: what happened at a glance. */
+/** How an item stands, in the cell of its site: a break is red, and amber once the site is restored. */
+function signOf(item: Item): { tone: Tone; icon: IconNode; word: string } {
+  const { state, code, new_version, restored_after_ms } = item;
+  if (item.restoring === true) return { tone: 'bad', icon: OctagonX, word: t.runs.broken };
+  if (state === 'kept') return { ...STATES.kept, word: new_version };
+  if (state === 'rolled_back' && restored_after_ms !== undefined)
+    return { ...STATES.rolled_back, word: t.runs.restored(span(restored_after_ms)) };
+  if (state === 'skipped' && code === 'svc_version_quarantined')
+    return { tone: 'idle', icon: ShieldCheck, word: t.runs.spared };
+  return { ...STATES[state], word: t.runs.state[state] };
+}
+
+/** Sites by items: what happens where, at a glance. */
 function Matrix({ items }: { items: readonly Item[] }) {
-  const columns = [...new Set(items.map(({ slug }) => slug))];
-  const sites = [...new Set(items.map(({ site_id }) => site_id))];
-  if (columns.length > MOST_COLUMNS || sites.length < 2) return null;
-  const of = new Map(items.map((item) => [`${item.site_id} ${item.slug}`, item]));
+  const parts = items.filter(({ type }) => type !== 'site');
+  const columns = new Map(parts.map((item) => [`${item.type} ${item.slug}`, nameOf(item)]));
+  const sites = [...new Set(parts.map(({ site_id }) => site_id))];
+  if (parts.length < 2 || columns.size > MOST_COLUMNS) return null;
+  const of = new Map(parts.map((item) => [`${item.site_id} ${item.type} ${item.slug}`, item]));
   return (
     <Card title={t.runs.glance}>
       <div class="scroll">
@@ -283,9 +330,9 @@ function Matrix({ items }: { items: readonly Item[] }) {
           <thead>
             <tr>
               <th scope="col">{t.sites.column.name}</th>
-              {columns.map((slug) => (
-                <th key={slug} scope="col">
-                  {bareSlug(slug)}
+              {[...columns].map(([key, name]) => (
+                <th key={key} scope="col">
+                  {name}
                 </th>
               ))}
             </tr>
@@ -294,25 +341,11 @@ function Matrix({ items }: { items: readonly Item[] }) {
             {sites.map((site) => (
               <tr key={site}>
                 <th scope="row">
-                  <a href={`/sites/${site}`}>{siteOf(items, site)}</a>
+                  <SiteLink items={items} site={site} />
                 </th>
-                {columns.map((slug) => {
-                  const item = of.get(`${site} ${slug}`);
-                  return (
-                    <td key={slug}>
-                      {item === undefined ? (
-                        <span class="muted">–</span>
-                      ) : (
-                        <span class={`cell ${STATES[item.state].tone}`} title={said(item)}>
-                          <Icon
-                            of={STATES[item.state].icon}
-                            class={STATES[item.state].tone === 'busy' ? 'turning' : ''}
-                          />
-                          <span class="unseen">{said(item)}</span>
-                        </span>
-                      )}
-                    </td>
-                  );
+                {[...columns.keys()].map((key) => {
+                  const item = of.get(`${site} ${key}`);
+                  return <td key={key}>{item === undefined ? <span class="muted">–</span> : <Cell item={item} />}</td>;
                 })}
               </tr>
             ))}
@@ -323,55 +356,99 @@ function Matrix({ items }: { items: readonly Item[] }) {
   );
 }
 
-const said = ({ state, old_version, new_version }: Item) =>
-  `${t.runs.state[state]}: ${t.updates.versions(old_version, new_version)}`;
-
-function siteOf(items: readonly Item[], site: number): string {
-  const url = items.find(({ site_id }) => site_id === site)?.site_url;
-  return url == null ? t.site.number(site) : t.address(url);
+function Cell({ item }: { item: Item }) {
+  // Seen while it was under way: then its break is shown, even if it was over between two looks.
+  const watched = useRef(item.state !== 'rolled_back').current;
+  const { tone, icon, word } = signOf(item);
+  const said = `${t.runs.state[item.state]}: ${t.updates.versions(item.old_version, item.new_version)}`;
+  return (
+    <span class={`cell ${tone}${watched && item.state === 'rolled_back' ? ' flips' : ''}`} title={said}>
+      <Icon of={icon} class={tone === 'busy' ? 'turning' : ''} />
+      <span class="unseen">{said}</span>
+      <span aria-hidden={word === item.new_version}>{word}</span>
+    </span>
+  );
 }
 
-/** Item by item, worst first. */
-function Items({ items }: { items: readonly Item[] }) {
-  const write = useMayWrite();
-  const sorted = [...items].sort((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
-  if (sorted.length === 0) return <Card>{<p class="muted">{t.runs.nothing}</p>}</Card>;
+const nameOf = ({ name, slug }: Pick<Item, 'name' | 'slug'>) => (name === '' ? bareSlug(slug) : name);
+
+/** By name; with the address, where names repeat. */
+function SiteLink({ items, site, tab = '' }: { items: readonly Item[]; site: number; tab?: string }) {
+  const own = items.find(({ site_id }) => site_id === site);
+  const name = own?.site_name ?? t.site.number(site);
+  const repeats = items.some(({ site_id, site_name }) => site_id !== site && site_name === name);
   return (
-    <Card title={t.runs.items}>
-      <ul class="log run">
-        {sorted.map((item) => (
-          <li key={`${item.site_id} ${item.type} ${item.slug}`}>
-            <div class="what">
-              <span class="top">
-                <a href={`/sites/${item.site_id}?tab=updates`}>{siteOf(items, item.site_id)}</a>
-                <strong>{bareSlug(item.slug)}</strong>
-                <span class="versions">{t.updates.versions(item.old_version, item.new_version)}</span>
-                <Badge {...STATES[item.state]}>{t.runs.state[item.state]}</Badge>
-                {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
-              </span>
-              {item.message !== undefined && (
-                <span class={STATES[item.state].tone === 'bad' ? 'problem' : ''}>{item.message}</span>
-              )}
-              {(item.evidence ?? [])
-                .filter((sentence) => item.message?.includes(sentence) !== true)
-                .map((sentence) => (
-                  <q key={sentence} class="seen">
-                    {sentence}
-                  </q>
+    <>
+      <a href={`/sites/${site}${tab}`}>{name}</a>
+      {repeats && own?.site_url != null && <span class="address">{t.address(own.site_url)}</span>}
+    </>
+  );
+}
+
+const GROUPS = [
+  ['trouble', ['failed', 'unknown']],
+  ['rolled_back', ['rolled_back']],
+  ['busy', ['updating', 'checking', 'queued']],
+  ['skipped', ['skipped']],
+  ['kept', ['kept']],
+] as const satisfies readonly (readonly [string, readonly State[]])[];
+
+/** Item by item, what needs a person first. */
+function Items({ items }: { items: readonly Item[] }) {
+  if (items.length === 0) return <Card>{<p class="muted">{t.runs.nothing}</p>}</Card>;
+  return (
+    <>
+      {GROUPS.map(([group, states]) => {
+        const own = items.filter(({ state }) => states.some((one) => one === state));
+        return (
+          own.length > 0 && (
+            <Card key={group} title={t.runs.groupOf(t.runs.group[group], number(own.length))}>
+              <ul class="log run">
+                {own.map((item) => (
+                  <ItemLine key={`${item.site_id} ${item.type} ${item.slug}`} item={item} items={items} />
                 ))}
-            </div>
-            {write && item.can_roll_back && (item.type === 'plugin' || item.type === 'theme') && (
-              <RollBack
-                siteId={item.site_id}
-                of={{ change_id: item.change_id }}
-                name={bareSlug(item.slug)}
-                version={item.old_version}
-                from={item.new_version}
-              />
-            )}
-          </li>
-        ))}
-      </ul>
-    </Card>
+              </ul>
+            </Card>
+          )
+        );
+      })}
+    </>
+  );
+}
+
+function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
+  const write = useMayWrite();
+  const { tone, icon, word } = signOf(item);
+  return (
+    <li>
+      <div class="what">
+        <span class="top">
+          <SiteLink items={items} site={item.site_id} tab="?tab=updates" />
+          <strong>{nameOf(item)}</strong>
+          <span class="versions">{t.updates.versions(item.old_version, item.new_version)}</span>
+          <Badge tone={tone} icon={icon}>
+            {item.state === 'kept' ? t.runs.state.kept : word}
+          </Badge>
+          {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
+        </span>
+        {item.message !== undefined && <span class={tone === 'bad' ? 'problem' : ''}>{item.message}</span>}
+        {(item.evidence ?? [])
+          .filter((sentence) => item.message?.includes(sentence) !== true)
+          .map((sentence) => (
+            <q key={sentence} class="seen">
+              {sentence}
+            </q>
+          ))}
+      </div>
+      {write && item.can_roll_back && (item.type === 'plugin' || item.type === 'theme') && (
+        <RollBack
+          siteId={item.site_id}
+          of={{ change_id: item.change_id }}
+          name={nameOf(item)}
+          version={item.old_version}
+          from={item.new_version}
+        />
+      )}
+    </li>
   );
 }

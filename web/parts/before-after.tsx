@@ -1,0 +1,45 @@
+/** Two pictures of the same page on top of each other, with a handle that moves the border between them. */
+
+import { useState } from 'preact/hooks';
+import { t } from '../texts/texts.js';
+
+interface Props {
+  /** Data of a WebP file, in base64. */
+  before: string;
+  after: string;
+  /** Which page this is, and on what. */
+  label: string;
+}
+
+const source = (file: string) => `data:image/webp;base64,${file}`;
+
+export function BeforeAfter({ before, after, label }: Props) {
+  const [at, setAt] = useState(50);
+  return (
+    <figure class="compare">
+      <div class="frames">
+        <img src={source(before)} alt={t.compare.before(label)} />
+        <img
+          class="later"
+          src={source(after)}
+          alt={t.compare.after(label)}
+          style={{ clipPath: `inset(0 0 0 ${at}%)` }}
+        />
+        <input
+          type="range"
+          min={0}
+          max={100}
+          value={at}
+          aria-label={t.compare.handle(label)}
+          onInput={(event) => setAt(Number(event.currentTarget.value))}
+        />
+        <span class="handle" style={{ left: `${at}%` }} aria-hidden="true" />
+      </div>
+      <figcaption class="small muted">
+        <span>{t.compare.left}</span>
+        <strong>{label}</strong>
+        <span>{t.compare.right}</span>
+      </figcaption>
+    </figure>
+  );
+}
