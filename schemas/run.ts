@@ -55,7 +55,7 @@ export const runEntry = once(() =>
 export const runItem = once(() =>
   z.object({
     site_id: z.number().int(),
-    site_url: z.string().nullable().describe('null = removed since.'),
+    site_url: z.string().nullable(),
     site_name: z.string().nullable(),
     type: z.enum(['core', 'plugin', 'theme', 'translation', 'site']),
     slug: z.string(),
@@ -71,6 +71,7 @@ export const runItem = once(() =>
     message: z.string().optional(),
     evidence: z.array(z.string()).optional(),
     rolled_back_by: z.string().optional(),
+    restored_after_ms: count(),
     finished_at: timestamp().nullable(),
   }),
 );
@@ -79,7 +80,6 @@ export const runItem = once(() =>
 export const shownRunItem = once(() =>
   runItem().extend({
     restoring: z.boolean().optional().describe('It broke its site, and is being rolled back.'),
-    restored_after_ms: count().describe('From the update that broke the site until it was seen to work again.'),
   }),
 );
 

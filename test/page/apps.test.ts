@@ -16,11 +16,14 @@ import { type TestApp, testApp } from '../support/harness.js';
 import { serveLocally } from '../support/local-server.js';
 import { newKey } from '../support/logins.js';
 import { needs } from '../support/needs.js';
+import { seriousFindings } from './browser.js';
 
 const VIEWS: Record<string, string> = {
   'svc-get-fleet-brief-v1': 'ui://sitefleet/brief',
   'svc-get-batch-job-status-v1': 'ui://sitefleet/job',
   'svc-safe-update-site-v1': 'ui://sitefleet/update',
+  'svc-run-updates-v1': 'ui://sitefleet/update',
+  'svc-get-run-v1': 'ui://sitefleet/update',
 };
 const DECLARED = { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } };
 const BAD = { slug: 'harbour-forms/harbour-forms.php', from: '3.8.2', to: '3.9.0' };
@@ -77,7 +80,7 @@ describe.each(Object.entries(clients))('a client of %s', (_era, connect) => {
     expect(Object.fromEntries(found)).toEqual(VIEWS);
     const { resources } = await client.listResources();
     const listed = resources.filter(({ uri }) => uri.startsWith('ui:'));
-    expect(listed.map(({ uri }) => uri).sort()).toEqual(Object.values(VIEWS).sort());
+    expect(listed.map(({ uri }) => uri).sort()).toEqual([...new Set(Object.values(VIEWS))].sort());
     for (const { uri } of listed) {
       const [content] = (await client.readResource({ uri })).contents;
       expect(content).toMatchObject({ uri, mimeType: 'text/html;profile=mcp-app' });
@@ -134,12 +137,12 @@ describe('a view in the reference host', needs('chromium'), () => {
   });
   afterAll(() => browser.close());
 
-  async function show(tool: string, args: object): Promise<FrameLocator> {
+  async function show(tool: string, args: object, theme: 'light' | 'dark' = 'light'): Promise<FrameLocator> {
     await page.evaluate((asked) => (globalThis as unknown as { show(asked: object): Promise<void> }).show(asked), {
       tool,
       args,
       token,
-      theme: 'light',
+      theme,
     });
     return page.frameLocator('iframe');
   }
@@ -174,6 +177,71 @@ describe('a view in the reference host', needs('chromium'), () => {
     await item.locator('.badge', { hasText: 'rolled back' }).waitFor();
     expect(app.fleet.site(0).guard?.actions).toContain('arm');
     expect(app.fleet.site(0).state.plugins.find(({ slug }) => slug === BAD.slug)?.version).toBe(BAD.from);
+  });
+
+  it('shows the plan of many sites as a matrix, leaves an item out, and then the run with what was taken back', async () => {
+    const offers = [
+      ['harbour-shop/harbour-shop.php', 'Harbour Shop'],
+      ['meadow/meadow.php', 'Meadow Gallery'],
+      ['lantern-cache/lantern-cache.php', 'Lantern Cache'],
+    ] as const;
+    for (const index of [0, 1]) {
+      const { state } = app.fleet.site(index);
+      const [model] = state.plugins;
+      if (model === undefined) throw new Error('the site has no plugin');
+      for (const plugin of state.plugins) plugin.update = null;
+      for (const [slug, name] of offers)
+        state.plugins.push({
+          ...model,
+          slug,
+          name,
+          version: '1.0',
+          active: true,
+          mustUse: false,
+          update: { version: '2.0', requiresPhp: '7.4', requiresWp: '6.0' },
+        } as never);
+    }
+    app.fleet.site(1).faults.breaks = { 'harbour-shop/harbour-shop.php@2.0': 'fatal' };
+    await app.call('install-site-guard', { site_id_or_domain: ids[1] });
+    for (const id of [ids[0], ids[1]]) await app.call('sync-sites', { site_ids_or_domains: [id] });
+    const view = await show('svc-run-updates-v1', {
+      site_ids_or_domains: [ids[0], ids[1]],
+      types: ['plugins'],
+      dry_run: true,
+    });
+    await view.getByText('6 updates on 2 sites would be applied.').waitFor();
+    await view.getByRole('checkbox', { name: 'Lantern Cache' }).uncheck();
+    await view.getByText('4 updates on 2 sites would be applied.').waitFor();
+    await view.getByRole('button', { name: 'Take lantern-cache/lantern-cache.php in again' }).waitFor();
+    await view.getByRole('button', { name: 'Update these 4' }).click();
+    await view.getByRole('button', { name: 'Yes, do it' }).click();
+    const restored = view.locator('.grid .badge', { hasText: 'restored in' });
+    await restored.waitFor();
+    const headline = view.locator('.headline');
+    await headline.getByText('3 updates on 2 sites; one would have broken').waitFor();
+    expect(await view.locator('.grid .badge', { hasText: '2.0' }).count()).toBe(3);
+    const time = (await restored.innerText()).replace('restored in ', '');
+    expect(await headline.innerText()).toContain(`was taken back in ${time}.`);
+    const versions = (index: number) =>
+      offers.map(([slug]) => app.fleet.site(index).state.plugins.find((plugin) => plugin.slug === slug)?.version);
+    expect([versions(0), versions(1)]).toEqual([
+      ['2.0', '2.0', '1.0'],
+      ['1.0', '2.0', '1.0'],
+    ]);
+
+    // The same run for anyone who asks for it, in either theme.
+    const { runs } = (await app.call('list-runs', {})) as { runs: { run_id: string }[] };
+    for (const theme of ['light', 'dark'] as const) {
+      const again = await show('svc-get-run-v1', { run_id: runs[0]?.run_id }, theme);
+      await again.locator('.headline').getByText('would have broken').waitFor();
+      const frame = await (await page.locator('iframe').elementHandle())?.contentFrame();
+      if (frame == null) throw new Error('the view has no frame');
+      // A view leaves its ground to the host, whose colour axe cannot see.
+      await frame.evaluate((dark) => {
+        document.body.style.background = dark ? '#1f1f1f' : '#ffffff';
+      }, theme === 'dark');
+      expect(await seriousFindings(frame)).toEqual([]);
+    }
   });
 
   it('asks no other host, and the console stays silent', () => {

@@ -141,7 +141,7 @@ interface Violation {
 }
 
 /** Serious or critical findings of axe on the page, by these rules or by all. */
-export async function seriousFindings(page: Page, rules: string[] = []): Promise<string[]> {
+export async function seriousFindings(page: Pick<Page, 'evaluate'>, rules: string[] = []): Promise<string[]> {
   // Injected through the debugger: the page's own policy allows no foreign script.
   if (!(await page.evaluate(() => 'axe' in globalThis))) await page.evaluate(AXE);
   const violations = await page.evaluate(async (only) => {

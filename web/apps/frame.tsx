@@ -24,7 +24,8 @@ export interface ViewProps<Answer> {
 
 interface Parts<Answer> {
   name: string;
-  tool: string;
+  /** Of several, the one that gave the answer. */
+  tool: string | ((answer: Answer) => string);
   /** Undefined for an answer that does not have this tool's shape. */
   read(output: Json): Answer | undefined;
   View(props: ViewProps<Answer>): ComponentChildren;
@@ -36,6 +37,7 @@ export async function start<Answer>({ name, tool, read, View }: Parts<Answer>): 
   let input: Json = {};
   let host: Host | undefined;
   let shown: ToolResult | undefined;
+  let last: Answer | undefined;
   const notice = (text: string) => render(<p class="muted notice">{text}</p>, root);
 
   function show(result: ToolResult): void {
@@ -46,11 +48,21 @@ export async function start<Answer>({ name, tool, read, View }: Parts<Answer>): 
       return;
     }
     const answer = read(result.structuredContent ?? {});
-    if (answer === undefined) notice(say.unexpected);
-    else render(<View answer={answer} input={input} host={host} again={again} />, root);
+    if (answer === undefined) {
+      notice(say.unexpected);
+      return;
+    }
+    last = answer;
+    render(<View answer={answer} input={input} host={host} again={again} />, root);
   }
   const again = async (change: Json = {}) => {
-    if (host !== undefined) show(await host.call(tool, { ...input, ...change }));
+    if (host === undefined) return;
+    // What the answer shows is what it was asked for.
+    const asked = { ...input, ...change };
+    const name = typeof tool === 'string' ? tool : last === undefined ? '' : tool(last);
+    const result = await host.call(name, asked);
+    input = asked;
+    show(result);
   };
   notice(say.waiting);
   host = await connect(name, {

@@ -34,6 +34,36 @@ export const say = {
     site: (id: number) => (id === 0 ? 'Whole job' : `Site ${id}`),
     items: 'What was done',
   },
+  run: {
+    title: 'Updates',
+    site: 'Site',
+    running: 'The updates are under way.',
+    planned: (updates: number, sites: number) =>
+      `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sites} ${sites === 1 ? 'site' : 'sites'} would be applied.`,
+    sure: (sites: number) =>
+      `Updates ${sites === 1 ? 'one site' : `${sites} sites`} now. On guarded sites an update that breaks the site is rolled back.`,
+    left: 'Left out:',
+    takeIn: (slug: string) => `Take ${slug} in again`,
+    kept: (updates: number, sites: number) =>
+      updates === 0
+        ? 'No update was kept'
+        : `${updates} ${updates === 1 ? 'update' : 'updates'} on ${sites} ${sites === 1 ? 'site' : 'sites'}`,
+    rescued: (count: number, site: string, time: string) =>
+      count === 1
+        ? `; one would have broken ${site} and was taken back in ${time}`
+        : `; ${count} would have broken a site and were taken back, each within ${time}`,
+    restored: (time: string) => `restored in ${time}`,
+    state: {
+      queued: 'waiting',
+      updating: 'updating',
+      checking: 'checking',
+      kept: 'updated',
+      rolled_back: 'rolled back',
+      failed: 'not updated',
+      skipped: 'skipped',
+      unknown: 'unknown',
+    },
+  },
   update: {
     plan: 'What would be updated',
     done: 'Updated safely',

@@ -1,13 +1,15 @@
 /**
- * A safe update inside an assistant: the plan with the protection of each item, then the outcome of each, and rolling
- * back.
+ * Updates inside an assistant. Of one site: the plan with the protection of each item, then the outcome of each, and
+ * rolling back. Of many: the plan, and the run.
  */
 
 import { CircleCheck, Shield, ShieldCheck, ShieldOff, TriangleAlert, Undo2 } from 'lucide';
 import { useState } from 'preact/hooks';
 import { Badge, type Tone } from '../parts/badge.js';
-import { Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
+import { type FleetPlan, PlanView } from './fleet-plan.js';
+import { type Json, Press, plainUrl, start, textOf, type ViewProps } from './frame.js';
 import type { Host } from './host.js';
+import { type Run, RunView, useRun } from './run.js';
 import { say } from './texts.js';
 
 type Protection = 'guard' | 'reinstall' | 'none';
@@ -123,15 +125,11 @@ function Failed({ problem, planned }: { problem: Problem; planned: readonly Item
   );
 }
 
-function View({ answer, host, again }: ViewProps<Update>) {
+function SiteUpdate({ answer, host, again }: ViewProps<Update>) {
   const { dry_run: plan, planned, updated, errors, notices } = answer;
   const empty = planned.length + updated.length + errors.length === 0;
   return (
-    <main class="app">
-      <header>
-        <h1>{plan ? say.update.plan : say.update.done}</h1>
-        <span class="muted">{plainUrl(answer.site_url)}</span>
-      </header>
+    <>
       {empty && <p>{say.update.nothing}</p>}
       <ul class="items">
         {plan && planned.map((item) => <Planned key={`${item.type} ${item.slug}`} item={item} />)}
@@ -155,14 +153,53 @@ function View({ answer, host, again }: ViewProps<Update>) {
           {say.update.go(planned.length)}
         </Press>
       )}
+    </>
+  );
+}
+
+/** A run, or only its id where the answer is that of the call which made it. */
+type RunAnswer = Pick<Run, 'run_id'> & Partial<Run>;
+
+type Answer =
+  | { kind: 'site'; of: Update }
+  | { kind: 'plan'; of: FleetPlan }
+  | { kind: 'run'; of: RunAnswer }
+  /** There was nothing to do. */
+  | { kind: 'none'; of: object };
+
+function RunOf({ answer, host }: { answer: RunAnswer; host: Host }) {
+  const known = answer.items === undefined ? undefined : (answer as Run);
+  return <RunView {...useRun(host, answer.run_id, known)} />;
+}
+
+function View({ answer, host, ...props }: ViewProps<Answer>) {
+  const { kind, of } = answer;
+  const planned = kind === 'plan' || (kind === 'site' && of.dry_run);
+  return (
+    <main class="app">
+      <header>
+        <h1>{planned ? say.update.plan : kind === 'site' ? say.update.done : say.run.title}</h1>
+        {kind === 'site' && <span class="muted">{plainUrl(of.site_url)}</span>}
+      </header>
+      {kind === 'site' && <SiteUpdate answer={of} host={host} {...props} />}
+      {kind === 'plan' && <PlanView answer={of} host={host} {...props} />}
+      {kind === 'run' && <RunOf key={of.run_id} answer={of} host={host} />}
+      {kind === 'none' && <p>{say.update.nothing}</p>}
       {!host.canCall && <p class="muted">{say.noCalls}</p>}
     </main>
   );
 }
 
-start<Update>({
+function read(output: Json): Answer | undefined {
+  if (Array.isArray(output.planned)) return { kind: 'site', of: output as unknown as Update };
+  if (Array.isArray(output.would_update)) return { kind: 'plan', of: output as unknown as FleetPlan };
+  if (typeof output.run_id === 'string') return { kind: 'run', of: output as unknown as RunAnswer };
+  return Array.isArray(output.updated) ? { kind: 'none', of: output } : undefined;
+}
+
+start<Answer>({
   name: 'sitefleet-update',
-  tool: 'svc-safe-update-site-v1',
-  read: (output) => (Array.isArray(output.planned) ? (output as unknown as Update) : undefined),
+  tool: ({ kind }) => (kind === 'site' ? 'svc-safe-update-site-v1' : 'svc-run-updates-v1'),
+  read,
   View,
 });

@@ -17,8 +17,8 @@ interface App {
   file: string;
   title: string;
   description: string;
-  /** The operation whose results it shows. */
-  operation: string;
+  /** The operations whose results it shows. */
+  operations: readonly string[];
 }
 
 const APPS: readonly App[] = [
@@ -27,21 +27,21 @@ const APPS: readonly App[] = [
     file: 'brief.html',
     title: 'The fleet now',
     description: 'Shows the brief: what needs attention, with all cases of each matter on demand.',
-    operation: 'svc/get-fleet-brief-v1',
+    operations: ['svc/get-fleet-brief-v1'],
   },
   {
     uri: 'ui://sitefleet/job',
     file: 'job.html',
     title: 'A job',
     description: "Shows a job's progress until it ends.",
-    operation: 'svc/get-batch-job-status-v1',
+    operations: ['svc/get-batch-job-status-v1'],
   },
   {
     uri: 'ui://sitefleet/update',
     file: 'update.html',
-    title: 'Safe update',
-    description: 'Shows the plan of a safe update, and the result of each item.',
-    operation: 'svc/safe-update-site-v1',
+    title: 'Updates',
+    description: 'Shows the plan of updates, and what their run does on each site and item.',
+    operations: ['svc/safe-update-site-v1', 'svc/run-updates-v1', 'svc/get-run-v1'],
   },
 ];
 
@@ -78,7 +78,9 @@ export class Apps {
   attach(tools: Tool[]): Tool[] {
     const known = this.#tools.get(tools);
     if (known !== undefined) return known;
-    const views = new Map(this.#built().map(({ operation, uri }) => [operation, uri]));
+    const views = new Map(
+      this.#built().flatMap(({ operations, uri }) => operations.map((operation) => [operation, uri] as const)),
+    );
     const attached = tools.map((tool) => {
       const resourceUri = views.get(String(tool._meta?.id));
       return resourceUri === undefined ? tool : { ...tool, _meta: { ...tool._meta, ui: { resourceUri } } };
@@ -90,7 +92,7 @@ export class Apps {
   /** The views of the tools that the caller is offered. */
   list(offers: (operation: string) => boolean) {
     return this.#built()
-      .filter(({ operation }) => offers(operation))
+      .filter(({ operations }) => operations.some(offers))
       .map(({ uri, title, description }) => ({
         uri,
         name: uri.slice(uri.lastIndexOf('/') + 1),
