@@ -101,6 +101,36 @@ describe('the receipt of a site in a run', () => {
       expect(createHash('sha256').update(Buffer.from(file, 'base64')).digest('hex')).toBe(sha256);
   });
 
+  it('is named in the report of its site, with how many updates were checked and how many taken back', async () => {
+    const [day = ''] = new Date(app.clock.now()).toISOString().split('T');
+    const range = `start_date=${day}&end_date=${day}`;
+    const { body } = await get(`/pro-reports/1/plugins?${range}&format=normal`);
+    expect(body.data.values).toMatchObject({
+      updates_checked: 1,
+      updates_taken_back: 1,
+      receipts: [{ receipt: bad, date: day }],
+    });
+    // Of themes nothing was updated, so there is nothing to say of checks.
+    const themes = await get(`/pro-reports/1/themes?${range}&format=normal`);
+    expect(themes.body.data.values).toEqual({});
+    const page = await get(`/pro-reports/1/report?${range}&segments=plugins`);
+    expect(page.body).toContain(bad);
+    expect(page.body).toMatch(/<dt>Updates checked<\/dt><dd>1<\/dd>/);
+    expect(page.body).toMatch(/<dt>Taken back<\/dt><dd>1<\/dd>/);
+    const raw = await get(`/pro-reports/1/plugins?${range}`);
+    expect(raw.body.data.other_tokens_data).toMatchObject({
+      '[plugin.checked.count]': 1,
+      '[plugin.taken-back.count]': 1,
+      '[plugin.receipts]': expect.stringContaining(bad),
+    });
+    const text = await app.call('build-report', { site_id_or_domain: 1, start_date: day, end_date: day });
+    expect(text.reports[0].text).toMatch(/Updates checked: 1; Taken back: 1; Signed receipts: 1/);
+    // A range that goes further back than runs are kept says so.
+    const long = await get(`/pro-reports/1/plugins?start_date=2020-01-01&end_date=${day}&format=normal`);
+    expect(long.body.data.values).toMatchObject({ updates_checked: 1 });
+    expect(long.body.meta.notes).toContain('Checks of updates are known for 180 days.');
+  });
+
   it('is signed by Ed25519 with one key for all, which is stored sealed', async () => {
     const good = await updated('67.0');
     const { body } = await get(`/runs/${good}/receipts`);

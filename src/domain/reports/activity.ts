@@ -3,7 +3,9 @@
 import { siteWord } from '../../../schemas/site-text.js';
 import type { Ctx } from '../context.js';
 import { requireModule } from '../settings/modules.js';
+import { UPDATE_TYPES } from '../updates/results.js';
 import type { Activity } from './activity-words.js';
+import { checkedUpdates } from './checked-updates.js';
 import { abandonedSection, pendingSection } from './current-state.js';
 import { eventsOf, type SiteEvent } from './events.js';
 import { type Findings, MAX_ROWS, type ReportRequest, type ReportRow, type Section } from './types.js';
@@ -12,9 +14,12 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest, activi
   const childTells = ctx.config.modules.includes('logs');
   // Changes to content are known from the child's log alone: a report without it would claim that nothing happened.
   if (!activity.versions) requireModule(ctx, 'logs');
-  const [{ events, counts, truncated }, present] = await Promise.all([
+  const [{ events, counts, truncated }, present, checks] = await Promise.all([
     eventsOf(ctx, question, activity, childTells),
     presentSections(ctx, question, activity),
+    activity.versions && question.actions.includes('updated')
+      ? checkedUpdates(ctx, question, UPDATE_TYPES.indexOf(typeOf(question)), activity.token)
+      : { values: [], notes: [] },
   ]);
   const left = Math.max(0, MAX_ROWS - present.reduce((sum, section) => sum + section.rows.length, 0));
   const shown = events.slice(0, left);
@@ -30,8 +35,8 @@ export async function activityFindings(ctx: Ctx, question: ReportRequest, activi
   );
   return {
     sections,
-    values: [],
-    notes: [...promotionsOf(shown), ...notesOf(activity, childTells, present)],
+    values: checks.values,
+    notes: [...promotionsOf(shown), ...notesOf(activity, childTells, present), ...checks.notes],
     truncated: truncated || shown.length < events.length,
   };
 }
@@ -103,13 +108,10 @@ function actionSection(activity: Activity, action: string, events: readonly Site
 }
 
 /** `pending` and `abandoned`: the current state, besides the events. */
-async function presentSections(
-  ctx: Ctx,
-  { site, segment, actions }: ReportRequest,
-  activity: Activity,
-): Promise<Section[]> {
+async function presentSections(ctx: Ctx, question: ReportRequest, activity: Activity): Promise<Section[]> {
+  const { site, actions } = question;
   const { token, title } = activity;
-  const type = segment === 'plugins' ? 'plugin' : segment === 'themes' ? 'theme' : 'core';
+  const type = typeOf(question);
   return Promise.all([
     ...(actions.includes('abandoned') && type !== 'core'
       ? [abandonedSection(ctx, site, type, { name: 'abandoned', title: `${title} abandoned` })]
@@ -118,4 +120,9 @@ async function presentSections(
       ? [pendingSection(ctx, site, type, { name: 'pending', token, title: `${title} pending` })]
       : []),
   ]);
+}
+
+/** The type of updates of a segment that has versions. */
+function typeOf({ segment }: ReportRequest): 'plugin' | 'theme' | 'core' {
+  return segment === 'plugins' ? 'plugin' : segment === 'themes' ? 'theme' : 'core';
 }

@@ -111,8 +111,9 @@ function body(report: Report, style: DateStyle, level = 2): (Html | false)[] {
   const { sections, values, notes, truncated } = report.findings;
   const filled = sections.filter((section) => section.rows.length > 0);
   return [
-    // If there are figures, the number of rows is one of them.
-    values.length === 0 && counts(level === 2 ? sections : sections.filter(({ count }) => (count ?? 0) > 0)),
+    // If there are figures, the number of rows is one of them, but of activity.
+    (values.length === 0 || ACTIVITIES[report.segment] !== undefined) &&
+      counts(level === 2 ? sections : sections.filter(({ count }) => (count ?? 0) > 0)),
     figures(values, style),
     ...values.map((value) => block(value, level)),
     ...filled.map((section) => table(section, style, level)),

@@ -4,7 +4,9 @@ import { pruneLog } from '../action-log/verify.js';
 import type { Ctx } from '../context.js';
 
 const DAY_MS = 24 * 3_600_000;
-const KEPT_DAYS = { audits: 400, mail: 90, update_runs: 180, marks: 180 } as const;
+/** Of runs of updates, with their receipts. */
+export const RUN_DAYS = 180;
+const KEPT_DAYS = { audits: 400, mail: 90, update_runs: RUN_DAYS, marks: 180 } as const;
 
 /** Deletes old audits, mails, action log entries and changes made on sites; the latest result of each site stays regardless of age. */
 export async function deleteExpired(ctx: Ctx): Promise<string> {

@@ -54,6 +54,11 @@ const MEASURED = `SELECT hour, ${SUMS} FROM monitor_hour, (SELECT min(?2, ifnull
 /** Maximum number of records kept per site and segment. */
 const MAX_RECORDS = 10_000;
 
+/** Those that were installed, on sites of which the run wrote a receipt. */
+const CHECKED = `FROM update_run_item i WHERE site_id = ? AND type = ? AND finished_at >= ? AND finished_at < ?
+  AND (state IN ('kept', 'rolled_back') OR code = 'svc_update_broke_site')
+  AND EXISTS (SELECT 1 FROM run_receipt r WHERE r.run_id = i.run_id AND r.site_id = i.site_id)`;
+
 export function createReportData(db: Db) {
   return {
     /** Changes of these contexts (lower case), newest first, and the number of each kind. Seconds, `to` exclusive. */
@@ -72,6 +77,36 @@ export function createReportData(db: Db) {
       return {
         items: items as ChangeEvent[],
         counts: counts.map((row) => ({ action: String(row.action), n: Number(row.n) })),
+      };
+    },
+
+    /**
+     * Updates of a type in a range in ms, `to` exclusive, of runs that compared the site with before: how many, how many of
+     * them were taken back, and the runs, newest first.
+     */
+    async checkedUpdates(siteId: number, type: number, from: number, to: number, limit: number) {
+      const [rows = [], [counts] = []] = await db.read([
+        sql(
+          `SELECT run_id, max(finished_at) AS at ${CHECKED} GROUP BY run_id ORDER BY at DESC, run_id LIMIT ?`,
+          siteId,
+          type,
+          from,
+          to,
+          limit,
+        ),
+        sql(
+          `SELECT count(*) AS n, count(CASE WHEN state = 'rolled_back' THEN 1 END) AS back, count(DISTINCT run_id) AS runs ${CHECKED}`,
+          siteId,
+          type,
+          from,
+          to,
+        ),
+      ]);
+      return {
+        checked: Number(counts?.n ?? 0),
+        taken_back: Number(counts?.back ?? 0),
+        runs: Number(counts?.runs ?? 0),
+        newest: rows.map((row) => ({ run_id: String(row.run_id), at: Number(row.at) })),
       };
     },
 
