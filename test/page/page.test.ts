@@ -222,9 +222,10 @@ describe('the page', needs('chromium'), () => {
     const dialog = page.getByRole('dialog');
     await dialog.getByText('1 update on 1 site, as of their last sync.').waitFor();
     await dialog.getByRole('button', { name: 'Apply 1 update' }).click();
-    // What became of it has a page of its own, which stays.
-    await served.running(page.getByRole('heading', { name: /^Update of /, level: 1 }).waitFor());
-    await page.getByRole('button', { name: /^1\s*Updated$/ }).waitFor();
+    // What becomes of it has a page of its own, which stays.
+    await page.getByRole('heading', { name: /^Update of /, level: 1 }).waitFor();
+    await served.running(page.getByRole('button', { name: /^1\s*Updated$/ }).waitFor());
+    await served.running(page.getByText('1 update on 1 site.').waitFor());
     expect(elsewhere.version).toBe(before);
     expect(plugin.version).toBe('9.9');
     await page.context().close();

@@ -611,6 +611,7 @@ async function fleet({ get, send, each }: Pick<Recorder, 'get' | 'send' | 'each'
   await db.run("DELETE FROM safe_change WHERE run_id = 'run'");
   await updateRuns.settle(now, { skipped: 'Interrupted.', kept: 'Installed.', unknown: 'Unknown.' });
   await send('POST', '/runs/{run_id}/retry', { run_id: 'run' }, { dry_run: true });
+  await send('POST', '/runs/{run_id}/retry', { run_id: 'run' }, { as: 'run' });
   await send('POST', '/runs/{run_id}/retry', { run_id: 'run' });
   await get('/sites/{id_or_domain}/safe-updates', { id_or_domain: 2 });
   await get('/fleet/sites', {}, '?status=any&columns=id,name,status,state,updates&orderby=updates&order=desc');

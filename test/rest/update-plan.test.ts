@@ -217,6 +217,24 @@ describe('POST /updates/update with what a person left out', () => {
   });
 });
 
+describe('POST /runs/{run_id}/retry', () => {
+  it('is the run of the id that was chosen', async () => {
+    const site = app.fleet.site(0);
+    site.faults.failUpdates = [BETA.slug];
+    const body = { type: 'plugins', include: [1] };
+    const { body: failed } = await running(app, app.rest('POST /updates/update', { body }));
+    expect(failed.errors).toMatchObject([{ slug: BETA.slug }]);
+    site.faults.failUpdates = [];
+    const as = 'run_11111111-89ab-4def-8123-456789abcdef';
+    const path = `/runs/${failed.run_id}/retry`;
+    const { body: again } = await running(app, app.rest(`POST ${path}`, { body: { as } }));
+    expect(again).toMatchObject({ run_id: as, data: [{ site_id: 1, slug: BETA.slug }] });
+    expect((await app.rest(`GET /runs/${as}`)).body.run).toMatchObject({ run_id: as, counts: { kept: 1 } });
+    expect((await app.rest(`POST ${path}`, { body: { as } })).status).toBe(409);
+    expect((await app.rest(`POST ${path}`, { body: { as: 'mine' } })).status).toBe(400);
+  });
+});
+
 describe('GET /runs/{run_id}', () => {
   it('says what a run came to: what stayed, what broke its site, and how long that was broken', async () => {
     const site = app.fleet.site(1);

@@ -31,12 +31,10 @@ import { Progress } from '../parts/progress.js';
 import { pageIn, pageOf, useQuery } from '../parts/query.js';
 import { Empty, Loaded, Loading } from '../parts/states.js';
 import { number, span, Time } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { RollBack } from './roll-back.js';
-import { runAddress } from './run-address.js';
 import { Proof } from './run-proof.js';
-import { starting } from './starting-run.js';
+import { starting, startRun } from './starting-run.js';
 
 type Answer = paths['/runs/{run_id}']['get']['responses'][200]['content']['application/json'];
 export type RunEntry = Answer['run'];
@@ -127,7 +125,7 @@ export function Run() {
       <Loaded of={run} rows={8}>
         {({ run: entry, result, data, total }) => (
           <>
-            <p class="headline" role="status">
+            <p class="headline" role="status" aria-busy={running}>
               {running ? t.runs.through(number(doneOf(entry)), number(totalOf(entry))) : headlineOf(entry, result)}
             </p>
             <Counts run={entry} chosen={state} choose={(next) => change({ state: next, page: undefined })} />
@@ -214,20 +212,15 @@ function About({ run }: { run: RunEntry }) {
 function Retry({ id }: { id: string }) {
   const [open, setOpen] = useState(false);
   const write = useMayWrite();
-  const { route } = useLocation();
+  const { route, url } = useLocation();
   const at = { params: { path: { run_id: id } } };
   const plan = useLoad(open ? `plan:retry:${id}` : null, (signal) =>
     answer(api.POST('/runs/{run_id}/retry', { ...at, body: { dry_run: true }, signal })),
   );
   const planned = plan.data?.would_update ?? [];
-  const retry = async () => {
-    await trying(async () => {
-      const { message, run_id } = await answer(api.POST('/runs/{run_id}/retry', { ...at, body: {} }));
-      refresh('run', 'updates:', 'now:', 'site:');
-      if (run_id !== undefined) route(runAddress(run_id));
-      return message;
-    });
+  const retry = () => {
     setOpen(false);
+    startRun((as) => answer(api.POST('/runs/{run_id}/retry', { ...at, body: { as } })), { route, back: url });
   };
   if (!write) return null;
   return (

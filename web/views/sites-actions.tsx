@@ -14,9 +14,9 @@ import { showToast, trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
 import { compareAddress, MOST_COMPARED } from './compare.js';
 import { InstallGuards } from './guard-all.js';
-import { runAddress } from './run-address.js';
 import type { Asked } from './sites.js';
 import { sent } from './sites.js';
+import { startRun } from './starting-run.js';
 
 interface Props {
   chosen: ReadonlySet<number>;
@@ -30,8 +30,6 @@ interface Props {
 interface Done {
   message: string;
   job_id?: string | undefined;
-  /** Of updates, which have a page of their own. */
-  run_id?: string | undefined;
 }
 
 /** Ids of all matching sites. */
@@ -46,7 +44,7 @@ async function idsOf(asked: Asked): Promise<number[]> {
 }
 
 export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
-  const { route } = useLocation();
+  const { route, url } = useLocation();
   const [asking, setAsking] = useState<'suspend' | 'update' | 'tag' | 'guard' | null>(null);
   const count = all === null ? chosen.size : all.total;
   if (count === 0) return null;
@@ -54,12 +52,12 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
 
   const run = (work: (include: number[]) => Promise<Done>) =>
     trying(async () => {
-      const { message, job_id, run_id } = await work(await ids());
+      const { message, job_id } = await work(await ids());
       clear();
       refresh('sites:', 'running', 'now:');
-      if (job_id === undefined && run_id === undefined) return message;
+      if (job_id === undefined) return message;
       showToast(message);
-      route(run_id === undefined ? `/jobs?id=${encodeURIComponent(job_id ?? '')}` : runAddress(run_id));
+      route(`/jobs?id=${encodeURIComponent(job_id)}`);
       return null;
     });
   const act = (path: '/sites/sync' | '/sites/check' | '/sites/unsuspend' | '/sites/suspend') =>
@@ -130,7 +128,10 @@ export function ActionBar({ chosen, all, matching, chooseAll, clear }: Props) {
           ids={ids}
           close={() => setAsking(null)}
           go={(include) =>
-            run(() => answer(api.POST('/updates/update', { body: { include } }))).then(() => setAsking(null))
+            startRun((run_id) => answer(api.POST('/updates/update', { body: { include, run_id } })), {
+              route,
+              back: url,
+            })
           }
         />
       )}
@@ -150,7 +151,7 @@ function UpdatePreview({
 }: {
   ids: () => Promise<number[]>;
   close: () => void;
-  go: (include: number[]) => Promise<unknown>;
+  go: (include: number[]) => void;
 }) {
   const preview = useLoad('preview:updates', async (signal) => {
     const include = await ids();

@@ -22,7 +22,7 @@ function newRunId(): string {
  */
 export function startRun(
   send: (run_id: string) => Promise<{ message: string; run_id?: string | undefined }>,
-  { route, back, started }: { route: (to: string, replace?: boolean) => void; back: string; started: () => void },
+  { route, back, started }: { route: (to: string, replace?: boolean) => void; back: string; started?: () => void },
 ): void {
   const id = newRunId();
   const here = () => location.pathname === runAddress(id);
@@ -32,7 +32,7 @@ export function startRun(
   call
     .then(
       ({ message, run_id }) => {
-        started();
+        started?.();
         showToast(message);
         // Another run is at work on these sites; or there was nothing to do.
         if (run_id !== id && here()) route(run_id === undefined ? back : runAddress(run_id), true);

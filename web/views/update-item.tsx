@@ -4,15 +4,14 @@ import { PackageCheck } from 'lucide';
 import { useEffect, useState } from 'preact/hooks';
 import { useLocation } from 'preact-iso/router';
 import { answer, api } from '../api/client.js';
-import { refresh, useLoad } from '../api/load.js';
+import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { Dialog } from '../parts/dialog.js';
 import { Loaded } from '../parts/states.js';
 import { number } from '../parts/time.js';
-import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
-import { runAddress } from './run-address.js';
+import { startRun } from './starting-run.js';
 import { useUpdateSettings } from './update-settings.js';
 
 export const TYPES = ['core', 'plugin', 'theme', 'translation'] as const;
@@ -40,23 +39,17 @@ export function Preview({
   asks: boolean;
   close: () => void;
 }) {
-  const { route } = useLocation();
+  const { route, url } = useLocation();
   const body = { type: [REST_TYPE[type]], slug: [slug], ...(left.length === 0 ? {} : { exclude: [...left] }) };
   const plan = useLoad(`plan:${JSON.stringify(body)}`, (signal) =>
     answer(api.POST('/updates/update', { body: { ...body, dry_run: true }, signal })),
   );
   const total = plan.data?.would_affect?.total ?? 0;
+  // What becomes of it has a page of its own.
   const go = () =>
-    trying(async () => {
-      const { message, run_id } = await answer(api.POST('/updates/update', { body }));
-      refresh('updates:', 'now:', 'running', 'site:');
-      // What became of it has a page of its own.
-      if (run_id !== undefined) route(runAddress(run_id));
-      else close();
-      return message;
-    });
+    startRun((run_id) => answer(api.POST('/updates/update', { body: { ...body, run_id } })), { route, back: url });
   useEffect(() => {
-    if (!asks) void go();
+    if (!asks) go();
   }, []);
   return (
     <Dialog

@@ -6,13 +6,28 @@ import { type Selection, selectionOf } from '../../../domain/sites/resolve.js';
 import { aboutOf } from '../../../domain/updates/checked.js';
 import { updateHandler } from '../../../domain/updates/handler.js';
 import type { UpdateParams } from '../../../domain/updates/params.js';
-import { runMember, runUpdatesOn } from '../../../domain/updates/runs/call.js';
+import { RUN_ID, runMember, runUpdatesOn, unusedRun } from '../../../domain/updates/runs/call.js';
 import { ServiceError } from '../../../runtime/errors.js';
 import { isoTime } from '../../../runtime/iso-time.js';
+import { once } from '../../../runtime/once.js';
 import type { SiteRow } from '../../../store/sites/sites.js';
 import type { Narrowing } from '../../../store/updates/filters.js';
 import type { ItemError } from '../errors.js';
+import { text } from '../params.js';
 import type { RouteAnswer } from '../route.js';
+
+/** The id that a caller chose for a run, so that it can be read while the call is at work. */
+export const runId = once(() =>
+  text(40)
+    .refine((id) => RUN_ID.test(id), 'must be run_ and a random UUID')
+    .optional()
+    .describe('The id of the new run, if you want to read it meanwhile: run_ and a random UUID. Default: one is made.'),
+);
+
+/** The context of a call that makes a run with this id. Throws `svc_rest_conflict` if there is such a run. */
+export async function asRun(ctx: Ctx, id: string | undefined): Promise<Ctx> {
+  return id === undefined ? ctx : { ...ctx, run_id: await unusedRun(ctx, id) };
+}
 
 /** Runs every matching update of the sites, now or as a job. `typeNumbers` empty = all types. */
 export async function runOn(

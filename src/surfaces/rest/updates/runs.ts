@@ -12,6 +12,7 @@ import { csv, flag, paging, text } from '../params.js';
 import { type Route, route } from '../route.js';
 import { listOf } from '../schemas/records.js';
 import { updateRunShape } from '../schemas/updates.js';
+import { asRun, runId } from './run.js';
 
 /** Not in the routes document. */
 export const runs: readonly Route[] = [
@@ -94,10 +95,11 @@ export const runs: readonly Route[] = [
       z.object({
         run_id: text(100).describe('Of a run that has ended.'),
         dry_run: flag().default(false).describe('true: lists what would be updated, and changes nothing.'),
+        as: runId(),
       }),
     returns: updateRunShape,
-    async answer({ run_id, dry_run }, ctx) {
-      const answer = await retryRun(ctx, run_id, dry_run);
+    async answer({ run_id, dry_run, as }, caller) {
+      const answer = await retryRun(await asRun(caller, as), run_id, dry_run);
       const errors = answer.errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
       if ('dry_run' in answer)
         return { message: `${answer.total} updates would be applied. Nothing was changed.`, ...answer, errors };

@@ -14,7 +14,6 @@ import { runningUpdates, updatesRevision } from '../../../domain/updates/by-site
 import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
 import { previewUpdates } from '../../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup, UPDATE_TYPES, type UpdateType } from '../../../domain/updates/results.js';
-import { RUN_ID, unusedRun } from '../../../domain/updates/runs/call.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteFilter, SiteRow } from '../../../store/sites/sites.js';
 import { csv, flag, ids, paging, slugs, text } from '../params.js';
@@ -27,7 +26,7 @@ import { chooseByFilter, siteChoice } from '../sites/filter.js';
 import { siteRoute } from '../sites/references.js';
 import { ignoredByType, ignoredTypes, typesOf, updatesBySite } from '../views/updates.js';
 import { ignoredUpdates } from './ignored.js';
-import { alreadyRunning, runOn, runOnOneSite, suspended } from './run.js';
+import { alreadyRunning, asRun, runId, runOn, runOnOneSite, suspended } from './run.js';
 
 /** Accepts `core`, the name of `wp` in the operations. */
 const restWord = (word: unknown) => (word === 'core' ? 'wp' : word);
@@ -167,16 +166,11 @@ export const updates: readonly Route[] = [
         dry_run: flag()
           .default(false)
           .describe('true: lists what would be updated where, as of the last sync, and changes nothing.'),
-        run_id: text(40)
-          .refine((text) => RUN_ID.test(text), 'must be run_ and a random UUID')
-          .optional()
-          .describe(
-            'The id of the run, if you want to read it meanwhile: run_ and a random UUID. Default: one is made.',
-          ),
+        run_id: runId(),
       }),
     returns: updateRunShape,
     answer: async ({ type = [], include, exclude, dry_run, run_id, exclude_items, ...others }, caller) => {
-      const ctx = run_id === undefined ? caller : { ...caller, run_id: await unusedRun(caller, run_id) };
+      const ctx = await asRun(caller, run_id);
       const filters = { ...others, exclude_items: exclude_items?.map(exceptedItem) };
       if (dry_run) return preview(ctx, { include, exclude }, type, filters);
       const narrowing = await narrowingOf(ctx, filters);
