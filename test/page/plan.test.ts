@@ -5,9 +5,9 @@ import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { browser, sound } from '../safety/browser.js';
-import type { SafetyApp } from '../safety/safety-app.js';
+import { type SafetyApp, safetyApp } from '../safety/safety-app.js';
 import { needs } from '../support/needs.js';
-import { counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
+import { builtPage, counted, expectToFit, type ServedPage, seriousFindings, servePage } from './browser.js';
 import { offered, PLUGINS, planFleet, SITES, sumOf } from './plan-fleet.js';
 
 const { forms, seo, cache } = PLUGINS;
@@ -270,5 +270,58 @@ describe('a run of updates', needs('chromium'), () => {
     );
     expect(paper).toBe('rgb(255, 255, 255)');
     await page.context().close();
+  });
+});
+
+describe('the plan of a large fleet', needs('chromium'), () => {
+  const FLEET = 300;
+  const ITEMS = 40;
+
+  it('is shown in windows of sites and items, and counts all of them', async () => {
+    app = await safetyApp({ sites: 1, pageFolder: await builtPage() });
+    const numbers = (to: number) => `WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ${to})`;
+    await app.db.run('DELETE FROM site');
+    await app.db.run(
+      `${numbers(FLEET)} INSERT INTO site (id, url, url_key, name, search, created_at)
+       SELECT i, 'https://s' || i || '.example/', 's' || i || '.example', 'Site ' || printf('%03d', i), 'site', 0 FROM n`,
+    );
+    await app.db.run("INSERT INTO site_detail (site_id, child_version) SELECT id, '6.1' FROM site");
+    await app.db.run(
+      `${numbers(2)} INSERT INTO site_update (site_id, type, slug, position, name, current_version, new_version, url_key)
+       SELECT s.id, 1, 'p' || ((s.id + i) % ${ITEMS}) || '/p.php', i, 'Plugin ' || ((s.id + i) % ${ITEMS}), '1.0', '1.1', s.url_key
+       FROM site s, n`,
+    );
+    await app.db.run('INSERT INTO package (kind, slug, name) SELECT DISTINCT 0, slug, name FROM site_update');
+    served = await servePage(app);
+    const page = await served.open();
+    await page.goto(`${served.url}/updates/plan`);
+    const sum = page.locator('.sum strong');
+    await expect.poll(() => sum.innerText()).toBe(`${2 * FLEET} updates on ${FLEET} sites`);
+    expect(await page.locator('.matrix tbody tr').count()).toBe(50);
+    expect(await page.locator('.matrix thead th').count()).toBe(1 + 25);
+    const pager = (what: string) => page.getByRole('navigation', { name: `Pages: ${what}` });
+    await pager('Sites').getByText(`Sites 1–50 of ${FLEET}`).waitFor();
+    await pager('Items').getByText(`Items 1–25 of ${ITEMS}`).waitFor();
+    await pager('Items').getByRole('button', { name: 'Next' }).click();
+    await pager('Items').getByText(`Items 26–${ITEMS} of ${ITEMS}`).waitFor();
+    expect(await page.locator('.matrix thead th').count()).toBe(1 + ITEMS - 25);
+    await pager('Sites').getByRole('button', { name: 'Next' }).click();
+    await page.getByRole('row', { name: 'Site 051' }).waitFor();
+    // What is left out here is left out of all of them, on every page.
+    const head = page
+      .getByRole('columnheader')
+      .filter({ has: page.getByRole('checkbox') })
+      .first();
+    const [, on = ''] = /on (\d+) sites/.exec(await head.innerText()) ?? [];
+    expect(Number(on)).toBeGreaterThan(10);
+    await head.getByRole('checkbox').uncheck();
+    await expect.poll(() => sum.innerText()).toBe(`${2 * FLEET - Number(on)} updates on ${FLEET} sites`);
+    await pager('Items').getByRole('button', { name: 'Previous' }).click();
+    await pager('Items').getByText(`Items 1–25 of ${ITEMS}`).waitFor();
+    expect(await sum.innerText()).toBe(`${2 * FLEET - Number(on)} updates on ${FLEET} sites`);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
   });
 });
