@@ -115,7 +115,7 @@ export function UpdatePlan() {
             </Empty>
           ) : (
             <>
-              <Total plan={data} filters={filters} />
+              <Total plan={data} filters={filters} stale={plan.loading} />
               <Legend />
               <Matrix plan={data} />
               <Pager page={page} perPage={SITES} total={data.total} go={go('page')} of={t.nav.sites} />
@@ -211,7 +211,15 @@ function Chips<T extends string>({ label, all, chosen, word, choose }: ChipsProp
 }
 
 /** What is ticked, over all sites and items; what was left out; and the button. */
-function Total({ plan, filters }: { plan: Plan; filters: Filters }) {
+function Total({
+  plan,
+  filters,
+  stale,
+}: {
+  plan: Plan;
+  filters: Filters /** The plan of other filters is shown still. */;
+  stale: boolean;
+}) {
   const left = useStore(choice);
   const write = useMayWrite();
   const settings = useUpdateSettings();
@@ -226,7 +234,8 @@ function Total({ plan, filters }: { plan: Plan; filters: Filters }) {
         sites: counted.data?.would_affect?.sites ?? plan.totals.sites,
         unguarded: counted.data?.would_affect?.unguarded_sites ?? plan.totals.unguarded_sites,
       };
-  const counting = !untouched && (counted.loading || counted.data === undefined);
+  // What the button says is what it does.
+  const counting = untouched ? stale : counted.loading || counted.data === undefined;
   const everything = untouched && Object.keys(narrowed(filters)).length === 0;
   const go = () =>
     startRun((run_id) => answer(api.POST('/updates/update', { body: { ...body, run_id } })), {

@@ -25,8 +25,15 @@ interface Document {
   pictures?: object[];
 }
 
-/** @param shown sites whose pictures are shown without being asked for */
-export function Proof({ id, shown }: { id: string; shown: ReadonlySet<number> }) {
+interface Props {
+  id: string;
+  /** Of sites, as far as they are known. */
+  names: ReadonlyMap<number, string>;
+  /** Sites whose pictures are shown without being asked for. */
+  shown: ReadonlySet<number>;
+}
+
+export function Proof({ id, names, shown }: Props) {
   const [page, setPage] = useState(1);
   const receipts = useLoad(
     `run:${id}:receipts:${page}`,
@@ -47,7 +54,12 @@ export function Proof({ id, shown }: { id: string; shown: ReadonlySet<number> })
             <p class="muted">{t.proof.none}</p>
           ) : (
             <>
-              <Sites id={id} contents={data.map(({ document }) => JSON.parse(document) as Document)} shown={shown} />
+              <Sites
+                id={id}
+                contents={data.map(({ document }) => JSON.parse(document) as Document)}
+                names={names}
+                shown={shown}
+              />
               <Pager page={page} perPage={PER_PAGE} total={total} go={setPage} />
               <Verify id={id} total={total} keyId={data[0]?.key_id ?? ''} />
             </>
@@ -59,7 +71,7 @@ export function Proof({ id, shown }: { id: string; shown: ReadonlySet<number> })
 }
 
 /** What was looked at is said once, where it is the same on all of them. */
-function Sites({ id, contents, shown }: { id: string; contents: readonly Document[]; shown: ReadonlySet<number> }) {
+function Sites({ id, contents, names, shown }: Props & { contents: readonly Document[] }) {
   const [first] = contents;
   const ways = new Set(contents.map(({ checked, not_checked }) => JSON.stringify([checked, not_checked])));
   const same = contents.length > 1 && ways.size === 1;
@@ -69,7 +81,10 @@ function Sites({ id, contents, shown }: { id: string; contents: readonly Documen
       <ul class="proofs">
         {contents.map((content) => (
           <li key={content.site.id}>
-            <h3>{t.address(content.site.url)}</h3>
+            <h3>
+              {names.get(content.site.id) ?? t.address(content.site.url)}
+              {names.has(content.site.id) && <span class="address">{t.address(content.site.url)}</span>}
+            </h3>
             {!same && <Checked content={content} />}
             <SitePictures id={id} content={content} shown={shown.has(content.site.id)} />
           </li>

@@ -131,9 +131,9 @@ export function Run() {
             <Counts run={entry} chosen={state} choose={(next) => change({ state: next, page: undefined })} />
             {running && <Progress done={doneOf(entry)} failed={0} total={totalOf(entry)} label={titleOf(entry)} />}
             <Matrix items={data} />
-            <Items items={data} />
+            {(data.length > 0 || !running) && <Items items={data} />}
             <Pager page={page} perPage={PER_PAGE} total={total} go={pageIn(change)} />
-            {!running && <Proof id={id} shown={troubled(data)} />}
+            {!running && <Proof id={id} names={namesOf(data)} shown={troubled(data)} />}
           </>
         )}
       </Loaded>
@@ -149,6 +149,12 @@ function headlineOf(run: RunEntry, { kept_sites, broke, worst }: Answer['result'
     broke,
     worst && { site: worst.site_name ?? t.runs.removedSite, time: span(worst.restored_after_ms) },
     countOf(run, 'failed') + countOf(run, 'unknown'),
+  );
+}
+
+function namesOf(items: readonly Item[]): ReadonlyMap<number, string> {
+  return new Map(
+    items.flatMap(({ site_id, site_name }) => (site_name === null ? [] : [[site_id, site_name] as const])),
   );
 }
 
