@@ -13,7 +13,7 @@ export interface Placed {
   name: string;
 }
 
-export const columnOf = ({ type, slug }: Pick<Placed, 'type' | 'slug'>) => `${type} ${slug}`;
+const columnOf = ({ type, slug }: Pick<Placed, 'type' | 'slug'>) => `${type} ${slug}`;
 
 interface Props<P extends Placed> {
   items: readonly P[];
