@@ -100,6 +100,15 @@ describe('the plan of updates', needs('chromium'), () => {
     expect([await cell(1).isChecked(), await cell(1).isDisabled()]).toEqual([false, true]);
     expect([await cell(2).isChecked(), await cell(2).isDisabled()]).toEqual([true, false]);
     expect(await cell(2).getAttribute('aria-label')).toContain('broke another site');
+    // In the list of items its line is not much higher than the others.
+    await page.goto(`${served.url}/updates`);
+    await page.locator('.item').first().waitFor();
+    const heights = await page
+      .locator('.item > .line')
+      .filter({ hasText: 'guarded' })
+      .evaluateAll((lines) => lines.map((line) => line.getBoundingClientRect().height));
+    expect(heights.length).toBeGreaterThan(1);
+    expect(Math.max(...heights)).toBeLessThan(2.5 * Math.min(...heights));
     for (const colorScheme of ['light', 'dark'] as const) {
       const own = await served.open(['read', 'write'], { colorScheme });
       await own.goto(`${served.url}/updates/plan`);

@@ -347,7 +347,7 @@ function Matrix({ plan: { items, data } }: { plan: Plan }) {
                 )}
                 <span class="small muted">
                   {t.plan.head(
-                    item.type === 'plugin' ? null : t.updateKind[item.type],
+                    item.type === 'plugin' || item.type === 'core' ? null : t.updateKind[item.type],
                     item.level === null ? null : t.level[item.level],
                     t.updates.onSites(item.sites),
                   )}

@@ -28,7 +28,7 @@ export function Quarantine() {
       <ul class="log">
         {quarantined.data.data.map((entry) => (
           <li key={`${entry.type} ${entry.slug} ${entry.version}`}>
-            <span class="what">
+            <span>
               <Icon of={ShieldAlert} /> <strong>{entry.name}</strong> {entry.version}
             </span>
             <span class="muted">

@@ -122,14 +122,16 @@ function ItemLine({ item }: { item: Item }) {
         <span class="versions">{t.updates.span(current_versions, new_versions)}</span>
         <Level level={level} />
         <span class="on">{t.updates.onSites(sites)}</span>
-        {held_back.length > 0 && (
-          <Badge tone="bad" icon={ShieldAlert}>
-            {t.updates.quarantined}
-          </Badge>
-        )}
-        {(type === 'plugin' || type === 'theme') && (
-          <span class="muted small">{t.updates.guarded(guarded, sites)}</span>
-        )}
+        <span class="under">
+          {held_back.length > 0 && (
+            <Badge tone="bad" icon={ShieldAlert}>
+              {t.updates.quarantined}
+            </Badge>
+          )}
+          {(type === 'plugin' || type === 'theme') && (
+            <span class="muted small">{t.updates.guarded(guarded, sites)}</span>
+          )}
+        </span>
       </button>
       {open && fixes.length > 0 && (
         <p class="inside small">
