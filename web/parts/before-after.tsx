@@ -18,11 +18,11 @@ export function BeforeAfter({ before, after, label }: Props) {
   return (
     <figure class="compare">
       <div class="frames">
-        <img src={source(before)} alt={t.compare.before(label)} />
+        <img src={source(before)} alt={t.pictures.before(label)} />
         <img
           class="later"
           src={source(after)}
-          alt={t.compare.after(label)}
+          alt={t.pictures.after(label)}
           style={{ clipPath: `inset(0 0 0 ${at}%)` }}
         />
         <input
@@ -30,15 +30,15 @@ export function BeforeAfter({ before, after, label }: Props) {
           min={0}
           max={100}
           value={at}
-          aria-label={t.compare.handle(label)}
+          aria-label={t.pictures.handle(label)}
           onInput={(event) => setAt(Number(event.currentTarget.value))}
         />
         <span class="handle" style={{ left: `${at}%` }} aria-hidden="true" />
       </div>
       <figcaption class="small muted">
-        <span>{t.compare.left}</span>
+        <span>{t.pictures.left}</span>
         <strong>{label}</strong>
-        <span>{t.compare.right}</span>
+        <span>{t.pictures.right}</span>
       </figcaption>
     </figure>
   );

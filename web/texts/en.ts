@@ -316,7 +316,7 @@ export const en = {
     retryText: 'What broke its site, was rolled back or is quarantined is left alone. The result is a run of its own.',
     nothingToRetry: 'Nothing that failed is still available.',
   },
-  compare: {
+  pictures: {
     left: 'before the update',
     right: 'after it',
     before: (what: string) => `${what}, before the update`,

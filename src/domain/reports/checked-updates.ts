@@ -2,7 +2,7 @@
 
 import { wordpressTime } from '../../runtime/time-zones.js';
 import type { Ctx } from '../context.js';
-import { RUN_DAYS } from '../retention.js';
+import { RUN_DAYS } from '../retention/delete-expired.js';
 import { listValue, numberValue, type ReportRequest, type ReportValue } from './types.js';
 
 /** Receipts listed of a range. */
