@@ -210,7 +210,7 @@ export const en = {
     isDown: (code: number) => (code === 0 ? 'The site does not respond.' : `The site responds with HTTP ${code}.`),
   },
   trend: {
-    title: 'The last 30 days',
+    title: 'Fleet, last 30 days',
     figure: {
       connected: 'Connected',
       down: 'Down',

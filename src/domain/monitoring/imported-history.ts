@@ -8,6 +8,8 @@ import { classify } from './classify.js';
 import { effectiveSettings, type MonitorSettings } from './settings.js';
 import { advance, flapWindow, type MonitorRecord } from './state.js';
 
+const DAY_MS = 86_400_000;
+
 /** The response of a site at a time. `http_status` 0 = none. */
 export type AnswerAt = (at: number) => { http_status: number; ms: number };
 
@@ -39,6 +41,7 @@ export async function replayHistory(
     records.set(siteId, pastOf(monitor, effectiveSettings(monitor, global), answerAt, options));
   }
   await ctx.store.monitorResults.loadHistory(records);
+  await ctx.store.monitorResults.sumDays(Math.floor(options.until / DAY_MS));
   return [...records.values()].reduce((sum, { length }) => sum + length, 0);
 }
 

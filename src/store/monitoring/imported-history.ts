@@ -55,7 +55,7 @@ export async function loadHistory(db: Db, checks: ReadonlyMap<number, readonly C
       all.flatMap(({ alert }) => (alert === null ? [] : [[...alertValues(alert as NewAlert), alert.at, alert.at]])),
     ),
     ...[...checks].flatMap(([siteId, records]) => stateStatement(siteId, records)),
-    // Its days are summed by the next run.
+    // Its days are to be summed, too.
     sql('UPDATE monitor_engine SET summed_day = NULL'),
   ];
   await db.batch(statements);
