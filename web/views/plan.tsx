@@ -381,7 +381,7 @@ function Row({ site, items, left, write }: RowProps) {
   return (
     <tr>
       <th scope="row">
-        <span class="under">
+        <span class="site">
           {write && (
             <Check
               hidden

@@ -44,8 +44,8 @@ type State = Item['state'];
 /** Polling interval while a run is in progress: its steps are stored before they are taken. */
 const WATCH_MS = 1000;
 const PER_PAGE = 200;
-/** Columns of the matrix; with more items it would be no picture. */
-const MOST_COLUMNS = 25;
+/** Columns of the matrix: it need not be scrolled. */
+const MOST_COLUMNS = 8;
 
 /** What needs a person comes first. */
 const STATES: Readonly<Record<State, { tone: Tone; icon: IconNode }>> = {
@@ -320,7 +320,8 @@ function Matrix({ items }: { items: readonly Item[] }) {
   const parts = items.filter(({ type }) => type !== 'site');
   const columns = new Map(parts.map((item) => [`${item.type} ${item.slug}`, nameOf(item)]));
   const sites = [...new Set(parts.map(({ site_id }) => site_id))];
-  if (parts.length < 2 || columns.size > MOST_COLUMNS) return null;
+  if (parts.length < 2) return null;
+  if (columns.size > MOST_COLUMNS) return <Strips items={parts} sites={sites} />;
   const of = new Map(parts.map((item) => [`${item.site_id} ${item.type} ${item.slug}`, item]));
   return (
     <Card title={t.runs.glance}>
@@ -355,21 +356,47 @@ function Matrix({ items }: { items: readonly Item[] }) {
   );
 }
 
-function Cell({ item }: { item: Item }) {
+/** The same with many items, of which each site has few: they stand one after the other, by name. */
+function Strips({ items, sites }: { items: readonly Item[]; sites: readonly number[] }) {
+  return (
+    <Card title={t.runs.glance}>
+      <ul class="strips">
+        {sites.map((site) => (
+          <li key={site}>
+            <span>
+              <SiteLink items={items} site={site} />
+            </span>
+            <span class="cells">
+              {items
+                .filter(({ site_id }) => site_id === site)
+                .map((item) => (
+                  <Cell key={`${item.type} ${item.slug}`} item={item} named />
+                ))}
+            </span>
+          </li>
+        ))}
+      </ul>
+    </Card>
+  );
+}
+
+function Cell({ item, named = false }: { item: Item; named?: boolean }) {
   // Seen while it was under way: then its break is shown, even if it was over between two looks.
   const watched = useRef(item.state !== 'rolled_back').current;
   const { tone, icon, word } = signOf(item);
-  const said = `${t.runs.state[item.state]}: ${t.updates.versions(item.old_version, item.new_version)}`;
+  const { old_version: from, new_version: to } = item;
+  const what = named ? t.now.change(nameOf(item), from, to) : t.updates.versions(from, to);
+  const said = `${t.runs.state[item.state]}: ${what}`;
   return (
     <span class={`cell ${tone}${watched && item.state === 'rolled_back' ? ' flips' : ''}`} title={said}>
       <Icon of={icon} class={tone === 'busy' ? 'turning' : ''} />
       <span class="unseen">{said}</span>
-      <span aria-hidden={word === item.new_version}>{word}</span>
+      <span aria-hidden={word === to}>{named ? `${nameOf(item)}: ${word}` : word}</span>
     </span>
   );
 }
 
-const nameOf = ({ name, slug }: Pick<Item, 'name' | 'slug'>) => (name === '' ? bareSlug(slug) : name);
+const nameOf = ({ name, slug }: Pick<Item, 'name' | 'slug'>) => (name === '' || name === slug ? bareSlug(slug) : name);
 
 /** By name; with the address, where names repeat. */
 function SiteLink({ items, site, tab = '' }: { items: readonly Item[]; site: number; tab?: string }) {

@@ -33,7 +33,8 @@ export function startRun(
     .then(
       ({ message, run_id }) => {
         started?.();
-        showToast(message);
+        // The page of the run says it in more detail.
+        if (run_id !== id || !here()) showToast(message);
         // Another run is at work on these sites; or there was nothing to do.
         if (run_id !== id && here()) route(run_id === undefined ? back : runAddress(run_id), true);
       },
