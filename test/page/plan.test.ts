@@ -282,6 +282,60 @@ describe('a run of updates', needs('chromium'), () => {
   });
 });
 
+describe('a run of many items', needs('chromium'), () => {
+  it('has those of each site one after the other, by name, and says what was spared', async () => {
+    app = await safetyApp({ sites: 2, pageFolder: await builtPage() });
+    const { updateRuns } = app.service.store;
+    const now = app.clock.now();
+    const origin = JSON.stringify({ type: 'user', id: 1, name: 'Ada', via: 'rest', operation: '', request_id: '' });
+    const asked = '{"types":[1],"specific_items":[]}';
+    await updateRuns.begin({ id: 'run_many', started_at: now, owner: '', actor: 'Ada', origin, asked, sites: 2 });
+    const item = {
+      type: 1,
+      old_version: '1.0',
+      new_version: '1.1',
+      protection: 'guard' as const,
+      code: '',
+      message: '',
+    };
+    for (const site of [1, 2])
+      await updateRuns.plan(
+        'run_many',
+        site,
+        Array.from({ length: 6 }, (_, index) => {
+          const number = site * 10 + index;
+          const own = { slug: `p${number}/p.php`, name: `Plugin ${number}`, change_id: `change_${number}` };
+          return index === 5
+            ? {
+                ...item,
+                ...own,
+                state: 'skipped' as const,
+                code: 'svc_version_quarantined',
+                message: 'It broke a site.',
+              }
+            : { ...item, ...own, state: 'kept' as const };
+        }),
+        now,
+      );
+    await updateRuns.end('run_many', now);
+    served = await servePage(app);
+    const page = await served.open(['read']);
+    await page.goto(`${served.url}/runs/run_many`);
+    await page.getByText('10 updates on 2 sites.').waitFor();
+    const sites = page.locator('.strips > li');
+    expect(await sites.count()).toBe(2);
+    const cells = sites.nth(0).locator('.cell');
+    expect(await cells.count()).toBe(6);
+    expect(await cells.first().innerText()).toMatch(/Plugin 10: 1\.1$/);
+    expect(await cells.last().innerText()).toMatch(/Plugin 15: Spared$/);
+    expect(await seriousFindings(page)).toEqual([]);
+    await page.setViewportSize({ width: 360, height: 740 });
+    await expectToFit(page);
+    await page.context().close();
+    expect(served.complaints).toEqual([]);
+  });
+});
+
 describe('the plan of a large fleet', needs('chromium'), () => {
   const FLEET = 300;
   const ITEMS = 40;
