@@ -11,8 +11,9 @@ import { Empty, Loaded } from '../parts/states.js';
 import { Table } from '../parts/table.js';
 import { number, Time } from '../parts/time.js';
 import { t } from '../texts/texts.js';
-import { type RunEntry, RunState, titleOf } from './run.js';
+import { RunState, titleOf } from './run.js';
 import { runAddress } from './run-address.js';
+import type { RunEntry } from './run-states.js';
 import { UpdateTabs } from './update-tabs.js';
 
 const PER_PAGE = 30;

@@ -1,0 +1,122 @@
+/** What the plan of updates is narrowed to: kinds, sizes, tags and a search, kept in the address. */
+
+import { answer, api } from '../api/client.js';
+import { useLoad } from '../api/load.js';
+import { SearchField, SelectField } from '../parts/field.js';
+import { listOf, type Query, useTyped } from '../parts/query.js';
+import { t } from '../texts/texts.js';
+import { TYPES } from './update-item.js';
+
+const LEVELS = ['patch', 'minor', 'major'] as const;
+/** WordPress itself cannot be rolled back: it is chosen on purpose. */
+const STANDARD = TYPES.filter((type) => type !== 'core');
+
+/** The choices of the address; what is wrong in it is ignored. */
+export function filtersOf(query: Query) {
+  const id = (text: string | undefined) => (text !== undefined && /^\d{1,9}$/.test(text) ? Number(text) : undefined);
+  const chosen = <T extends string>(text: string | undefined, of: readonly T[], otherwise: readonly T[]) => {
+    const found = of.filter((one) => listOf(text).includes(one));
+    return found.length === 0 ? otherwise : found;
+  };
+  return {
+    types: chosen(query.type, TYPES, STANDARD),
+    levels: chosen(query.level, LEVELS, LEVELS),
+    tag: id(query.tag),
+    without: id(query.without),
+    search: query.search ?? '',
+  };
+}
+
+export type Filters = ReturnType<typeof filtersOf>;
+
+/** Filters that both the plan and the run take. */
+export function narrowed({ levels, tag, without, search }: Filters) {
+  return {
+    ...(levels.length === LEVELS.length ? {} : { level: [...levels] }),
+    ...(tag === undefined ? {} : { tag_ids: [tag] }),
+    ...(without === undefined ? {} : { exclude_tag_ids: [without] }),
+    ...(search === '' ? {} : { search }),
+  };
+}
+
+interface ChoicesProps {
+  query: Query;
+  filters: Filters;
+  filter: (members: Record<string, string | undefined>) => void;
+}
+
+/** Kinds, sizes, tags and a search. The last kind or size that is left stays. */
+export function Choices({ query, filters, filter }: ChoicesProps) {
+  const [typed, setTyped] = useTyped(query.search ?? '', (search) => filter({ search }));
+  const tags = useLoad('owners:tags', (signal) =>
+    answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
+  );
+  const options = (tags.data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
+  return (
+    <search class="filters">
+      <Chips
+        label={t.updates.kind}
+        all={TYPES}
+        chosen={filters.types}
+        word={(type) => t.plan.kind[type]}
+        choose={(types) => filter({ type: types.join() === STANDARD.join() ? undefined : types.join() })}
+      />
+      <Chips
+        label={t.updates.level}
+        all={LEVELS}
+        chosen={filters.levels}
+        word={(level) => t.level[level]}
+        choose={(levels) => filter({ level: levels.length === LEVELS.length ? undefined : levels.join() })}
+      />
+      {options.length > 0 && (
+        <>
+          <SelectField
+            hidden
+            label={t.sites.tag}
+            value={query.tag ?? ''}
+            onChange={(tag) => filter({ tag })}
+            options={[['', t.sites.anyTag], ...options]}
+          />
+          <SelectField
+            hidden
+            label={t.plan.withoutTag}
+            value={query.without ?? ''}
+            onChange={(without) => filter({ without })}
+            options={[['', t.plan.withoutTag], ...options.map(([id, name]) => [id, t.plan.without(name)] as const)]}
+          />
+        </>
+      )}
+      <SearchField label={t.updates.search} value={typed} onInput={setTyped} />
+    </search>
+  );
+}
+
+interface ChipsProps<T extends string> {
+  label: string;
+  all: readonly T[];
+  chosen: readonly T[];
+  word: (one: T) => string;
+  choose: (chosen: readonly T[]) => void;
+}
+
+function Chips<T extends string>({ label, all, chosen, word, choose }: ChipsProps<T>) {
+  return (
+    <fieldset class="chips" aria-label={label}>
+      {all.map((one) => {
+        const on = chosen.includes(one);
+        return (
+          <button
+            key={one}
+            type="button"
+            class="chip"
+            aria-pressed={on}
+            disabled={on && chosen.length === 1}
+            onClick={() => choose(all.filter((each) => (each === one ? !on : chosen.includes(each))))}
+          >
+            {word(one)}
+          </button>
+        );
+      })}
+    </fieldset>
+  );
+}

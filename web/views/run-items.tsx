@@ -1,0 +1,78 @@
+/** What became of each update of a run, in groups, with reasons, evidence and the way back. */
+
+import { useMayWrite } from '../api/session.js';
+import { Badge, Protection } from '../parts/badge.js';
+import { Card } from '../parts/page.js';
+import { number } from '../parts/time.js';
+import { t } from '../texts/texts.js';
+import { RollBack } from './roll-back.js';
+import { SiteLink } from './run-matrix.js';
+import { type RunItem as Item, nameOf, type State, signOf } from './run-states.js';
+
+const GROUPS = [
+  ['trouble', ['failed', 'unknown']],
+  ['rolled_back', ['rolled_back']],
+  ['busy', ['updating', 'checking', 'queued']],
+  ['skipped', ['skipped']],
+  ['kept', ['kept']],
+] as const satisfies readonly (readonly [string, readonly State[]])[];
+
+/** Item by item, what needs a person first. */
+export function Items({ items }: { items: readonly Item[] }) {
+  if (items.length === 0) return <Card>{<p class="muted">{t.runs.nothing}</p>}</Card>;
+  return (
+    <>
+      {GROUPS.map(([group, states]) => {
+        const own = items.filter(({ state }) => states.some((one) => one === state));
+        return (
+          own.length > 0 && (
+            <Card key={group} title={t.runs.groupOf(t.runs.group[group], number(own.length))}>
+              <ul class="log run">
+                {own.map((item) => (
+                  <ItemLine key={`${item.site_id} ${item.type} ${item.slug}`} item={item} items={items} />
+                ))}
+              </ul>
+            </Card>
+          )
+        );
+      })}
+    </>
+  );
+}
+
+function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
+  const write = useMayWrite();
+  const { tone, icon, word } = signOf(item);
+  return (
+    <li>
+      <div class="what">
+        <span class="top">
+          <SiteLink items={items} site={item.site_id} tab="?tab=updates" />
+          <strong>{nameOf(item)}</strong>
+          <span class="versions">{t.updates.versions(item.old_version, item.new_version)}</span>
+          <Badge tone={tone} icon={icon}>
+            {item.state === 'kept' ? t.runs.state.kept : word}
+          </Badge>
+          {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
+        </span>
+        {item.message !== undefined && <span class={tone === 'bad' ? 'problem' : ''}>{item.message}</span>}
+        {(item.evidence ?? [])
+          .filter((sentence) => item.message?.includes(sentence) !== true)
+          .map((sentence) => (
+            <q key={sentence} class="seen">
+              {sentence}
+            </q>
+          ))}
+      </div>
+      {write && item.can_roll_back && (item.type === 'plugin' || item.type === 'theme') && (
+        <RollBack
+          siteId={item.site_id}
+          of={{ change_id: item.change_id }}
+          name={nameOf(item)}
+          version={item.old_version}
+          from={item.new_version}
+        />
+      )}
+    </li>
+  );
+}
