@@ -13,12 +13,17 @@ interface Shown {
   theme: 'light' | 'dark';
 }
 
+/** Of the view that is shown. Each holds a stream open, and a browser opens only six to a server. */
+let shown: Client | undefined;
+
 /** Calls a tool as an assistant would, and shows its view. */
 async function show({ tool: name, args, token, theme }: Shown): Promise<void> {
+  await shown?.close();
   const client = new Client(
     { name: 'host', version: '1' },
     { capabilities: { extensions: { 'io.modelcontextprotocol/ui': { mimeTypes: ['text/html;profile=mcp-app'] } } } },
   );
+  shown = client;
   const headers = { authorization: `Bearer ${token}` };
   await client.connect(new StreamableHTTPClientTransport(new URL('/mcp', location.href), { requestInit: { headers } }));
   const { tools } = await client.listTools();
