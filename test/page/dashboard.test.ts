@@ -43,6 +43,46 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     expect(served.complaints.splice(0)).toEqual([]);
   });
 
+  it('shows a site in two lines on a phone, and the filters behind one button', async () => {
+    const page = await served.open();
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${served.url}/sites`);
+    const rows = page.locator('.sites tbody tr');
+    await rows.first().waitFor();
+    for (const row of await rows.all()) {
+      const box = async (of: string) => (await row.locator(of).boundingBox()) ?? { x: 0, y: 0, width: 0, height: 0 };
+      const [name, address, status, updates] = [
+        await box('th a'),
+        await box('.address'),
+        await box('td.status .badge'),
+        await box('td.updates'),
+      ];
+      expect(address.y).toBeGreaterThan(name.y);
+      expect(updates.y).toBeGreaterThan(status.y);
+      expect(name.x + name.width).toBeLessThanOrEqual(status.x);
+      expect(await row.locator('td:visible').count()).toBe(3);
+    }
+    const choice = page.getByRole('combobox', { name: 'Status', exact: true, includeHidden: true });
+    expect(await choice.isVisible()).toBe(false);
+    const fold = page.getByRole('button', { name: 'Filters', exact: true });
+    expect(await fold.getAttribute('aria-expanded')).toBe('false');
+    await fold.click();
+    await choice.selectOption('suspended');
+    await page
+      .getByText('No sites match')
+      .or(page.getByRole('button', { name: 'Clear filters' }))
+      .first()
+      .waitFor();
+    await page.getByRole('button', { name: 'Filters (1)' }).waitFor();
+    await page.getByRole('button', { name: 'Clear filters' }).click();
+    await rows.first().waitFor();
+    await expectSound(page);
+    // On a wide screen they are all there, without the button.
+    expect(await fold.isVisible()).toBe(false);
+    expect(await choice.isVisible()).toBe(true);
+    await page.context().close();
+  });
+
   it('compares a site with another in two clicks: what differs first, the same folded, unknown as unknown', async () => {
     const [first, second] = [app.fleet.site(0).state, app.fleet.site(1).state];
     const plugin = second.plugins.find(({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'));

@@ -554,6 +554,8 @@ export const en = {
     note: 'Note',
     noNote: 'no note',
   },
+  /** @param set how many are set */
+  filters: (set: number): string => (set === 0 ? 'Filters' : `Filters (${set})`),
   compare: {
     button: 'Compare',
     title: 'Compare sites',

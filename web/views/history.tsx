@@ -7,6 +7,7 @@ import { refresh, useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button } from '../parts/button.js';
 import { SearchField, SelectField } from '../parts/field.js';
+import { FilterBar } from '../parts/filter-bar.js';
 import { Card, Page } from '../parts/page.js';
 import { Pager } from '../parts/pager.js';
 import { pageIn, pageOf, useQuery, useTyped } from '../parts/query.js';
@@ -57,8 +58,10 @@ export function History() {
   if (chosen !== '' && !kinds.has(chosen)) kinds.set(chosen, t.action(query.kind ?? '', query.action ?? ''));
   return (
     <Page title={t.nav.history} about={found.data && t.history.count(number(found.data.total), days)}>
-      <search class="filters">
-        <SearchField label={t.history.item} value={item} onInput={setItem} />
+      <FilterBar
+        search={<SearchField label={t.history.item} value={item} onInput={setItem} />}
+        set={[query.by, chosen, via, result].filter((one) => one !== undefined && one !== '').length}
+      >
         <SearchField label={t.history.by} value={by} onInput={setBy} />
         <SelectField
           hidden
@@ -91,7 +94,7 @@ export function History() {
           onChange={(next) => filter({ days: next })}
           options={DAYS.map((one) => [String(one), t.history.last(one)] as const)}
         />
-      </search>
+      </FilterBar>
       <Card>
         <Loaded of={found} rows={8}>
           {({ data, total }) =>

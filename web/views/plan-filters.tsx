@@ -3,6 +3,7 @@
 import { answer, api } from '../api/client.js';
 import { useLoad } from '../api/load.js';
 import { SearchField, SelectField } from '../parts/field.js';
+import { FilterBar } from '../parts/filter-bar.js';
 import { listOf, type Query, useTyped } from '../parts/query.js';
 import { t } from '../texts/texts.js';
 import { TYPES } from './update-item.js';
@@ -51,9 +52,10 @@ export function Choices({ query, filters, filter }: ChoicesProps) {
   const tags = useLoad('owners:tags', (signal) =>
     answer(api.GET('/tags', { params: { query: { per_page: 100 } }, signal })),
   );
+  const set = [query.type, query.level, query.tag, query.without].filter((one) => one !== undefined).length;
   const options = (tags.data?.data ?? []).map(({ id, name }) => [String(id), name] as const);
   return (
-    <search class="filters">
+    <FilterBar search={<SearchField label={t.updates.search} value={typed} onInput={setTyped} />} set={set}>
       <Chips
         label={t.updates.kind}
         all={TYPES}
@@ -86,8 +88,7 @@ export function Choices({ query, filters, filter }: ChoicesProps) {
           />
         </>
       )}
-      <SearchField label={t.updates.search} value={typed} onInput={setTyped} />
-    </search>
+    </FilterBar>
   );
 }
 

@@ -8,6 +8,7 @@ import { useLoad } from '../api/load.js';
 import { useMayWrite } from '../api/session.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Check, SearchField, SelectField } from '../parts/field.js';
+import { FilterBar } from '../parts/filter-bar.js';
 import { Icon } from '../parts/icon.js';
 import { OwnerField } from '../parts/owners.js';
 import { Page } from '../parts/page.js';
@@ -46,6 +47,8 @@ const TAGS = [
   'vulnerable',
   'guarded',
 ] as const;
+/** Members of the address that are filters, besides the search. */
+const NAMED = [...TAGS, 'status', 'client_ids', 'tag_ids'] as const;
 /** Filters that are offered by name: a member of the query and its value. */
 const OFFERED = [
   ['monitor', 'down'],
@@ -133,6 +136,7 @@ export function Sites() {
     setAllMatching(false);
     change({ ...members, page: undefined });
   };
+  const taken = NAMED.filter((name) => query[name] !== undefined).length;
   const choose = (next: readonly Column[]) => {
     storeColumns(next);
     setColumns(next);
@@ -163,8 +167,7 @@ export function Sites() {
       }
     >
       {adding && <AddSiteDialog close={() => setAdding(false)} />}
-      <search class="filters">
-        <SearchField label={t.sites.search} value={typed} onInput={setTyped} />
+      <FilterBar search={<SearchField label={t.sites.search} value={typed} onInput={setTyped} />} set={taken}>
         <SelectField
           hidden
           label={t.sites.status}
@@ -226,7 +229,7 @@ export function Sites() {
           falling={FALLING}
         />
         <ColumnChoice columns={columns} choose={choose} />
-      </search>
+      </FilterBar>
       <Taken query={query} filter={filter} />
       <Loaded of={found} rows={10}>
         {(data) =>
@@ -295,7 +298,7 @@ function Table({ rows, columns, asked, sort, chosen, all, set }: TableProps) {
   );
   return (
     <div class="scroll">
-      <table class="list sites">
+      <table class={columns.join() === STANDARD.join() ? 'list sites short' : 'list sites'}>
         <thead>
           <tr>
             {chosen && (

@@ -9,7 +9,7 @@ const MOST_ITEMS = 500;
 const MOST_DEPTH = 8;
 /** Names of members whose values are secrets, or hold them. */
 const SECRET =
-  /pass|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
+  /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
 const REDACTED = '[redacted]';
 const LOGIN = /\/\/[^/@\s]+@/g;
 /** Where the addresses of webhooks and chats are asked for, which are keys to them. */

@@ -106,6 +106,23 @@ export interface ActionFilter {
 const DONE = `code = ''`;
 
 export function createActionLog(db: Db, chain: ActionChain, calls: Omit<RecordedCalls, 'db'>) {
+  const namesOf = async (entries: readonly NewLogEntry[]): Promise<{ name: string }[]> => {
+    if (entries.every(({ context }) => context === 'call')) return [];
+    return db.all<{ name: string }>(
+      `SELECT coalesce(
+             nullif(name, ''), CASE WHEN context = 'core' THEN 'WordPress' END,
+             (SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
+               WHERE e.site_id = w.site_id AND p.kind = w.kind AND p.slug = w.slug LIMIT 1),
+             (SELECT p.name FROM package p WHERE p.kind = w.kind AND p.slug = w.slug
+               ORDER BY (SELECT count(*) FROM site_extension e WHERE e.package_id = p.id) DESC, p.name LIMIT 1),
+             (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug) AS name
+         FROM (SELECT key, value ->> 'site_id' AS site_id, value ->> 'context' AS context,
+             CASE value ->> 'context' WHEN 'plugin' THEN 0 WHEN 'theme' THEN 1 ELSE -1 END AS kind,
+             coalesce(value ->> 'slug', '') AS slug, coalesce(value ->> 'name', '') AS name
+           FROM json_each(?)) w ORDER BY key`,
+      [JSON.stringify(entries)],
+    );
+  };
   return {
     begin: calls.begin,
 
@@ -118,20 +135,7 @@ export function createActionLog(db: Db, chain: ActionChain, calls: Omit<Recorded
      * otherwise as most sites call them.
      */
     async add(entries: readonly NewLogEntry[]): Promise<void> {
-      const names = await db.all<{ name: string }>(
-        `SELECT coalesce(
-             nullif(name, ''), CASE WHEN context = 'core' THEN 'WordPress' END,
-             (SELECT p.name FROM site_extension e JOIN package p ON p.id = e.package_id
-               WHERE e.site_id = w.site_id AND p.kind = w.kind AND p.slug = w.slug LIMIT 1),
-             (SELECT p.name FROM package p WHERE p.kind = w.kind AND p.slug = w.slug
-               ORDER BY (SELECT count(*) FROM site_extension e WHERE e.package_id = p.id) DESC, p.name LIMIT 1),
-             (SELECT s.name FROM site s WHERE w.context = 'site' AND s.id = w.site_id), slug) AS name
-         FROM (SELECT key, value ->> 'site_id' AS site_id, value ->> 'context' AS context,
-             CASE value ->> 'context' WHEN 'plugin' THEN 0 WHEN 'theme' THEN 1 ELSE -1 END AS kind,
-             coalesce(value ->> 'slug', '') AS slug, coalesce(value ->> 'name', '') AS name
-           FROM json_each(?)) w ORDER BY key`,
-        [JSON.stringify(entries)],
-      );
+      const names = await namesOf(entries);
       await chain.append(entries.map((entry, index) => ({ ...EMPTY, ...entry, name: names[index]?.name ?? '' })));
     },
 
