@@ -83,14 +83,26 @@ export const updateError = once(() =>
   }),
 );
 
+/** What a preview counts over all updates, however many of them it lists. */
+export const previewCounts = once(() => ({
+  /** As `plugin akismet/akismet.php: 49 (40 patch, 9 major)`. */
+  by_item: z.array(z.string()).optional(),
+  cannot_be_rolled_back: z.number().int().optional(),
+  /** Tried, but last found down. */
+  sites_down: z.number().int().optional(),
+}));
+
+/** Updates that match but are left alone, by error code. */
+export const skippedUpdates = once(() => z.array(z.object({ code: z.string(), count: z.number().int() })).optional());
+
 /** The result of a `dry_run` of updates on many sites: counts of all, and the first of the updates. */
 export const updatePreview = once(() => ({
   dry_run: z.literal(true).optional(),
-  would_affect: updateSummary().extend({ sites: z.number().int() }).optional(),
-  would_update: z
-    .array(fleetUpdateEntry().omit({ site_status: true, fixes: true }))
-    .optional()
-    .describe('The first 200; list-updates-v1 has all.'),
+  would_affect: updateSummary()
+    .extend({ sites: z.number().int(), ...previewCounts() })
+    .optional(),
+  will_be_skipped: skippedUpdates(),
+  would_update: z.array(fleetUpdateEntry().omit({ site_status: true, fixes: true })).optional(),
 }));
 
 /**

@@ -28,13 +28,13 @@ export default defineOperation({
         z.object({
           matter: z.string(),
           count: count(),
-          first: z.array(z.string()).describe('The most urgent ones.'),
-          next: z.string().describe('The tool that shows all, and its arguments.'),
+          first: z.array(z.string()),
+          next: z.string(),
         }),
       ),
       updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
       done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
-      not_known: z.array(z.string()).describe('For how many sites.'),
+      not_known: z.array(z.string()),
       log_head: z.string().optional(),
     }),
 

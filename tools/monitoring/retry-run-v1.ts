@@ -21,8 +21,7 @@ export default defineOperation({
       ...queuedFields(),
       updated: z.array(appliedEntry()).optional(),
       ...runOutcome(),
-      dry_run: updatePreview().dry_run,
-      would_update: updatePreview().would_update.describe('The first 200.'),
+      ...updatePreview(),
       total: z.number().int().optional().describe('Of a preview.'),
     }),
 

@@ -77,7 +77,7 @@ function unprotected(target: LoadedSite, offer: FleetOffer, protection: Protecti
     target,
     offer,
     'svc_update_unprotected',
-    `It was not updated: ${siteWord(offer.current_version)} ${what}. A lower least_protection updates it anyway.`,
+    `It is left as it is: ${siteWord(offer.current_version)} ${what}. install-site-guard-v1 protects it; a lower least_protection updates it anyway.`,
   );
 }
 

@@ -2,14 +2,16 @@
  * Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted.
  */
 
-import { ServiceError } from '../../runtime/errors.js';
+import { LEVELS } from '../../../schemas/search.js';
+import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { chooseSites } from '../actions/run-on-sites.js';
 import type { Ctx } from '../context.js';
 import { limitsOf, narrowingOf, narrowSites, type UpdateFilters, withinLimits } from '../extensions/offer-filters.js';
 import { requireWritable } from '../sites/load.js';
-import type { SiteRef } from '../sites/resolve.js';
+import type { Selection, SiteRef } from '../sites/resolve.js';
+import { allSites } from '../sites/sites.js';
 import { type ApplyError, type TypeGroup, UPDATE_TYPES } from './results.js';
 import { quarantinedErrors } from './safe/quarantine.js';
 import {
@@ -26,7 +28,13 @@ import {
 /** Maximum number of updates listed, and of those that are quarantined; the counts cover all. */
 const LISTED = 200;
 
-/** What `runUpdates` would do with the same arguments. */
+/** Maximum number of items counted one by one. */
+const ITEMS = 30;
+
+/**
+ * What `runUpdates` would do with the same arguments.
+ * @param leftOut sites that it passes over in silence if none is named
+ */
 export async function previewUpdates(
   ctx: Ctx,
   refs: readonly SiteRef[],
@@ -34,28 +42,53 @@ export async function previewUpdates(
   specificItems: readonly string[],
   whenEmpty: (ctx: Ctx) => Promise<SiteRow[]> = sitesWithUpdates,
   filters: UpdateFilters = {},
+  leftOut: (ctx: Ctx) => Promise<SiteRow[]> = suspendedSites,
 ) {
   const narrowing = await narrowingOf(ctx, filters);
   const selection = await chooseSites(ctx, refs, { whenEmpty });
   const types = typeNumbers(groups);
-  if (narrowing !== undefined)
+  let silent = refs.length === 0 ? await leftOut(ctx) : [];
+  if (narrowing !== undefined) {
     selection.sites = await narrowSites(ctx, selection.sites, narrowing, types, refs.length > 0);
+    silent = await narrowSites(ctx, silent, narrowing, types, false);
+  }
   const limits = narrowing === undefined ? {} : limitsOf(narrowing);
-  const { usable, errors } = await usableSites(ctx, selection.sites);
   const wanted = new Set(specificItems);
-  const found = (await ctx.store.updates.ofSites(usable, types)).filter(
+  const found = (await ctx.store.updates.ofSites(idsOf([...selection.sites, ...silent]), types)).filter(
     (offer) => (wanted.size === 0 || wanted.has(offer.slug)) && withinLimits(offer, limits),
   );
-  const offers = found.filter(({ quarantined }) => quarantined !== 1);
-  const refusing = new Set(found.map(({ site_id }) => site_id));
-  for (const { site_id } of offers) refusing.delete(site_id);
   const nowhere = await notOffered(ctx, selection.sites, types, [...wanted]);
-  const quarantined = await quarantinedErrors(
-    ctx,
-    found.filter(({ quarantined }) => quarantined === 1),
-  );
+  return previewOf(ctx, selection, found, nowhere);
+}
+
+/**
+ * What would become of these updates of the selected sites.
+ * @param found with those that are quarantined, and those of suspended sites that are not selected, which are counted
+ * @param nowhere as for `applyOn`
+ */
+export async function previewOf(
+  ctx: Ctx,
+  selection: Selection,
+  found: readonly FleetOffer[],
+  nowhere: readonly ApplyError[],
+) {
+  const { usable, errors } = await usableSites(ctx, selection.sites);
+  const may = new Set(usable);
+  const reasons = new Map([...selection.errors, ...errors].map(({ site_id, code }) => [site_id, code]));
+  const codeFor = ({ site_id, quarantined }: FleetOffer) => {
+    if (!may.has(site_id)) return reasons.get(site_id) ?? ('svc_site_suspended' satisfies ErrorCode);
+    return quarantined === 1 ? ('svc_version_quarantined' satisfies ErrorCode) : undefined;
+  };
+  const offers = found.filter((offer) => codeFor(offer) === undefined);
+  const held = found.filter((offer) => codeFor(offer) === 'svc_version_quarantined');
+  const refusing = new Set(held.map(({ site_id }) => site_id));
+  for (const { site_id } of offers) refusing.delete(site_id);
+  const quarantined = await quarantinedErrors(ctx, held);
   const all = [...selection.errors.map(unresolved), ...errors, ...nowhere];
-  const guarded = await ctx.store.updatePlans.guarded();
+  const guarded = ctx.config.safe_updates === 'off' ? new Set() : await ctx.store.updatePlans.guarded();
+  const affected = idsOf(offers.map(({ site_id: id }) => ({ id })));
+  // Of plugins and themes: nothing else is rolled back by a guard.
+  const bare = offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id));
   return {
     dry_run: true as const,
     queued: false,
@@ -63,15 +96,64 @@ export async function previewUpdates(
     would_affect: {
       sites: usable.length - refusing.size,
       ...summaryOf(countsOf(offers)),
-      // Of plugins and themes: nothing else is rolled back by a guard.
-      unguarded_sites: new Set(
-        offers.filter(({ type, site_id }) => isGuardable(type) && !guarded.has(site_id)).map(({ site_id }) => site_id),
-      ).size,
+      by_item: byItem(offers),
+      cannot_be_rolled_back: bare.length + offers.filter(({ type }) => !isGuardable(type)).length,
+      sites_down: await ctx.store.updatePlans.countDown(affected),
+      unguarded_sites: new Set(bare.map(({ site_id }) => site_id)).size,
     },
+    will_be_skipped: [...tally(found.flatMap((offer) => codeFor(offer) ?? []))].map(([code, count]) => ({
+      code,
+      count,
+    })),
     would_update: inOrder(offers, usable).slice(0, LISTED).map(offerEntry),
     errors: [...all, ...quarantined.slice(0, LISTED)],
     total_errors: all.length + quarantined.length,
   };
+}
+
+/** Sites that a call on all passes over in silence. */
+export function suspendedSites(ctx: Ctx): Promise<SiteRow[]> {
+  return allSites(ctx, { status: ['suspended'] });
+}
+
+function idsOf(sites: readonly { id: number }[]): number[] {
+  return [...new Set(sites.map(({ id }) => id))];
+}
+
+/** How often each occurs. */
+function tally(words: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
+  return counts;
+}
+
+/** How many updates there are of each item and level, in words: those on most sites, and one entry for all others. */
+function byItem(offers: readonly FleetOffer[]): string[] {
+  const levels = new Map<string, string[]>();
+  for (const { type, slug, level } of offers) {
+    const item = `${UPDATE_TYPES[type]} ${slug}`;
+    const word = LEVELS[level ?? -1] ?? 'of an unknown level';
+    const known = levels.get(item);
+    if (known === undefined) levels.set(item, [word]);
+    else known.push(word);
+  }
+  const items = [...levels].sort(([, a], [, b]) => b.length - a.length);
+  const rest = items.slice(ITEMS);
+  const line = (item: string, words: readonly string[]) => {
+    const each = [...tally(words)].map(([word, count]) => `${count} ${word}`);
+    return `${item}: ${words.length} (${each.join(', ')})`;
+  };
+  return [
+    ...items.slice(0, ITEMS).map(([item, words]) => line(item, words)),
+    ...(rest.length === 0
+      ? []
+      : [
+          line(
+            `${rest.length} more items`,
+            rest.flatMap(([, words]) => words),
+          ),
+        ]),
+  ];
 }
 
 /** The ids of the sites that may be changed, and why the others may not. */

@@ -69,6 +69,8 @@ const SHOWN = 'SELECT id FROM site WHERE suspended = 0';
 const USABLE = `SELECT s.id FROM site s JOIN site_detail d ON d.site_id = s.id
   WHERE s.suspended = 0 AND s.disconnected = 0 AND d.on_trial = 0 AND d.child_version NOT ${IN}`;
 const HELD = 'u.ignored = 2';
+/** Whether its monitor, or the last look at it, found a site `s` down. */
+const DOWN = 's.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL)';
 
 export function createUpdatePlans(db: Db) {
   /** All items, with WordPress first, then those on most sites. */
@@ -100,7 +102,7 @@ export function createUpdatePlans(db: Db) {
       sql(
         `SELECT s.id AS site_id, s.name AS site_name, s.url AS site_url, s.status AS site_status,
            (SELECT g.present FROM site_guard g WHERE g.site_id = s.id) AS guard,
-           s.unreached > 0 OR EXISTS (SELECT 1 FROM incident i WHERE i.site_id = s.id AND i.ended_at IS NULL) AS down,
+           ${DOWN} AS down,
            EXISTS (SELECT 1 FROM site o WHERE o.name = s.name COLLATE NOCASE AND o.id <> s.id) AS namesake
          FROM site s WHERE s.suspended = 0 AND ${has(any)} ORDER BY s.name COLLATE NOCASE, s.url_key, s.id LIMIT ? OFFSET ?`,
         ...any.args,
@@ -152,6 +154,12 @@ export function createUpdatePlans(db: Db) {
     /** Ids of sites whose guard answered the last check. */
     async guarded(): Promise<Set<number>> {
       return new Set((await db.all(GUARDED)).map((row) => Number(row.site_id)));
+    },
+
+    /** How many of these sites were last found down. */
+    async countDown(siteIds: readonly number[]): Promise<number> {
+      const row = await db.one(`SELECT count(*) AS n FROM site s WHERE s.id ${IN} AND (${DOWN})`, [idList(siteIds)]);
+      return Number(row?.n);
     },
 
     /** The versions of the child plugin that sites have. */

@@ -5,13 +5,11 @@ import type { Ctx } from '../../context.js';
 import { withinLimits } from '../../extensions/offer-filters.js';
 import { resolveSites } from '../../sites/resolve.js';
 import type { UpdateParams } from '../params.js';
-import { applyOn, offerEntry, unresolved } from '../updates.js';
+import { previewOf } from '../preview.js';
+import { applyOn } from '../updates.js';
 import type { Asked } from './call.js';
 import { failedItems, isWhole, onlyFailed } from './failed-items.js';
 import { isRunning, knownRun } from './runs.js';
-
-/** Items listed of a preview. */
-const LISTED = 200;
 
 /**
  * Updates that failed in a run, or were not tried because of their site, if they are still on offer. What broke its
@@ -33,19 +31,12 @@ export async function retryRun(ctx: Ctx, runId: string, dryRun: boolean) {
   const ids = new Set(failed.map(({ site_id }) => site_id));
   const selection = await resolveSites(ctx, [...ids]);
   if (!dryRun) return applyOn(ctx, selection, params, []);
-  const siteIds = selection.sites.map(({ id }) => id);
-  const offers = await ctx.store.updates.ofSites(siteIds, params.types);
+  const offers = await ctx.store.updates.ofSites([...ids], params.types);
   const wanted = (await onlyFailed(ctx, params, offers)).filter(
     (offer) =>
-      offer.quarantined !== 1 &&
       (params.specific_items.length === 0 || params.specific_items.includes(offer.slug)) &&
       withinLimits(offer, params.limits ?? {}),
   );
-  return {
-    queued: false,
-    dry_run: true as const,
-    would_update: wanted.slice(0, LISTED).map(offerEntry),
-    total: wanted.length,
-    errors: selection.errors.map(unresolved),
-  };
+  const preview = await previewOf(ctx, selection, wanted, []);
+  return { ...preview, total: preview.would_affect.total };
 }

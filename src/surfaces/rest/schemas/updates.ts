@@ -2,7 +2,14 @@
 
 import { continuedFields } from '../../../../schemas/common.js';
 import { siteStatus } from '../../../../schemas/site.js';
-import { aboutUpdates, appliedEntry, changeFields, runSummary } from '../../../../schemas/update.js';
+import {
+  aboutUpdates,
+  appliedEntry,
+  changeFields,
+  previewCounts,
+  runSummary,
+  skippedUpdates,
+} from '../../../../schemas/update.js';
 import { z } from '../../../../schemas/zod.js';
 import { once } from '../../../runtime/once.js';
 import { ignoredShape, queuedShape } from './records.js';
@@ -123,8 +130,10 @@ export const updateRunShape = once(() =>
         translations: int(),
         total: int(),
         unguarded_sites: int().describe('Of the sites of which a plugin or theme is updated.'),
+        ...previewCounts(),
       })
       .optional(),
+    will_be_skipped: skippedUpdates(),
     would_update: z.array(plannedEntry()).optional().describe('The first 200.'),
     already_running: z.boolean().optional(),
     queued_count: z.number().int().optional(),

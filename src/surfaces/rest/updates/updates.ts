@@ -12,7 +12,7 @@ import { requireWritable } from '../../../domain/sites/load.js';
 import { loadRecord } from '../../../domain/sites/sites.js';
 import { runningUpdates, updatesRevision } from '../../../domain/updates/by-site.js';
 import { REST_TYPES, type RestType, updateOfType } from '../../../domain/updates/by-type.js';
-import { previewUpdates } from '../../../domain/updates/preview.js';
+import { previewUpdates, suspendedSites } from '../../../domain/updates/preview.js';
 import { TYPE_GROUPS, type TypeGroup, UPDATE_TYPES, type UpdateType } from '../../../domain/updates/results.js';
 import { once } from '../../../runtime/once.js';
 import type { SiteFilter, SiteRow } from '../../../store/sites/sites.js';
@@ -239,18 +239,23 @@ async function preview(
 ) {
   const chosen = await chooseByFilter(ctx, asked, OFFERED);
   const groups = typesOf(type).map((number) => TYPE_GROUPS[number] as TypeGroup);
-  const { would_affect, would_update, errors } = await previewUpdates(
+  const { would_affect, will_be_skipped, would_update, errors } = await previewUpdates(
     ctx,
     [],
     groups,
     [],
     async () => chosen.sites,
     filters,
+    async () =>
+      asked.include === undefined
+        ? (await suspendedSites(ctx)).filter(({ id }) => asked.exclude?.includes(id) !== true)
+        : [],
   );
   return {
     message: `${would_affect.total} updates would be applied. Nothing was changed.`,
     dry_run: true,
     would_affect,
+    will_be_skipped,
     would_update,
     errors: [
       ...chosen.errors.map(({ site_id, code, message }) => ({ site_id: site_id ?? 0, slug: '', code, message })),
