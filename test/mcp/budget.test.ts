@@ -216,7 +216,7 @@ describe('large answers', () => {
     const first = await call('svc-list-updates-v1');
     const { total, per_page } = first as { total: number; per_page: number };
     expect(first.truncated).toBe(
-      `per_page was lowered from 50 to ${per_page}, so that the answer fits. Continue with page: 2, per_page: ${per_page}.`,
+      `per_page was lowered from 50 to ${per_page}, so that the answer fits. ${per_page} of ${total} updates are shown. Next page: svc-list-updates-v1 {"page":2,"per_page":${per_page}}`,
     );
     const seen: string[] = [];
     for (let page = 1; (page - 1) * per_page < total; page += 1) {
@@ -274,7 +274,7 @@ describe('large answers', () => {
   it('a list without pages is cut, and names the tool that has pages', async () => {
     const answer = await call('svc-get-sites-basic-v1');
     expect(answer.truncated).toMatch(
-      /^Cut to fit: \d+ of 60 sites are shown\. Use svc-list-sites-v1, which has pages\.$/,
+      /^Cut to fit: \d+ of 60 sites are shown\. Read all: svc-list-sites-v1 \{"per_page":100\}$/,
     );
     expect(answer.total).toBe(60);
   });

@@ -3,15 +3,17 @@
  * that the caller named keeps its items. Never fails.
  */
 
-import { contractOf, toolName } from '../../operation/contract.js';
+import { contractOf } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
+import { type Page, totalOf } from './list-totals.js';
 import { type TextWindow, textNote, textWindow } from './long-texts.js';
+import { insteadOf } from './next-call.js';
 import { estimateTextTokens, MOST_PER_CODE_UNIT, tokenWeight } from './token-estimate.js';
 import { listsOf } from './tool.js';
 import type { JsonObject, SerializedOutput } from './tool-result.js';
 
 /** Tokens reserved for the note that says what was cut. */
-const NOTE_TOKENS = 120;
+const NOTE_TOKENS = 180;
 const TEXT_CAPS = [32_000, 16_000, 8000, 4000, 2000, 1000, 500, 250, 80] as const;
 /** Those above the length of names, which a page keeps whole. */
 const LONG_TEXT_CAPS = TEXT_CAPS.filter((cap) => cap > 255);
@@ -34,24 +36,34 @@ export interface BudgetParts {
   rerun(input: JsonObject): Promise<JsonObject>;
 }
 
-/** Returns the output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
-export async function fitToBudget(parts: BudgetParts): Promise<SerializedOutput> {
-  const text = JSON.stringify(parts.output);
-  // The length alone shows that most outputs fit, so few have to be estimated.
-  const short = text.length * MOST_PER_CODE_UNIT <= parts.maxTokens || estimateTextTokens(text) <= parts.maxTokens;
-  if (parts.textFrom === 0 && short) return { output: parts.output, text };
-  const output =
-    parts.textFrom === 0 ? await shrink(parts) : shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS);
-  return { output, text: JSON.stringify(output) };
+/** An output that fits, and the page it is; undefined = the operation has no pages. */
+export interface Fitted extends SerializedOutput {
+  page?: Page | undefined;
 }
 
-async function shrink(parts: BudgetParts): Promise<JsonObject> {
+/** Returns the output, or a smaller one with `truncated` in front, which says what is missing and how to get it. */
+export async function fitToBudget(parts: BudgetParts): Promise<Fitted> {
+  const text = JSON.stringify(parts.output);
+  const page = pageOf(parts);
+  // Beside a page of no chosen size there must be room for what says how to go on.
+  const most = page === undefined || parts.sizeChosen ? parts.maxTokens : parts.maxTokens - NOTE_TOKENS;
+  // The length alone shows that most outputs fit, so few have to be estimated.
+  const short = text.length * MOST_PER_CODE_UNIT <= most || estimateTextTokens(text) <= most;
+  if (parts.textFrom === 0 && short) return { output: parts.output, text, page };
+  const cut =
+    parts.textFrom === 0
+      ? await shrink(parts)
+      : { output: shorterTexts(parts, parts.output, parts.maxTokens - NOTE_TOKENS) };
+  return { page, ...cut, text: JSON.stringify(cut.output) };
+}
+
+async function shrink(parts: BudgetParts): Promise<Omit<Fitted, 'text'>> {
   const room = parts.maxTokens - NOTE_TOKENS;
-  if (parts.sizeChosen && pageOf(parts) !== undefined) return wholePage(parts, room);
-  const paged = await smallerPage(parts, room);
-  if (paged !== undefined && estimateTokens(paged) <= parts.maxTokens) return paged;
-  const lists = shorterLists(parts, paged ?? parts.output, room);
-  return estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room);
+  if (parts.sizeChosen && pageOf(parts) !== undefined) return { output: wholePage(parts, room) };
+  const smaller = await smallerPage(parts, room);
+  if (smaller !== undefined && estimateTokens(smaller.output) <= parts.maxTokens) return smaller;
+  const lists = shorterLists(parts, smaller?.output ?? parts.output, room);
+  return { ...smaller, output: estimateTokens(lists) <= parts.maxTokens ? lists : shorterTexts(parts, lists, room) };
 }
 
 /**
@@ -65,7 +77,7 @@ function wholePage(parts: BudgetParts, room: number): JsonObject {
 }
 
 /** Reruns a paged operation with a smaller page that fits and, if possible, starts at the same item. */
-async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject | undefined> {
+async function smallerPage(parts: BudgetParts, room: number): Promise<Omit<Fitted, 'text'> | undefined> {
   const requested = pageOf(parts);
   if (requested === undefined) return undefined;
   let output = parts.output;
@@ -78,34 +90,23 @@ async function smallerPage(parts: BudgetParts, room: number): Promise<JsonObject
     const size = Math.max(1, Math.floor(((room - rest) / each) * (1 - 0.15 * tries)));
     const next = pageFrom((requested.page - 1) * requested.per_page, size);
     output = await parts.rerun({ ...parts.input, ...next });
-    if (estimateTokens(output) <= room) return { truncated: pageNote(requested, next, output), ...output };
+    const truncated = `per_page was lowered from ${requested.per_page} to ${next.per_page}, so that the answer fits.`;
+    if (estimateTokens(output) <= room) return { output: { truncated, ...output }, page: next };
   }
   return undefined;
 }
 
-function pageOf({ operation, input }: BudgetParts): { page: number; per_page: number } | undefined {
+function pageOf({ operation, input }: BudgetParts): Page | undefined {
   const { page, per_page } = (operation.parse(input) ?? {}) as { page?: number; per_page?: number };
   return page === undefined || per_page === undefined ? undefined : { page, per_page };
 }
 
 /** A page of at most `size` items that starts at `offset`, or, if there is none, the page that contains it. */
-export function pageFrom(offset: number, size: number): { page: number; per_page: number } {
+export function pageFrom(offset: number, size: number): Page {
   for (let per_page = size; per_page > size / 2; per_page -= 1) {
     if (offset % per_page === 0) return { page: offset / per_page + 1, per_page };
   }
   return { page: Math.floor(offset / size) + 1, per_page: size };
-}
-
-function pageNote(
-  requested: { per_page: number },
-  got: { page: number; per_page: number },
-  output: JsonObject,
-): string {
-  const shown = `per_page was lowered from ${requested.per_page} to ${got.per_page}, so that the answer fits.`;
-  const total = typeof output.total === 'number' ? output.total : Number.POSITIVE_INFINITY;
-  if (typeof output.next_cursor === 'string') return `${shown} Continue with its next_cursor.`;
-  if (got.page * got.per_page >= total) return `${shown} This is the last page.`;
-  return `${shown} Continue with page: ${got.page + 1}, per_page: ${got.per_page}.`;
 }
 
 /** The largest list of an output. `errors` is not paged: a page sized by it could be larger than the requested one. */
@@ -117,11 +118,11 @@ function mainList(operation: GroupedOperation, output: JsonObject): { name: stri
     .sort((a, b) => estimateTokens(b.items) - estimateTokens(a.items))[0];
 }
 
-/** Cuts lists, except one that is kept. Errors matter more than successes, so they are cut last. */
+/** Cuts lists, except one that is kept: the longest first. Errors matter more than successes, so they are cut last. */
 function shorterLists({ operation }: BudgetParts, output: JsonObject, room: number, kept?: string): JsonObject {
   const names = listsOf(contractOf(operation).output_schema)
     .filter((name) => name !== kept)
-    .sort((a, b) => Number(a === 'errors') - Number(b === 'errors'));
+    .sort((a, b) => Number(a === 'errors') - Number(b === 'errors') || lengthOf(output[b]) - lengthOf(output[a]));
   const shorter = { ...output };
   const cuts: string[] = [];
   let over = estimateTokens(shorter) - room;
@@ -132,12 +133,16 @@ function shorterLists({ operation }: BudgetParts, output: JsonObject, room: numb
     const { kept: shown, dropped } = without(items, over);
     shorter[name] = shown;
     over -= dropped;
-    cuts.push(`${shown.length} of ${items.length} ${name}`);
+    cuts.push(`${shown.length} of ${totalOf(name, output) ?? items.length} ${name}`);
   }
   if (cuts.length === 0) return output;
   const { truncated: note, ...listed } = shorter;
-  const cut = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation)}`;
+  const cut = `Cut to fit: ${cuts.join(', ')} are shown. ${howToGoOn(operation, output.dry_run === true)}`.trim();
   return { truncated: note === undefined ? cut : `${cut} ${note}`, ...listed };
+}
+
+function lengthOf(list: unknown): number {
+  return Array.isArray(list) ? list.length : 0;
 }
 
 /**
@@ -158,16 +163,15 @@ function without(items: readonly unknown[], over: number): { kept: unknown[]; dr
 }
 
 /** Advice on how to request less. Only optional inputs narrow a call: the required ones name its subject. */
-function howToGoOn(operation: GroupedOperation): string {
+function howToGoOn(operation: GroupedOperation, preview: boolean): string {
+  if (preview) return 'Nothing was done, and the counts cover everything.';
   if (operation.effect !== 'read')
     return 'All of it was done; only the listing is cut. Read the current state with the list and get tools.';
+  if (insteadOf(operation.id) !== undefined) return '';
   const schema = contractOf(operation).input_schema;
   const required = (schema.required ?? []) as string[];
   const optional = Object.keys(schema.properties as object).filter((name) => !required.includes(name));
-  if (optional.length > 0) return `Ask for less at a time by ${optional.join(', ')}.`;
-  return operation.group === 'sites' && required.length === 0
-    ? `Use ${toolName('svc/list-sites-v1')}, which has pages.`
-    : 'The counts cover everything.';
+  return optional.length > 0 ? `Ask for less at a time by ${optional.join(', ')}.` : 'The counts cover everything.';
 }
 
 /** Cuts texts to the longest length that fits, from the caller's `text_from` on; `truncated` names the cut ones. */

@@ -2,6 +2,7 @@
 
 import { toolName } from '../../operation/contract.js';
 import type { GroupedOperation } from '../../operation/operation.js';
+import { type Page, pageAfter, shortLists, shownOf } from './list-totals.js';
 import { RUN_OPERATION } from './messages.js';
 import type { JsonObject } from './tool-result.js';
 
@@ -14,6 +15,8 @@ interface Answered {
   operation: GroupedOperation;
   args: JsonObject;
   output: JsonObject;
+  /** The page that the output is; undefined = the operation has no pages. */
+  page?: Page | undefined;
   /** Whether the caller is offered an operation. */
   offers(id: string): boolean;
   /** Whether an operation is listed as a tool; others are called through `run-operation`. */
@@ -23,13 +26,65 @@ interface Answered {
 /** The suggestion as text; undefined when there is no next call. */
 export function nextCall(answered: Answered): string | undefined {
   const { operation, args, output } = answered;
-  const { dry_run: _, ...given } = args;
-  if (output.dry_run === true)
+  if (output.dry_run === true) {
+    const { dry_run: _, ...given } = args;
+    if (doesNothing(output)) return undefined;
     return call(answered, 'Next, once the user has agreed', operation.id, agreed(given, answered));
+  }
   if (typeof output.job_id === 'string' && operation.id !== JOB_STATUS)
     return answered.offers(JOB_STATUS) ? call(answered, 'Next', JOB_STATUS, { job_id: output.job_id }) : undefined;
-  const page = args.cursor === undefined ? nextPage(output) : nextByCursor(output);
+  const page = nextPage(answered);
   return page === undefined ? undefined : call(answered, 'Next page', operation.id, { ...args, ...page });
+}
+
+/** Whether a preview found nothing to do. */
+function doesNothing({ planned, would_affect }: JsonObject): boolean {
+  if (Array.isArray(planned)) return planned.length === 0;
+  const { total, sites } = (would_affect ?? {}) as JsonObject;
+  return (total ?? sites) === 0;
+}
+
+/**
+ * What `truncated` says: which lists are not whole, how many there are, and the next call. A page of the size that the
+ * caller named is whole. Undefined = nothing is missing.
+ */
+export function cutOf(answered: Answered, next: string | undefined, sizeChosen: boolean): string | undefined {
+  const { operation, output, page } = answered;
+  const said = typeof output.truncated === 'string' ? output.truncated : '';
+  const after = page === undefined || sizeChosen ? undefined : pageAfter(operation, output, page);
+  if (after !== undefined && page !== undefined)
+    return [said, shownOf(operation, output, page), next ?? ''].filter((part) => part !== '').join(' ');
+  const short = said === '' ? shortLists(operation, output) : said;
+  if (short === '') return undefined;
+  return [short, readOn(answered) ?? ''].filter((part) => part !== '').join(' ');
+}
+
+/** The call that has what is left out of lists without pages; undefined if there is none. */
+function readOn(answered: Answered): string | undefined {
+  const { operation, args, output } = answered;
+  const found =
+    output.dry_run === true ? offersOf(operation, args) : (insteadOf(operation.id) ?? ofRun(operation, output));
+  return found !== undefined && answered.offers(found[0]) ? call(answered, 'Read all', ...found) : undefined;
+}
+
+type Called = readonly [id: string, input: JsonObject];
+
+/** The operation with pages that has what one without has. */
+export function insteadOf(id: string): Called | undefined {
+  return id === 'svc/get-sites-basic-v1' ? ['svc/list-sites-v1', { per_page: 100 }] : undefined;
+}
+
+/** The list of what a preview of updates is about; several exact items are no filter of it. */
+function offersOf({ group }: GroupedOperation, args: JsonObject): Called | undefined {
+  const { dry_run: _, specific_items: items, run_id, ...filters } = args;
+  if (run_id !== undefined) return ['svc/get-run-v1', { run_id }];
+  const [slug, ...others] = Array.isArray(items) ? items : [];
+  const one = slug !== undefined && others.length === 0 && filters.slug === undefined;
+  return group === 'updates' ? ['svc/list-updates-v1', { ...filters, ...(one ? { slug } : {}) }] : undefined;
+}
+
+function ofRun({ effect }: GroupedOperation, { run_id }: JsonObject): Called | undefined {
+  return effect !== 'read' && typeof run_id === 'string' ? ['svc/get-run-v1', { run_id }] : undefined;
 }
 
 function agreed(given: JsonObject, { operation, output }: Answered): JsonObject {
@@ -41,14 +96,10 @@ function agreed(given: JsonObject, { operation, output }: Answered): JsonObject 
   };
 }
 
-/** Page parameters of the next page; undefined on the last one. */
-function nextPage({ page, per_page, total, total_groups = total }: JsonObject): JsonObject | undefined {
-  if (typeof page !== 'number' || typeof per_page !== 'number' || typeof total_groups !== 'number') return undefined;
-  return page * per_page < total_groups ? { page: page + 1, per_page } : undefined;
-}
-
-function nextByCursor({ next_cursor }: JsonObject): JsonObject | undefined {
-  return typeof next_cursor === 'string' ? { cursor: next_cursor } : undefined;
+/** Parameters of the next page; undefined on the last one. */
+function nextPage({ operation, args, output, page }: Answered): JsonObject | undefined {
+  if (args.cursor === undefined) return page && pageAfter(operation, output, page);
+  return typeof output.next_cursor === 'string' ? { cursor: output.next_cursor } : undefined;
 }
 
 function call({ listed }: Answered, when: string, id: string, input: JsonObject): string | undefined {

@@ -16,7 +16,7 @@ import { asServiceError, isOurFault, type ServiceError } from '../../runtime/err
 import type { Log } from '../../runtime/log.js';
 import { permissionError } from '../../runtime/permission.js';
 import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
-import { fitToBudget } from './budget.js';
+import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
 import { canonicalJson } from './canonical-json.js';
 import {
@@ -31,7 +31,7 @@ import { notChosen, notNamed, toolOff, toolsetOff, unknownTool } from './errors.
 import { isShown, leanTools, operationCall, SEARCH_OPERATIONS, searchOperations } from './lean.js';
 import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
-import { nextCall } from './next-call.js';
+import { cutOf, nextCall } from './next-call.js';
 import { carriesSiteText, toolOf } from './tool.js';
 import { toolNamer, withToolNames } from './tool-names.js';
 import {
@@ -175,7 +175,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     output: JsonObject,
     caller: Caller,
     { sizeChosen, textFrom = 0 }: { sizeChosen: boolean; textFrom?: number },
-  ): Promise<SerializedOutput> {
+  ): Promise<Fitted> {
     const rerun = (other: JsonObject) => run(operation, other, caller);
     const maxTokens = parts.maxTokens ?? MAX_TOKENS;
     return fitToBudget({ operation, input, output, sizeChosen, textFrom, maxTokens, rerun });
@@ -204,16 +204,19 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     if (outcome instanceof ConfirmationQuestion) return outcome;
     const sizeChosen = args.per_page !== undefined && args.per_page !== null;
     const fitted = await fitOutput(operation, args, outcome, caller, { sizeChosen, textFrom });
-    const next = nextCall({
+    const answered = {
       operation,
       args,
       output: fitted.output,
-      offers: (id) => offers(id, caller.actor),
-      listed: (id) => caller.actor.tools?.lean !== true || isShown(id),
-    });
-    return successResult(fitted, [
+      page: fitted.page,
+      offers: (id: string) => offers(id, caller.actor),
+      listed: (id: string) => caller.actor.tools?.lean !== true || isShown(id),
+    };
+    const next = nextCall(answered);
+    const cut = cutOf(answered, next, sizeChosen);
+    return successResult(cut === undefined ? fitted : withNote(fitted, cut), [
       ...(carriesSiteText(operation) && hasText(fitted.output) ? [SITE_TEXT_NOTE] : []),
-      ...(next === undefined ? [] : [next]),
+      ...(next === undefined || cut?.endsWith(next) === true ? [] : [next]),
     ]);
   }
 
@@ -278,6 +281,12 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
 
 function isRecord(value: unknown): value is JsonObject {
   return value !== null && typeof value === 'object' && !Array.isArray(value);
+}
+
+function withNote({ output }: SerializedOutput, truncated: string): SerializedOutput {
+  const { truncated: _, ...rest } = output;
+  const noted = { truncated, ...rest };
+  return { output: noted, text: JSON.stringify(noted) };
 }
 
 /** A key that is equal for identical calls of one principal, regardless of how the arguments are written. */

@@ -1,0 +1,43 @@
+/** Which lists of an answer are not whole, by the totals that it has beside them. */
+
+import { contractOf } from '../../operation/contract.js';
+import type { GroupedOperation } from '../../operation/operation.js';
+import { listsOf } from './tool.js';
+import type { JsonObject } from './tool-result.js';
+
+export type Page = { page: number; per_page: number };
+
+/** How many items of a list there are in all; undefined if the answer does not say. */
+export function totalOf(list: string, output: JsonObject): number | undefined {
+  const { would_affect: affected, total } = output;
+  const { total: updates, sites } = (affected ?? {}) as JsonObject;
+  const found = output[`total_${list}`] ?? (list.startsWith('would_') ? (updates ?? sites ?? total) : undefined);
+  return typeof found === 'number' ? found : undefined;
+}
+
+/** The page after this one; undefined if there is none, or if the answer does not have all of this one. */
+export function pageAfter(operation: GroupedOperation, output: JsonObject, { page, per_page }: Page): Page | undefined {
+  const total = output.total_groups ?? output.total;
+  if (typeof total !== 'number' || page * per_page >= total) return undefined;
+  const whole = listsOf(contractOf(operation).output_schema).some((name) => lengthOf(output[name]) === per_page);
+  return whole ? { page: page + 1, per_page } : undefined;
+}
+
+/** Lists that are shorter than their totals, in words; '' = none. */
+export function shortLists(operation: GroupedOperation, output: JsonObject): string {
+  const cuts = listsOf(contractOf(operation).output_schema).flatMap((name) => {
+    const [shown, total] = [lengthOf(output[name]), totalOf(name, output)];
+    return shown === undefined || total === undefined || shown >= total ? [] : [`${shown} of ${total} ${name}`];
+  });
+  return cuts.length === 0 ? '' : `${cuts.join(', ')} are shown.`;
+}
+
+/** What of all pages this one shows, in words. */
+export function shownOf(operation: GroupedOperation, output: JsonObject, { per_page }: Page): string {
+  const list = listsOf(contractOf(operation).output_schema).find((name) => lengthOf(output[name]) === per_page);
+  return `${per_page} of ${String(output.total_groups ?? output.total)} ${list ?? ''} are shown.`;
+}
+
+function lengthOf(list: unknown): number | undefined {
+  return Array.isArray(list) ? list.length : undefined;
+}
