@@ -17,10 +17,9 @@ export function totalOf(list: string, output: JsonObject): number | undefined {
 
 /** The page after this one; undefined if there is none, or if the answer does not have all of this one. */
 export function pageAfter(operation: GroupedOperation, output: JsonObject, { page, per_page }: Page): Page | undefined {
-  const total = output.total_groups ?? output.total;
+  const total = totalOfPages(output);
   if (typeof total !== 'number' || page * per_page >= total) return undefined;
-  const whole = listsOf(contractOf(operation).output_schema).some((name) => lengthOf(output[name]) === per_page);
-  return whole ? { page: page + 1, per_page } : undefined;
+  return pagedList(operation, output, per_page) === undefined ? undefined : { page: page + 1, per_page };
 }
 
 /** Lists that are shorter than their totals, in words; '' = none. */
@@ -34,8 +33,19 @@ export function shortLists(operation: GroupedOperation, output: JsonObject): str
 
 /** What of all pages this one shows, in words. */
 export function shownOf(operation: GroupedOperation, output: JsonObject, { per_page }: Page): string {
-  const list = listsOf(contractOf(operation).output_schema).find((name) => lengthOf(output[name]) === per_page);
-  return `${per_page} of ${String(output.total_groups ?? output.total)} ${list ?? ''} are shown.`;
+  const list = pagedList(operation, output, per_page) ?? 'items';
+  return `${per_page} of ${String(totalOfPages(output))} ${list} are shown.`;
+}
+
+/** Groups and items have totals of their own where `total` counts sites. */
+function totalOfPages({ items_total, total_groups, total }: JsonObject): unknown {
+  return items_total ?? total_groups ?? total;
+}
+
+/** The list that is a whole page; errors have no pages. */
+function pagedList(operation: GroupedOperation, output: JsonObject, per_page: number): string | undefined {
+  const names = listsOf(contractOf(operation).output_schema).filter((name) => name !== 'errors');
+  return names.find((name) => lengthOf(output[name]) === per_page);
 }
 
 function lengthOf(list: unknown): number | undefined {
