@@ -159,7 +159,7 @@ describe('get-fleet-brief', () => {
         next: 'svc-search-fleet-v1 {"not_synced_days":7,"status":"connected"}',
       },
     ]);
-    expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1 }]);
+    expect(brief.done).toEqual([{ what: 'plugin updated', count: 1, sites: 1, newest: 'broken.example Shop 9.0' }]);
     expect(brief.not_known).toEqual([
       'when the certificate expires: 1 sites',
       'when the domain expires: 1 sites',
@@ -183,10 +183,30 @@ describe('get-fleet-brief', () => {
     await app.call('delete-tag', { tag_id, confirm: true });
     await app.call('add-client', { name: 'Nordlicht' });
     expect((await app.call('get-fleet-brief')).done).toEqual([
-      { what: 'client added', count: 1, sites: 0 },
-      { what: 'tag created', count: 1, sites: 0 },
-      { what: 'tag deleted', count: 1, sites: 0 },
+      { what: 'client added', count: 1, sites: 0, newest: 'Nordlicht' },
+      { what: 'tag created', count: 1, sites: 0, newest: 'Shops' },
+      { what: 'tag deleted', count: 1, sites: 0, newest: 'Shops' },
     ]);
+  });
+
+  it('drops no kind of work since a time, and names the site and item of what was rolled back', async () => {
+    const site = await app.row('http://shop.example/');
+    const kinds = ['plugin', 'theme', 'core', 'translation'].flatMap((context) =>
+      ['updated', 'rolled-back', 'ignored', 'unignored', 'activated', 'deactivated', 'deleted'].map((action) => ({
+        ...{ site_id: site, context, action, slug: 'a/a.php', name: `${context} A` },
+        ...{ old_version: '2.0', new_version: '1.0', at: app.clock.now() - HOUR },
+      })),
+    );
+    await app.service.store.actionLog.add([...kinds, ...kinds.filter(({ action }) => action === 'updated')]);
+    for (const since of [undefined, iso(app.clock.now() - 2 * HOUR)]) {
+      const { done } = await app.call('get-fleet-brief', since === undefined ? {} : { since });
+      const told = done.map(({ what, count }: { what: string; count: number }) => `${what} ${count}`);
+      expect(told.sort()).toEqual(
+        kinds.map(({ context, action }) => `${context} ${action} ${action === 'updated' ? 2 : 1}`).sort(),
+      );
+      const undone = done.find(({ what }: { what: string }) => what === 'plugin rolled-back');
+      expect(undone.newest).toBe('shop.example "plugin A" 2.0 to 1.0');
+    }
   });
 
   it('tells of failed jobs and of work since a time only', async () => {

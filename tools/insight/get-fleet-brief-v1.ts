@@ -33,7 +33,7 @@ export default defineOperation({
         }),
       ),
       updates_on_offer: updateSummary().omit({ total: true }).extend({ next: z.string() }),
-      done: z.array(z.object({ what: z.string(), count: count(), sites: count() })),
+      done: z.array(z.object({ what: z.string(), count: count(), sites: count(), newest: z.string().optional() })),
       not_known: z.array(z.string()),
       log_head: z.string().optional(),
     }),

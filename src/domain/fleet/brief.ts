@@ -4,7 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import { SEVERITIES } from '../../../schemas/vulnerability.js';
 import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
-import type { BriefData, Matter, MatterName } from '../../store/fleet/brief.js';
+import type { BriefData, DoneKind, Matter, MatterName } from '../../store/fleet/brief.js';
 import type { Harm, HarmfulRow } from '../../store/safety/changes.js';
 import { logHead } from '../action-log/head.js';
 import { pastTime } from '../common/past-time.js';
@@ -27,10 +27,8 @@ const HARM_DAYS = 7;
 const CASES = 4;
 /** Maximum text of a case, in estimated tokens. */
 const CASE_TOKENS = 45;
-/** Maximum size of the whole, in estimated tokens; beyond it cases are left out, but never matters or their counts. */
+/** Maximum size of the whole, in estimated tokens; beyond it cases are left out, but never matters, kinds of work or their counts. */
 const MAX_TOKENS = 1300;
-/** Maximum number of kinds of work listed. */
-const DONE = 8;
 
 /** The data of a brief, with the updates that harmed a site or may have. */
 export interface FleetData extends BriefData {
@@ -43,7 +41,7 @@ export interface Brief {
   sites: { total: number; connected: number; disconnected: number; suspended: number };
   needs_attention: { matter: string; count: number; first: string[]; next: string }[];
   updates_on_offer: { core: number; plugins: number; themes: number; translations: number; next: string };
-  done: { what: string; count: number; sites: number }[];
+  done: { what: string; count: number; sites: number; newest?: string | undefined }[];
   not_known: string[];
   /** The last entry of the action log. */
   log_head?: string;
@@ -131,10 +129,12 @@ function briefOf(
       next,
     })),
     updates_on_offer: { core, plugins, themes, translations, next: 'svc-list-updates-v1 {}' },
-    done: done.slice(0, DONE).map(({ context, action, n, sites: on }) => ({
-      what: `${context} ${action}`,
-      count: n,
-      sites: on,
+    // Of every kind: there are no more than what people do here.
+    done: done.map((kind) => ({
+      what: `${kind.context} ${kind.action}`,
+      count: kind.n,
+      sites: kind.sites,
+      newest: short(withRealDomains(newestOf(kind))),
     })),
     not_known: [
       ...known(unknown.monitors, 'whether it is up'),
@@ -144,6 +144,14 @@ function briefOf(
       ...(feed.note === null ? [] : [`known vulnerabilities: ${feed.note}`]),
     ],
   };
+}
+
+/** The newest work of a kind: its site, and the item with its versions. */
+function newestOf({ context, name, old_version, new_version, url }: DoneKind): string {
+  const site = url === null ? [] : [siteAddress(url)];
+  const versions = [old_version, new_version].filter((version) => version !== '').map(siteWord);
+  const item = context === 'site' && url !== null ? [] : [siteWord(name)];
+  return [...site, ...item, ...(versions.length === 0 ? [] : [versions.join(' to ')])].join(' ');
 }
 
 function known(count: number, what: string): string[] {
@@ -297,5 +305,8 @@ function withinBudget(brief: Brief): Brief {
     const lines = fitted.needs_attention.map((line) => ({ ...line, first: line.first.slice(0, cases) }));
     fitted = { ...fitted, needs_attention: lines };
   }
-  return fitted;
+  if (tokensOf(JSON.stringify(fitted)) <= MAX_TOKENS) return fitted;
+  // What was rolled back is named at any size.
+  const named = ({ what }: Brief['done'][number]) => / rolled-back$/.test(what);
+  return { ...fitted, done: fitted.done.map((kind) => (named(kind) ? kind : { ...kind, newest: undefined })) };
 }

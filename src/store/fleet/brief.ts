@@ -39,13 +39,24 @@ const MATTERS = [
 ] as const;
 export type MatterName = (typeof MATTERS)[number];
 
+export interface DoneKind extends Row {
+  context: string;
+  action: string;
+  n: number;
+  sites: number;
+  name: string;
+  old_version: string;
+  new_version: string;
+  url: string | null;
+}
+
 export interface BriefData {
   matters: Record<MatterName, Matter>;
   sites: { status: string; n: number }[];
   /** Visible updates by type. */
   offers: { type: number; n: number }[];
-  /** What was completed, also what concerns no site. */
-  done: { context: string; action: string; n: number; sites: number }[];
+  /** What was completed, also what concerns no site, with the newest of each kind; `url` is null without a site. */
+  done: DoneKind[];
   /** Number of sites for which it is unknown. */
   unknown: { certificates: number; domains: number; monitors: number; vulnerabilities: number };
 }
@@ -217,8 +228,10 @@ export function createFleetBrief(db: Db) {
         sql('SELECT status, count(*) AS n FROM site GROUP BY 1'),
         sql('SELECT type, n FROM update_count'),
         sql(
-          `SELECT context, action, count(*) AS n, count(DISTINCT site_id) AS sites FROM action_log
-           WHERE code = '' AND context <> 'call' AND at >= ? GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2`,
+          `SELECT k.*, a.name, a.old_version, a.new_version, s.url FROM (
+             SELECT context, action, count(*) AS n, count(DISTINCT site_id) AS sites, max(id) AS newest FROM action_log
+             WHERE code = '' AND context <> 'call' AND at >= ? GROUP BY 1, 2
+           ) k JOIN action_log a ON a.id = k.newest LEFT JOIN site s ON s.id = a.site_id ORDER BY k.n DESC, 1, 2`,
           at.since,
         ),
         sql(
