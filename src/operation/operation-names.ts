@@ -22,6 +22,12 @@ const TEXTS: ReadonlySet<string> = new Set([
   'warnings',
   'problems',
   'status_reason',
+  'next',
+  'first',
+  'seen',
+  'not_checked',
+  // Cells of a search, of which one is the reason of a status.
+  'rows',
 ]);
 
 export function holdsAdvice(member: string): boolean {

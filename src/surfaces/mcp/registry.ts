@@ -33,7 +33,7 @@ import { splitTextFrom } from './long-texts.js';
 import { RUN_OPERATION } from './messages.js';
 import { cutOf, nextCall } from './next-call.js';
 import { carriesSiteText, toolOf } from './tool.js';
-import { toolNamer, withToolNames } from './tool-names.js';
+import { type NameTools, toolNamer, withToolNames } from './tool-names.js';
 import {
   errorResult,
   hasText,
@@ -84,6 +84,8 @@ export interface ToolRegistry {
    * @param sizeChosen the caller named the size of the page, which then keeps all its items
    */
   read(id: string, args: JsonObject, caller: Caller, sizeChosen?: boolean): Promise<JsonObject>;
+  /** Replaces names of operations in a text of ours with those of tools. */
+  nameTools: NameTools;
   /** The right that a tool needs; undefined when there is no such tool. */
   rightFor(name: unknown): Right | undefined;
   /** Whether a call may have to ask the user to confirm before it returns. */
@@ -258,6 +260,7 @@ export function createToolRegistry(parts: RegistryParts): ToolRegistry {
     },
 
     offers,
+    nameTools,
 
     async read(id, args, caller, sizeChosen = false) {
       try {

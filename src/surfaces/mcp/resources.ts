@@ -1,6 +1,7 @@
 /** The fleet as MCP resources: the same outputs as the reading tools return, by URI. Independent of the protocol revision. */
 
 import type { Caller } from '../../operation/operation.js';
+import { renamedIn } from '../../operation/operation-names.js';
 import type { Actor } from '../../runtime/actor.js';
 import { errorHelp, knownCode, STATUS } from '../../runtime/error-codes.js';
 import { ServiceError } from '../../runtime/errors.js';
@@ -60,7 +61,8 @@ export class Resources {
       mimeType: 'application/json' as const,
       text: JSON.stringify(output),
     });
-    if (kind.operation === undefined) return [contentOf(describeError(parts[0] ?? '', uri))];
+    if (kind.operation === undefined)
+      return [contentOf(renamedIn(describeError(parts[0] ?? '', uri), this.#registry.nameTools))];
     try {
       const sizeChosen = page.per_page !== undefined;
       const output = await this.#registry.read(kind.operation, kind.input(parts, page), caller, sizeChosen);
