@@ -101,8 +101,10 @@ export const runs: readonly Route[] = [
     async answer({ run_id, dry_run, as }, caller) {
       const answer = await retryRun(await asRun(caller, as), run_id, dry_run);
       const errors = answer.errors.map(({ site_id, slug, code, message }) => ({ site_id, slug, code, message }));
-      if ('dry_run' in answer)
-        return { message: `${answer.total} updates would be applied. Nothing was changed.`, ...answer, errors };
+      if ('dry_run' in answer) {
+        const { total_errors: _, ...preview } = answer;
+        return { message: `${answer.total} updates would be applied. Nothing was changed.`, ...preview, errors };
+      }
       if (answer.queued)
         return { message: `${answer.sites_queued} sites are updated in the background.`, ...answer, errors };
       const { updated, queued: _, ...done } = answer;
