@@ -29,7 +29,7 @@ export const incidentEntry = once(() =>
 export const monitorEntry = once(() =>
   z.object({
     ...site(),
-    status: z.enum(['up', 'down', 'pending', 'first', 'unknown']),
+    status: z.enum(['up', 'down', 'pending', 'first', 'unknown', 'paused']),
     last_check_at: timestamp().nullable(),
     http_code: int().nullable(),
     uptime_24h: z.number().nullable().describe('Percent.'),

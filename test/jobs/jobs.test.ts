@@ -19,6 +19,28 @@ async function drain(owner = 'a'): Promise<number> {
 }
 
 describe('queued jobs', () => {
+  it('count each failed site among the errors of their summary, however it failed', async () => {
+    await app.call('suspend-site', { site_id_or_domain: 1 });
+    const kinds = { offline: true, failUpdates: true, http500: true, outdated: true, malformedJson: true };
+    for (const [at, [fault, value]] of Object.entries(kinds).entries())
+      app.fleet.site(at + 1).faults = { [fault]: value };
+    const first = await app.call('update-all', { site_ids_or_domains: [1, 2, 3, 4, 5, 6, 7, 8, 99] });
+    await drain();
+    const second = await app.call('update-all', { site_ids_or_domains: [2, 3, 4] });
+    await app.call('cancel-job', { job_id: second.job_id, confirm: true });
+    for (const [{ job_id }, least] of [
+      [first, 4],
+      [second, 3],
+    ] as const) {
+      const job = await app.call('get-batch-job-status', { job_id, per_page: 200 });
+      const failed = new Set(job.errors.map(({ site_id }: { site_id: number }) => site_id));
+      expect(job.failed).toBeGreaterThanOrEqual(least);
+      expect(failed.size).toBeGreaterThanOrEqual(job.failed);
+      expect(job.summary.total_errors).toBeGreaterThanOrEqual(job.failed);
+      expect(job.succeeded + job.failed).toBe(job.processed);
+    }
+  });
+
   it('works a sync off in chunks with the pause between them', async () => {
     const queued = await app.call('sync-sites', {});
     expect(queued).toMatchObject({ queued: true, sites_queued: 8, errors: [], total_errors: 0 });

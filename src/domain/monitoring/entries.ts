@@ -34,7 +34,7 @@ export function monitorEntryOf(view: MonitorView): z.output<ReturnType<typeof mo
   return {
     site_id: view.id,
     url: view.url,
-    status: view.last_status as z.output<ReturnType<typeof monitorEntry>>['status'],
+    status: view.paused ? 'paused' : (view.last_status as z.output<ReturnType<typeof monitorEntry>>['status']),
     last_check_at: view.last_check_at,
     http_code: view.last_status_code,
     uptime_24h: hundredths(view.uptime_ratio_24h),

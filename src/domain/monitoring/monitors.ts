@@ -96,9 +96,10 @@ async function withFigures(ctx: Ctx, rows: readonly MonitorRow[], global: Monito
   return rows.map((row) => {
     const sum = sums.get(row.site_id);
     const count = incidents.get(row.site_id);
-    const { type, interval } = effectiveSettings(row, global);
+    const { type, interval, active } = effectiveSettings(row, global);
     return {
       id: row.site_id,
+      paused: !active || row.suspended === 1,
       monitor_id: row.site_id,
       url: row.url,
       name: row.name,

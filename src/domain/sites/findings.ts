@@ -107,15 +107,14 @@ export async function siteSecurity(ctx: Ctx, ref: SiteRef) {
 }
 
 /**
- * `valid` = the last check found a good certificate. Null: never checked, no check has seen a certificate, or the site
- * has none because its address is not https (operations §5.11).
+ * `valid` = the last check found a good certificate. Null: never checked, or no check has seen one. A site whose address
+ * is not https has none (operations §5.11).
  */
 async function certificateState(ctx: Ctx, siteId: number, url: string) {
   const certificate = await ctx.store.findings.certificate(siteId);
-  const expires = certificate?.valid_to == null ? null : (isoTime(certificate.valid_to)?.slice(0, 10) ?? null);
   const checked_at = isoTime(certificate?.last_check ?? null);
-  // If one is stored anyway, it was seen at an earlier address.
-  if (!url.startsWith('https:')) return { valid: null, expires: null, checked_at: null };
-  if (certificate === undefined || certificate.valid_to === null) return { valid: null, expires, checked_at };
+  if (certificate === undefined || certificate.valid_to === null)
+    return { valid: null, expires: null, checked_at: url.startsWith('https:') ? checked_at : null };
+  const expires = isoTime(certificate.valid_to)?.slice(0, 10) ?? null;
   return { valid: certificate.good === 1 && certificate.valid_to > ctx.clock.now(), expires, checked_at };
 }

@@ -314,5 +314,7 @@ END;
 CREATE TRIGGER site_monitor_moves AFTER UPDATE OF url ON site WHEN old.url <> new.url BEGIN
   UPDATE certificate_plan SET next_check_at = 0 WHERE site_id = new.id;
   DELETE FROM site_domain WHERE site_id = new.id;
+  -- An address without TLS has none, and no check replaces it.
+  DELETE FROM site_certificate WHERE site_id = new.id AND new.url NOT LIKE 'https:%';
 END;
 `;

@@ -21,6 +21,7 @@ export const monitorShape = once(() =>
     type: z.string(),
     check_frequency: z.string(),
     maintenance_until: textOrNull(),
+    paused: z.boolean().describe('Switched off, or its site is suspended.'),
     last_check_at: textOrNull(),
     last_status_code: int().nullable(),
     uptime_24h: z
