@@ -12,6 +12,7 @@ import { Failed } from './parts/states.js';
 import { Toasts } from './parts/toast.js';
 import { t } from './texts/texts.js';
 import { LogIn } from './views/login.js';
+import { NotFound } from './views/not-found.js';
 import { Now } from './views/now.js';
 
 const Sites = lazy(() => import('./views/sites.js').then(({ Sites }) => Sites));
@@ -85,7 +86,7 @@ function Fleet({ firstStart }: { firstStart: boolean }) {
           <Route path="/access" component={Access} />
           <Route path="/settings" component={Settings} />
           <Route path="/start" component={Start} />
-          <Route default component={Now} />
+          <Route default component={NotFound} />
         </Router>
       </ErrorBoundary>
     </Shell>

@@ -78,6 +78,7 @@ export function createHttpApp(parts: HttpAppParts): { app: Hono<HttpEnv>; close(
       { at: '/', app: run },
       { at: '/', app: rest, envelope: restEnvelope },
     ],
+    missing: pages.missing,
   });
   return { app, close: () => mcp.close() };
 }

@@ -83,6 +83,32 @@ describe('the overview of a fleet on the page', needs('chromium'), () => {
     await page.context().close();
   });
 
+  it('says where nothing is, to people and to programs, and shows the chosen part of a site on a phone', async () => {
+    const page = await served.open();
+    const reply = await page.goto(`${served.url}/no/such/view`);
+    expect(reply?.status()).toBe(404);
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await expectSound(page);
+    await page.getByRole('main').getByRole('link', { name: 'Now' }).click();
+    await page.getByRole('heading', { name: 'Now', level: 1 }).waitFor();
+    const program = await fetch(`${served.url}/no/such/view`);
+    expect([program.status, await program.json()]).toMatchObject([404, { code: 'rest_no_route' }]);
+    const posted = await fetch(`${served.url}/no/such/view`, { method: 'POST', headers: { accept: 'text/html' } });
+    expect([posted.status, posted.headers.get('content-type')]).toEqual([404, expect.stringContaining('json')]);
+
+    await page.setViewportSize({ width: 360, height: 740 });
+    await page.goto(`${served.url}/sites/1?tab=activity`);
+    const chosen = page.locator('.subtabs [aria-current]');
+    await chosen.waitFor();
+    await expect
+      .poll(async () => {
+        const box = await chosen.boundingBox();
+        return box !== null && box.x >= 0 && box.x + box.width <= 360;
+      })
+      .toBe(true);
+    await page.context().close();
+  });
+
   it('compares a site with another in two clicks: what differs first, the same folded, unknown as unknown', async () => {
     const [first, second] = [app.fleet.site(0).state, app.fleet.site(1).state];
     const plugin = second.plugins.find(({ active, mustUse, slug }) => active && !mustUse && !slug.includes('mainwp'));

@@ -554,6 +554,7 @@ export const en = {
     note: 'Note',
     noNote: 'no note',
   },
+  notFound: { title: 'Not found', text: 'There is nothing at this address.' },
   /** @param set how many are set */
   filters: (set: number): string => (set === 0 ? 'Filters' : `Filters (${set})`),
   compare: {

@@ -10,6 +10,7 @@ import { SiteStatus } from '../parts/badge.js';
 import { Button, LinkButton } from '../parts/button.js';
 import { Page } from '../parts/page.js';
 import { Empty, Loaded } from '../parts/states.js';
+import { Subtabs } from '../parts/subtabs.js';
 import { Time } from '../parts/time.js';
 import { trying } from '../parts/toast.js';
 import { t } from '../texts/texts.js';
@@ -114,17 +115,15 @@ export function Site() {
         </div>
       )}
       <SiteMatters matters={matters} />
-      <nav class="subtabs" aria-label={t.site.parts}>
-        {TABS.map((one) => (
-          <a
-            key={one}
-            href={one === 'overview' ? path : `${path}?tab=${one}`}
-            aria-current={one === tab ? 'page' : undefined}
-          >
-            {t.site.tab[one]}
-          </a>
-        ))}
-      </nav>
+      <Subtabs
+        label={t.site.parts}
+        at={tab}
+        tabs={TABS.map((key) => ({
+          key,
+          href: key === 'overview' ? path : `${path}?tab=${key}`,
+          word: t.site.tab[key],
+        }))}
+      />
       <Loaded of={site} rows={6}>
         {(data) => <Part tab={tab} site={data} />}
       </Loaded>

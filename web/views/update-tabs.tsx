@@ -1,5 +1,6 @@
 /** The views of updates: the plan of all, the list by item, and the runs. */
 
+import { Subtabs } from '../parts/subtabs.js';
 import { t } from '../texts/texts.js';
 
 const VIEWS = [
@@ -10,12 +11,10 @@ const VIEWS = [
 
 export function UpdateTabs({ at }: { at: (typeof VIEWS)[number][1] }) {
   return (
-    <nav class="subtabs" aria-label={t.nav.updates}>
-      {VIEWS.map(([to, name]) => (
-        <a key={to} href={to} aria-current={name === at ? 'page' : undefined}>
-          {t.updates.tab[name]}
-        </a>
-      ))}
-    </nav>
+    <Subtabs
+      label={t.nav.updates}
+      at={at}
+      tabs={VIEWS.map(([href, key]) => ({ key, href, word: t.updates.tab[key] }))}
+    />
   );
 }

@@ -35,6 +35,8 @@ export interface RouterParts extends PipelineParts {
   /** Metrics at `/metrics`; without them the route does not exist. */
   metrics?: HttpMetrics | undefined;
   mounts: readonly Mount[];
+  /** The answer to a browser where nothing is; undefined for programs. */
+  missing?: (request: Request) => Response | undefined;
 }
 
 /** Headers added by proxies: with any of them, the peer's address is not the client's. */
@@ -70,7 +72,10 @@ export function createRouter(parts: RouterParts): Hono<HttpEnv> {
     });
   }
   for (const { at, app: mounted } of parts.mounts) app.route(at, mounted);
-  app.notFound(() => errorResponse(new ServiceError('rest_no_route', 'Nothing exists at this path.')));
+  app.notFound(
+    (c) =>
+      parts.missing?.(c.req.raw) ?? errorResponse(new ServiceError('rest_no_route', 'Nothing exists at this path.')),
+  );
   app.onError((error, c) => loggedErrorResponse(parts, error, c.env.info, c.req.url));
   return app;
 }

@@ -72,6 +72,8 @@ export interface Pages {
   app: Hono<HttpEnv>;
   /** The document as the response to a browser that requests any view. */
   document(headers: Headers): Promise<Response>;
+  /** The same with status 404, where there is no view; the page says so. Undefined for programs, and without a built page. */
+  missing(request: Request): Response | undefined;
 }
 
 /** @param folder with `index.html`, and compressed `assets/`, whose names change with their content */
@@ -91,13 +93,25 @@ export function createPages(folder: string): Pages {
     return textResponse(html, headers.get('accept-encoding'), { ...fields, 'content-type': type });
   }
 
+  function missing({ method, headers }: Request): Response | undefined {
+    if (html === undefined || method !== 'GET' || headers.get('accept')?.includes('text/html') !== true)
+      return undefined;
+    const fields = {
+      ...PAGE_HEADERS,
+      'cache-control': 'no-store',
+      vary: 'Accept',
+      'content-type': TYPES['.html'] ?? '',
+    };
+    return new Response(html, { status: 404, headers: fields });
+  }
+
   const app = new Hono<HttpEnv>();
   for (const view of VIEWS) app.get(view, (c) => document(c.req.raw.headers));
   app.get('/assets/:file', async (c, next) => {
     const asset = assets.get(c.req.param('file'));
     return asset === undefined ? next() : assetResponse(asset, c.req.header('accept-encoding') ?? null);
   });
-  return { app, document };
+  return { app, document, missing };
 }
 
 /** Reads all assets. Requests are looked up in this map, never on disk, so they cannot reach any other file. */
