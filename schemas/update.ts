@@ -85,11 +85,11 @@ export const updateError = once(() =>
 
 /** What a preview counts over all updates, however many of them it lists. */
 export const previewCounts = once(() => ({
-  /** As `plugin akismet/akismet.php: 49 (40 patch, 9 major)`. */
-  by_item: z.array(z.string()).optional(),
   cannot_be_rolled_back: z.number().int().optional(),
   /** Tried, but last found down. */
   sites_down: z.number().int().optional(),
+  /** Last, because a question to a person has an end. As `plugin akismet/akismet.php: 49 (40 patch, 9 major)`. */
+  by_item: z.array(z.string()).optional(),
 }));
 
 /** Updates that match but are left alone, by error code. */

@@ -189,6 +189,8 @@ describe('a change whose empty list means several sites', () => {
       expect(textOf(other)).toMatch(/for another call[\s\S]*Next step: Name the sites, or call with dry_run/);
       expect(textOf(other)).not.toContain('confirm: true');
       expect(await offersOf(mcp)).toBe(before);
+      // A site that goes down meanwhile changes nothing of what was agreed to.
+      await mcp.app.db.run('UPDATE site SET unreached = 1 WHERE id = 1');
       const done = await driver.call(UPDATES, { types: ['themes'], confirmation_token });
       const { themes } = (preview?.would_affect ?? {}) as { themes: number };
       expect(done.structuredContent).toMatchObject({ summary: { total_updated: themes, total_errors: 0 } });

@@ -96,10 +96,10 @@ export async function previewOf(
     would_affect: {
       sites: usable.length - refusing.size,
       ...summaryOf(countsOf(offers)),
-      by_item: byItem(offers),
       cannot_be_rolled_back: bare.length + offers.filter(({ type }) => !isGuardable(type)).length,
       sites_down: await ctx.store.updatePlans.countDown(affected),
       unguarded_sites: new Set(bare.map(({ site_id }) => site_id)).size,
+      by_item: byItem(offers),
     },
     will_be_skipped: [...tally(found.flatMap((offer) => codeFor(offer) ?? []))].map(([code, count]) => ({
       code,

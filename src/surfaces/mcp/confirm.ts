@@ -142,9 +142,13 @@ export class Confirmations {
   }
 }
 
-/** Everything a confirmation is bound to: principal, operation, parsed arguments, and the current preview. */
+/**
+ * Everything a confirmation is bound to: principal, operation, parsed arguments, and the current preview, except which
+ * sites are down: they come and go, and what is done does not depend on it.
+ */
 function bindingOf({ operation, actor }: GuardedCall, input: JsonObject, preview: JsonObject): string {
-  return canonicalJson([principalOf(actor), operation.id, input, preview]);
+  const steady = { ...preview, would_affect: { ...(preview.would_affect as JsonObject), sites_down: 0 } };
+  return canonicalJson([principalOf(actor), operation.id, input, steady]);
 }
 
 /** A key that is unique per principal. Principals without a row are distinguished by name. */
