@@ -120,6 +120,7 @@ describe('caring for a fleet on the page', needs('chromium'), () => {
     expect(await clicks()).toBe(2);
     await page.getByRole('button', { name: 'Health', exact: true }).waitFor();
     await page.setViewportSize({ width: 360, height: 740 });
+    await page.getByRole('button', { name: /^Filters/ }).click();
     await page.getByRole('combobox', { name: 'Sort by' }).selectOption('Sort by: WordPress');
     await page.waitForURL(/orderby=wp/);
     await expectToFit(page);

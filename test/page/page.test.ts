@@ -394,6 +394,9 @@ describe('the page', needs('chromium'), () => {
 
   it('is used by the keyboard alone', async () => {
     const page = await served.open();
+    // A page just opened: after the login, the keyboard goes on from where its button was.
+    await page.goto(`${served.url}/sites`);
+    await page.getByRole('heading', { name: 'Sites', level: 1 }).waitFor();
     await page.keyboard.press('Tab');
     await expect.poll(() => page.evaluate(() => document.activeElement?.textContent)).toBe('Skip to the content');
     await page.getByRole('link', { name: 'Sites', exact: true }).first().focus();
