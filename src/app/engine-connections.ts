@@ -48,6 +48,7 @@ export async function openChild(
       metrics.child(facts);
       log.debug({ ...facts }, 'child call');
     },
+    beforeChange: store.actionLog.begin,
     // The call itself succeeded: if this cannot be stored, the next sync repairs it.
     onAnswer: (siteId) =>
       store.siteStatus.answered(siteId, clock.now()).catch((err: unknown) => {

@@ -58,7 +58,6 @@ import {
 import { fleetFamilies } from './fleet-metrics.js';
 import { createWriteCheck, instrumentStorage, workloadMetrics } from './instrumentation.js';
 import { handlerOf } from './job-handlers.js';
-import { recordedChild } from './recorded-child.js';
 import { createSchedule } from './schedule/schedule.js';
 import type { ScheduledTask } from './schedule/timetable.js';
 import { vaultFor } from './secret-key.js';
@@ -169,8 +168,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
     'dashboard_url',
     `https://sitefleet-${randomUUID().slice(0, 8)}.invalid/wp-admin/`,
   );
-  const sites = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
-  const child = recordedChild(sites, store.actionLog.begin);
+  const child = await openChild(parts, dashboardUrl, { store, clock, log, metrics, sharedLimits });
   await applyConnectionSettings({ store, config, child });
   const guards = await openGuards(child, clock);
   const probe = parts.probe ?? (await openProbe(config));

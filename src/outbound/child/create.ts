@@ -41,6 +41,8 @@ export interface ChildSitesOptions extends PaceLimits {
   onCall?: (facts: CallFacts) => void;
   /** Called when a site answers whose last sync had failed (`ChildConnection.failing`). Must not reject. */
   onAnswer?: (siteId: number) => Promise<void>;
+  /** Called before anything is sent that may change a site: if it rejects, nothing is sent. */
+  beforeChange?: () => Promise<void>;
   /** This process's share of the limits; all of them by default. */
   sharedLimits?: SharedLimits | undefined;
   /** Measures and limits calls; the system's by default. */
@@ -99,6 +101,7 @@ export function createChildSites(options: ChildSitesOptions): PacedChildSites {
     client,
     server: options.dashboardUrl,
     onAnswer: options.onAnswer,
+    beforeChange: options.beforeChange,
     updateTimeoutMs: () => updateTimeoutMs,
     async close() {
       pacer.close();

@@ -52,12 +52,17 @@ export interface CallsOptions {
   updateTimeoutMs: () => number;
   /** See `ChildSitesOptions`. */
   onAnswer?: ((siteId: number) => Promise<void>) | undefined;
+  beforeChange?: (() => Promise<void>) | undefined;
   close: () => Promise<void>;
 }
 
 /** The typed calls of the port over a client. */
 export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' | 'bulk' | 'expedite' | 'leftRunning'> {
-  const { client, live, server, updateTimeoutMs, onAnswer, close } = parts;
+  const { client, live, server, updateTimeoutMs, onAnswer, beforeChange, close } = parts;
+  const beginChange = async (site: Parameters<typeof requireWritable>[0]) => {
+    requireWritable(site);
+    await beforeChange?.();
+  };
   const unsigned = (at: ChildAddress, fn: string, user: string, options: CallOptions | undefined): ChildCall => ({
     at,
     site_id: 0,
@@ -78,7 +83,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     options: CallOptions | undefined,
     { kind, timeoutMs = client.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
   ): Promise<{ value: unknown; door: Door }> {
-    if (!changesNothing(fn, params)) requireWritable(site);
+    if (!changesNothing(fn, params)) await beginChange(site);
     const { site_id, user, private_key } = site;
     const { value, door } = await client.run({
       at: site,
@@ -115,7 +120,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     },
 
     async register(at, registration, options) {
-      requireWritable(at);
+      await beginChange(at);
       const attempt = async (password: string | undefined) => {
         const params = registerParams({ ...registration, password }, server);
         // Sending the same key twice has the same result; which address a firewall lets through is not known yet.
@@ -204,7 +209,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     page: (at, address, options) => page(client, { ...unsigned(at, 'page', '', options), read: true }, address),
 
     async exchange(site, name, request) {
-      requireWritable(site);
+      await beginChange(site);
       // Before bulk calls: a site that is down waits for it.
       return client.exchange({ ...unsigned(site, name, '', request), site_id: site.site_id, live: true }, request);
     },
