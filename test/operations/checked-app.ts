@@ -119,6 +119,14 @@ export function ordinary(site: DemoSite): PluginState[] {
   );
 }
 
+/** Slugs of the ordinary plugins of the first site that all others have as well. */
+export function pluginsOfAll({ fleet }: Pick<CheckedApp, 'fleet'>): string[] {
+  const [, ...others] = fleet.sites;
+  return ordinary(fleet.site(0))
+    .map(({ slug }) => slug)
+    .filter((slug) => others.every(({ state }) => state.plugins.some((plugin) => plugin.slug === slug)));
+}
+
 /**
  * Leaves exactly these offers on a site: `count` plugins, one theme, core and a translation as requested. Returns the
  * items.

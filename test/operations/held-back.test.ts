@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { running } from '../safety/safety-app.js';
 import type { Answer } from '../support/harness.js';
-import { type CheckedApp, checkedApp, ordinary } from './checked-app.js';
+import { type CheckedApp, checkedApp, pluginsOfAll } from './checked-app.js';
 
 const SITES = [1, 2, 3];
 const offer = (version: string) => ({ version, requiresPhp: '', requiresWp: '' });
@@ -22,12 +22,7 @@ interface Case {
 
 beforeEach(async () => {
   app = await checkedApp({ sites: 3, config: { direct_call_ms: 600_000 } });
-  const [first, ...others] = app.fleet.sites;
-  if (first === undefined) throw new Error('no site');
-  shared = ordinary(first)
-    .map(({ slug }) => slug)
-    .filter((slug) => others.every(({ state }) => state.plugins.some((plugin) => plugin.slug === slug)))
-    .slice(0, 3);
+  shared = pluginsOfAll(app).slice(0, 3);
   expect(shared).toHaveLength(3);
   await app.connectAll(3);
 });

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { putGuard } from '../../src/demo/guard/state.js';
 import { running } from '../safety/safety-app.js';
 import type { Answer } from '../support/harness.js';
-import { type CheckedApp, checkedApp, ordinary } from './checked-app.js';
+import { type CheckedApp, checkedApp, pluginsOfAll } from './checked-app.js';
 
 const SITES = [1, 2, 3, 4];
 /** The first site has a guard. */
@@ -42,14 +42,9 @@ const cases: fc.Arbitrary<Case> = fc.record({
 
 beforeEach(async () => {
   app = await checkedApp({ sites: 4, config: { direct_call_ms: 86_400_000 } });
-  const [first, ...others] = app.fleet.sites;
-  if (first === undefined) throw new Error('no site');
-  shared = ordinary(first)
-    .map(({ slug }) => slug)
-    .filter((slug) => others.every(({ state }) => state.plugins.some((plugin) => plugin.slug === slug)))
-    .slice(0, 2);
+  shared = pluginsOfAll(app).slice(0, 2);
   expect(shared).toHaveLength(2);
-  putGuard(first);
+  putGuard(app.fleet.site(0));
   await app.connectAll(4);
   await running(app, app.call('get-site-guard', { site_id_or_domain: GUARDED }));
 });
