@@ -1,8 +1,9 @@
 /** `sitefleet log …`: whether the action log is what was written, and the log as JSON lines. */
 
 import { actionLines } from '../domain/action-log/list.js';
-import { type ExpectedHead, verifyLog } from '../domain/action-log/verify.js';
+import { verifyLog } from '../domain/action-log/verify.js';
 import type { Config } from '../runtime/config/types.js';
+import type { ChainHead } from '../store/action-log/chain.js';
 import { CommandError } from './command-error.js';
 import { mustExist } from './database.js';
 import { withLocalService } from './local-service.js';
@@ -24,7 +25,7 @@ export async function verify(config: Config, { head, json }: JsonFlag & { head?:
   if (!verdict.valid) process.exitCode = 1;
 }
 
-function headOf(text: string): ExpectedHead {
+function headOf(text: string): ChainHead {
   const [, id, hash = ''] = /^(\d{1,15}):([0-9a-f]{64})$/.exec(text) ?? [];
   if (id === undefined)
     throw new CommandError(`--head ${JSON.stringify(text)} is no id and hash, such as 812:3fa4… with all 64 digits.`);

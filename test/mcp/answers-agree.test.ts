@@ -1,4 +1,4 @@
-/** What stands in two answers about a site is the same in both. */
+/** A fact about a site is the same in every answer that has it. */
 
 import { beforeAll, expect, it } from 'vitest';
 import { TOOLSETS } from '../../src/runtime/config/types.js';

@@ -65,7 +65,7 @@ function entryOf(event: Event): LogEntry | null {
   const short = (text: string) => cleanLine(text, 255);
   return {
     ...originColumns(event.origin),
-    // A deleted site has no row that an entry could refer to.
+    // Its id would lead to a site that is gone; its address is in the entry.
     site_id: event.name === 'site.deleted' ? null : (event.site_id ?? null),
     context,
     action,

@@ -2,6 +2,7 @@
 
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Checkpoint } from '../../store/action-log/action-log.js';
+import type { ChainHead } from '../../store/action-log/chain.js';
 import { isOwnSignature, signText } from '../common/signatures.js';
 import type { Ctx } from '../context.js';
 
@@ -18,16 +19,11 @@ export interface LogVerdict {
   /** Rows up to this one were deleted for their age; 0 = none. */
   pruned_through: number;
   /** The end of the log; null while it is empty. */
-  head: { id: number; hash: string } | null;
-}
-
-export interface ExpectedHead {
-  id: number;
-  hash: string;
+  head: ChainHead | null;
 }
 
 /** @param expected an end of the log that was noted before: the log must contain it */
-export async function verifyLog(ctx: Ctx, expected?: ExpectedHead): Promise<LogVerdict> {
+export async function verifyLog(ctx: Ctx, expected?: ChainHead): Promise<LogVerdict> {
   const { actionLog } = ctx.store;
   const checkpoint = await actionLog.checkpoint();
   const pruned_through = checkpoint?.through ?? 0;
@@ -58,16 +54,12 @@ export async function verifyLog(ctx: Ctx, expected?: ExpectedHead): Promise<LogV
   const lastId = await actionLog.lastId();
   if (lastId !== last.id)
     return verdict(`The log ends with row ${last.id}, and ${lastId} was written.`, last.id + 1, rows, last);
-  if (!found && expected !== undefined && expected.id > pruned_through)
-    return verdict(
-      `Row ${expected.id} is not, or not any more, the one with the hash ${expected.hash}.`,
-      expected.id,
-      rows,
-      last,
-    );
-  if (!found && expected !== undefined)
-    return verdict(`Row ${expected.id} was pruned: it cannot be compared.`, expected.id, rows, last);
-  return verdict(null, null, rows, last);
+  if (found || expected === undefined) return verdict(null, null, rows, last);
+  const problem =
+    expected.id > pruned_through
+      ? `Row ${expected.id} is not, or not any more, the one with the hash ${expected.hash}.`
+      : `Row ${expected.id} was pruned: it cannot be compared.`;
+  return verdict(problem, expected.id, rows, last);
 }
 
 /** Deletes rows from before this time, up to a checkpoint that is signed; returns how many. */

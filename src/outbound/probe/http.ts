@@ -159,7 +159,7 @@ async function readBody(body: Readable, max: number, encoding: string): Promise<
     return { bytes: Buffer.alloc(0), truncated: false };
   }
   const source = decoderOf(encoding.trim().toLowerCase());
-  // Not piped: if a body has to wait while its server hangs up, undici 7 ends the process by an error that nobody can catch.
+  // Not piped: undici 7 throws an error that ends the process when the server closes the connection while the body is paused.
   let received = 0;
   body.on('data', (chunk: Buffer) => {
     received += chunk.length;

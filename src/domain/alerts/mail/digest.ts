@@ -1,6 +1,7 @@
 /** The daily digest: the picture of a morning, from the same source as the fleet brief (REST §6.10.4). */
 
 import { wallOf, wordpressTime } from '../../../runtime/time-zones.js';
+import type { ChainHead } from '../../../store/action-log/chain.js';
 import { logHead } from '../../action-log/head.js';
 import type { Ctx } from '../../context.js';
 import { type Attention, attentionOf, briefData, type FleetData, siteCounts, type Times } from '../../fleet/brief.js';
@@ -57,7 +58,7 @@ export interface Digest extends Pick<FleetData, 'offers' | 'done' | 'sites'> {
   since: number;
   attention: Attention[];
   /** The last entry of the action log: noted here, it cannot be cut off unseen. */
-  head: { id: number; hash: string } | null;
+  head: ChainHead | null;
 }
 
 /** What the digest tells of the time since this instant (ms). */
