@@ -8,6 +8,11 @@ import { z } from './zod.js';
 export const LEVELS = ['patch', 'minor', 'major'] as const;
 export type Level = (typeof LEVELS)[number];
 
+/** The word for a stored level; null for none, and for one that is unknown. */
+export function levelName(level: number | null): Level | null {
+  return level === null ? null : (LEVELS[level] ?? null);
+}
+
 export const MONITOR_STATES = ['up', 'down', 'pending', 'paused', 'unknown'] as const;
 
 /** Columns of every row, available without a feed. */

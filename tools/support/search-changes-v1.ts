@@ -1,3 +1,4 @@
+import { WAYS_IN } from '../../schemas/action.js';
 import { called, paged, paging, siteRef, timestamp } from '../../schemas/common.js';
 import { listOrOne } from '../../schemas/search.js';
 import { z } from '../../schemas/zod.js';
@@ -7,7 +8,7 @@ import { defineOperation } from '../../src/operation/operation.js';
 
 const time = () => z.string().trim().max(40).optional();
 const words = () => listOrOne(z.string().trim().min(1).max(50)).default([]);
-const VIAS = ['site', 'mcp', 'run', 'rest', 'cli', 'jobs'] as const;
+const VIAS = ['site', ...WAYS_IN] as const;
 
 export default defineOperation({
   id: 'svc/search-changes-v1',

@@ -5,6 +5,7 @@
 
 import { COMMENT_STATUSES, type Comment, type CommentAction, type CommentStatus } from '../../../schemas/comment.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { tally } from '../../runtime/tally.js';
 import type { SiteConnection, SiteRow } from '../../store/sites/sites.js';
 import { mayHaveRun } from '../connection/attempt.js';
 import type { Ctx } from '../context.js';
@@ -210,8 +211,7 @@ async function find(
 /** At least one state returned as many comments as requested, so there may be more. */
 function reaches(comments: readonly Comment[], depth: number): boolean {
   if (depth === 0) return false;
-  const counts = new Map<CommentStatus, number>();
-  for (const { comment_status } of comments) counts.set(comment_status, (counts.get(comment_status) ?? 0) + 1);
+  const counts = tally(comments.map(({ comment_status }) => comment_status));
   return [...counts.values()].some((count) => count >= depth);
 }
 

@@ -2,7 +2,7 @@
 
 import type { FleetCounts, FleetDayRow } from '../../store/fleet/fleet-days.js';
 import type { Ctx } from '../context.js';
-import { DAYS_KEPT, dateOf, percentUp } from '../monitoring/history.js';
+import { DAYS_KEPT, dateOfDay, percentUp } from '../monitoring/history.js';
 import { monitoringDefaults } from '../settings/effects.js';
 
 const DAY_MS = 86_400_000;
@@ -32,7 +32,7 @@ export async function fleetDays(ctx: Ctx, days: number) {
 function view(day: number, counts: FleetCounts, { up_s, down_s }: Pick<FleetDayRow, 'up_s' | 'down_s'>) {
   const { connected, disconnected, suspended, down, updates, vulnerable } = counts;
   return {
-    date: dateOf(day),
+    date: dateOfDay(day),
     connected: connected === null ? null : connected - (down ?? 0),
     down,
     disconnected,

@@ -1,6 +1,6 @@
 /** Available updates by item: how many sites each would reach, and how they are protected. */
 
-import { LEVELS, type Level } from '../../../schemas/search.js';
+import { type Level, levelName } from '../../../schemas/search.js';
 import type { Ctx } from '../context.js';
 import { levelNumbers } from '../extensions/levels.js';
 import { compareVersions } from '../sites/versions.js';
@@ -16,7 +16,6 @@ interface ItemQuery {
 
 const numberOf = (type: UpdateType) => UPDATE_TYPES.indexOf(type);
 const TRANSLATION = numberOf('translation');
-const levelOf = (level: number | null) => (level === null ? null : (LEVELS[level] ?? null));
 
 /** Newest first; unknown versions are left out. */
 function versionsOf(json: string): string[] {
@@ -45,7 +44,7 @@ export async function offeredItems(ctx: Ctx, query: ItemQuery, page: number, per
       name: names.find((row) => row.type === type && row.slug === slug)?.name ?? name,
       sites,
       guarded,
-      level: levelOf(level),
+      level: levelName(level),
       current_versions: versionsOf(current_versions),
       new_versions: versionsOf(new_versions),
       ...fixing(type, slug),
@@ -91,7 +90,7 @@ export async function offeredSites(ctx: Ctx, type: UpdateType, slug: string, pag
   const items = found.items.map(({ guard, level, current_version, ...row }) => ({
     ...row,
     current_version: current_version === '' ? null : current_version,
-    level: levelOf(level),
+    level: levelName(level),
     guarded: guard === null || guard === 2 ? null : guard === 1,
   }));
   return { items, total: found.total };

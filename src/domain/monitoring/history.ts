@@ -2,7 +2,7 @@
 
 import { isCalendarDate } from '../../../schemas/days.js';
 import { ServiceError } from '../../runtime/errors.js';
-import { isoTime } from '../../runtime/iso-time.js';
+import { dateOf, isoTime } from '../../runtime/iso-time.js';
 import { ownMember } from '../../runtime/own-member.js';
 import type { BeatRow } from '../../store/monitoring/results.js';
 import type { Ctx } from '../context.js';
@@ -21,7 +21,7 @@ export const DAYS_KEPT = 400;
 export const hoursSince = (now: number) => (Math.floor((now - HOURS_KEPT_MS) / DAY_MS) + 1) * DAY_MS;
 
 /** The date of a day since the epoch. */
-export const dateOf = (day: number) => new Date(day * DAY_MS).toISOString().slice(0, 10);
+export const dateOfDay = (day: number) => dateOf(day * DAY_MS);
 
 /** Uptime by day, for the days that anything is known of, oldest first; days are in UTC. */
 export async function listDays(ctx: Ctx, siteId: number, days: number) {
@@ -33,9 +33,9 @@ export async function listDays(ctx: Ctx, siteId: number, days: number) {
   ]);
   return {
     since: isoTime(first),
-    until: dateOf(Math.floor(now / DAY_MS)),
+    until: dateOf(now),
     data: rows.map(({ day, up_s, down_s }) => ({
-      date: dateOf(day),
+      date: dateOfDay(day),
       uptime: percentUp(up_s, down_s),
       up_seconds: Math.round(up_s),
       down_seconds: Math.round(down_s),

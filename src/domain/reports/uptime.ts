@@ -2,7 +2,7 @@
 
 import { isoTime } from '../../runtime/iso-time.js';
 import type { Ctx } from '../context.js';
-import { DAYS_KEPT, dateOf, hoursSince, percentUp, STATE_WORDS } from '../monitoring/history.js';
+import { DAYS_KEPT, dateOfDay, hoursSince, percentUp, STATE_WORDS } from '../monitoring/history.js';
 import { monitorRow } from '../monitoring/monitors.js';
 import {
   type Findings,
@@ -73,7 +73,7 @@ export async function uptimeFindings(ctx: Ctx, question: ReportRequest): Promise
       kind: 'chart',
       unit: '%',
       max: 100,
-      value: days.map((row) => ({ date: dateOf(row.day), value: percentUp(row.up_s, row.down_s) })),
+      value: days.map((row) => ({ date: dateOfDay(row.day), value: percentUp(row.up_s, row.down_s) })),
     },
     textValue('text', 'status', 'uptime.status', 'Status', STATE_WORDS[monitor.status] ?? null),
   ];

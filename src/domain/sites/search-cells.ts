@@ -1,6 +1,6 @@
 /** Formats the cells of search results. */
 
-import { LEVELS, type SearchField, type SiteState } from '../../../schemas/search.js';
+import { levelName, type SearchField, type SiteState } from '../../../schemas/search.js';
 import { isoTime } from '../../runtime/iso-time.js';
 import type { SearchColumn } from '../../store/fleet/search.js';
 import { healthScore } from './health.js';
@@ -52,7 +52,7 @@ function cellOf(row: Stored, field: SearchField, monitored: boolean): Cell {
     case 'active':
       return row.active === 1;
     case 'level':
-      return row.level === null ? null : (LEVELS[row.level as number] ?? null);
+      return levelName(row.level as number | null);
     default: {
       const value = row[field] as Cell;
       return typeof value === 'string' ? short(value) : value;

@@ -1,14 +1,12 @@
 /** The plan of updating the fleet: sites by items with their risks, and what all of it would come to. */
 
-import { LEVELS } from '../../../schemas/search.js';
+import { levelName } from '../../../schemas/search.js';
 import type { PlanWindow } from '../../store/updates/plan.js';
 import type { Ctx } from '../context.js';
 import { NO_NARROWING, narrowingOf, type UpdateFilters } from '../extensions/offer-filters.js';
 import { isOutdated } from '../sites/load.js';
 import { usableSites } from './preview.js';
 import { UPDATE_TYPES } from './results.js';
-
-const levelOf = (level: number | null) => (level === null ? null : (LEVELS[level] ?? null));
 
 /** A window of the matrix. What it counts is what an update with the same filters applies. */
 export async function updatePlan(ctx: Ctx, types: readonly number[], filters: UpdateFilters, window: PlanWindow) {
@@ -34,7 +32,7 @@ export async function updatePlan(ctx: Ctx, types: readonly number[], filters: Up
       slug,
       // Not any name: one site could name an item for all others.
       name: names.find((one) => one.type === type && one.slug === slug)?.name ?? name ?? slug,
-      level: levelOf(level),
+      level: levelName(level),
       sites,
       quarantined,
     })),
@@ -50,7 +48,7 @@ export async function updatePlan(ctx: Ctx, types: readonly number[], filters: Up
           item: places.get(`${type} ${slug}`) ?? 0,
           current_version,
           new_version,
-          level: levelOf(level),
+          level: levelName(level),
           quarantined: quarantined === 1,
           quarantined_elsewhere: elsewhere === 1,
         })),

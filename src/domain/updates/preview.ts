@@ -2,8 +2,9 @@
  * Previews of updates on many sites (`dry_run`): what would be applied where, from stored rows. No site is contacted.
  */
 
-import { LEVELS } from '../../../schemas/search.js';
+import { levelName } from '../../../schemas/search.js';
 import { type ErrorCode, ServiceError } from '../../runtime/errors.js';
+import { tally } from '../../runtime/tally.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import { chooseSites } from '../actions/run-on-sites.js';
@@ -120,19 +121,12 @@ function idsOf(sites: readonly { id: number }[]): number[] {
   return [...new Set(sites.map(({ id }) => id))];
 }
 
-/** How often each occurs. */
-function tally(words: readonly string[]): Map<string, number> {
-  const counts = new Map<string, number>();
-  for (const word of words) counts.set(word, (counts.get(word) ?? 0) + 1);
-  return counts;
-}
-
 /** How many updates there are of each item and level, in words: those on most sites, and one entry for all others. */
 function byItem(offers: readonly FleetOffer[]): string[] {
   const levels = new Map<string, string[]>();
   for (const { type, slug, level } of offers) {
     const item = `${UPDATE_TYPES[type]} ${slug}`;
-    const word = LEVELS[level ?? -1] ?? 'of an unknown level';
+    const word = levelName(level ?? null) ?? 'of an unknown level';
     const known = levels.get(item);
     if (known === undefined) levels.set(item, [word]);
     else known.push(word);

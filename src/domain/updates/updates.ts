@@ -4,6 +4,7 @@ import { siteWord } from '../../../schemas/site-text.js';
 import type { runSummary, updateSummary } from '../../../schemas/update.js';
 import type { z } from '../../../schemas/zod.js';
 import { ServiceError } from '../../runtime/errors.js';
+import { tally } from '../../runtime/tally.js';
 import type { SiteRow } from '../../store/sites/sites.js';
 import type { FleetOffer } from '../../store/updates/updates.js';
 import type { QueuedAnswer } from '../actions/jobs.js';
@@ -55,9 +56,7 @@ function fixesMember(fixes: string[] | undefined): { fixes?: string[] } {
 
 /** How many updates there are of each type, by its number. */
 export function countsOf(offers: readonly FleetOffer[]): Map<number, number> {
-  const counts = new Map<number, number>();
-  for (const { type } of offers) counts.set(type, (counts.get(type) ?? 0) + 1);
-  return counts;
+  return tally(offers.map(({ type }) => type));
 }
 
 export function summaryOf(counts: ReadonlyMap<number, number>): z.output<ReturnType<typeof updateSummary>> {

@@ -2,6 +2,7 @@
  * Routes for fleet-wide views of the page: matters that need attention, sites by any filter, updates by item (REST §7).
  */
 
+import { WAYS_IN } from '../../../../schemas/action.js';
 import { comparison } from '../../../../schemas/comparison.js';
 import { LEVELS, MONITOR_STATES, SITE_FIELDS, searchAnswer } from '../../../../schemas/search.js';
 import { z } from '../../../../schemas/zod.js';
@@ -176,7 +177,7 @@ export const fleet: readonly Route[] = [
         actions: csv(text(50, 1)).default([]).describe('updated, activated, installed, deleted, …'),
         item: text(255, 1).optional().describe('Part of a name or slug.'),
         result: z.enum(['done', 'failed']).optional().describe('Omit for both.'),
-        via: csv(z.enum(['site', 'mcp', 'run', 'rest', 'cli', 'jobs']))
+        via: csv(z.enum(['site', ...WAYS_IN]))
           .default([])
           .describe('site = on the site itself.'),
         ...paging(50, 100),
