@@ -3,6 +3,7 @@ import { createSchedule } from '../../src/app/schedule/schedule.js';
 import { timetable } from '../../src/app/schedule/timetable.js';
 import { mailToSend } from '../../src/domain/alerts/mail/settings.js';
 import { applyConnectionSettings, monitoringDefaults, syncDueSince } from '../../src/domain/settings/effects.js';
+import { answersTogether } from '../support/hold-back.js';
 import { newKey, newUser } from '../support/logins.js';
 import { type RestApp, restApp } from './client.js';
 
@@ -167,11 +168,13 @@ describe('settings act', () => {
       await Promise.all([1, 2, 3, 4].map(() => app.rest(`GET /comments/${ids[0]}`)));
       return site.maxInFlight;
     };
-    site.faults.latencyMs = 20;
+    answersTogether(site, 2);
     expect(await burst()).toBeGreaterThan(1);
     await edit('advanced', { svc_maximum_requests: 1 });
+    site.faults.latencyMs = 20;
     expect(await burst()).toBe(1);
     await edit('advanced', { svc_maximum_requests: null });
+    answersTogether(site, 2);
     expect(await burst()).toBeGreaterThan(1);
     delete site.faults.latencyMs;
   });
@@ -179,15 +182,14 @@ describe('settings act', () => {
   it('on syncs at once, which leaves other calls alone', async () => {
     await edit('advanced', { svc_maximum_sync_requests: 1 });
     const sites = [app.fleet.site(0), app.fleet.site(1)];
-    let running = 0;
     let most = 0;
-    for (const site of sites) site.faults.latencyMs = () => 15;
-    const timer = setInterval(() => {
-      running = sites.reduce((sum, site) => sum + site.inFlight, 0);
-      most = Math.max(most, running);
-    }, 1);
+    for (const site of sites)
+      site.faults.latencyMs = () => {
+        const running = sites.reduce((sum, { inFlight }) => sum + inFlight, 0);
+        most = Math.max(most, running);
+        return 15;
+      };
     await app.call('sync-sites', { site_ids_or_domains: ids });
-    clearInterval(timer);
     for (const site of sites) delete site.faults.latencyMs;
     await edit('advanced', { svc_maximum_sync_requests: null });
     expect(most).toBe(1);

@@ -40,6 +40,20 @@ export function holdBack(site: DemoSite, functions: RegExp): HeldBack {
   };
 }
 
+/** From now on the site answers nothing until it has so many requests at once; those and later ones it answers at once. */
+export function answersTogether(site: DemoSite, count: number): void {
+  let arrived = 0;
+  let letGo = () => {};
+  const together = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  site.faults.latencyMs = () => {
+    if (++arrived >= count) letGo();
+    return together;
+  };
+  closing({ close: letGo });
+}
+
 /**
  * From now on the site answers nothing: once it has a request, this much time passes, in so many steps, so that a limit
  * that ends earlier does so before another.
