@@ -260,7 +260,7 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
         small: () => context.store.leases.acquire('health', owner, context.clock.now(), 0),
         large: () => context.store.instance.proveRoom(),
       }),
-    web_session: (change: SessionChange, context) => changeSession(context.store, change),
+    web_session: (change: SessionChange, context) => loggedSessionChange(context, change),
     touch_key: ({ id, at }: { id: number; at: number }, context) => context.store.keys.touch(id, at),
   };
 
@@ -327,6 +327,17 @@ export async function createEngine(parts: EngineServiceParts): Promise<InlineEng
       await db.close();
     },
   };
+}
+
+const LOGGED_STEPS = { password: 'PUT /session/password', end_all: 'DELETE /session/everywhere' } as const;
+
+/** What users do to their own login is in the action log like any call of theirs; that they log in and out is not. */
+function loggedSessionChange(context: Ctx, change: SessionChange): Promise<boolean> {
+  if (change.step !== 'password' && change.step !== 'end_all') return changeSession(context.store, change);
+  const { user_id: id, name } = change;
+  const actor = { type: 'user', id, name, rights: [], via: 'rest' } as const;
+  const own = withOperation({ ...context, actor }, LOGGED_STEPS[change.step]);
+  return own.record(own, { user: name }, () => changeSession(own.store, change));
 }
 
 /** Returns whether anything changed. */

@@ -98,7 +98,15 @@ describe('a call that changes something', () => {
     await app.rest('POST /alerts/recipients/add', {
       body: { type: 'slack', name: 'Chat', url: 'https://hooks.slack.example/services/T00/B00/lemur-66' },
     });
+    for (const url of [
+      'https:hooks.slack.example/lemur-66',
+      'https:\\\\hooks.slack.example\\lemur-66',
+      'https://hooks.slack.example\t/lemur-66',
+      'HTTPS:hooks.slack.example?lemur-66',
+    ])
+      await app.rest('POST /alerts/recipients/add', { body: { type: 'slack', name: url.slice(0, 7), url } });
     await app.call('add-site', { url: 'https://u:ocelot-44@127.0.0.1:1/', admin: 'a' }).catch(() => undefined);
+    await app.rest('POST /costs/add', { body: { name: 'Host', url: 'https://u:p@ocelot-44@host.example/' } });
     const text = JSON.stringify(await rows());
     expect(text).toContain('hooks.slack.example/[redacted]');
     for (const secret of [
@@ -204,6 +212,18 @@ describe('the chain', () => {
       }
     }
     expect((await verifyLog(app.ctx())).valid).toBe(true);
+  });
+
+  it('is whole although it grows while it is read', async () => {
+    await fill();
+    const ctx = app.ctx();
+    const rowsAfter: typeof ctx.store.actionLog.rowsAfter = async (id, limit) => {
+      const page = await ctx.store.actionLog.rowsAfter(id, limit);
+      await app.call('add-tag', { name: `While ${id} was read` });
+      return page;
+    };
+    const growing = { ...ctx, store: { ...ctx.store, actionLog: { ...ctx.store.actionLog, rowsAfter } } };
+    expect(await verifyLog(growing)).toMatchObject({ valid: true, problem: null });
   });
 
   it('shows a missing row, and a tail that was cut off', async () => {

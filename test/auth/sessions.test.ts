@@ -123,6 +123,14 @@ describe('PUT /session/password', () => {
     expect((await ask('POST /session', { body: { link } })).status).toBe(401);
     expect((await ask('POST /session', { body: { username, password: PASSWORD } })).status).toBe(401);
     expect((await ask('POST /session', { body: { username, password: next } })).status).toBe(200);
+    const logged = await app.db.all(
+      "SELECT actor_type, actor, via, operation, input FROM action_log WHERE context = 'call' AND actor = ?",
+      [username],
+    );
+    const input = JSON.stringify({ user: username });
+    expect(logged).toEqual([
+      { actor_type: 'user', actor: username, via: 'rest', operation: 'PUT /session/password', input },
+    ]);
   });
 
   it('needs the current one, and says so without ending the session', async () => {

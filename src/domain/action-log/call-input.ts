@@ -11,20 +11,31 @@ const MOST_DEPTH = 8;
 const SECRET =
   /pass|http_?user|secret|token|cookie|credential|authorization|regverify|private|unique_?id|(^|_)(api)?_?keys?$|^key_|webhook/i;
 const REDACTED = '[redacted]';
-const LOGIN = /\/\/[^/@\s]+@/g;
+const LOGIN = /\/\/[^/\s]*@/g;
 /** Where the addresses of webhooks and chats are asked for, which are keys to them. */
 const SECRET_ADDRESSES = /\/alerts\/recipients/;
 const PATH = /(\/\/[^/\s?#]+)[/?#]\S*/g;
 
 /** @param input plain data; undefined members are left out @param operation what was called */
 export function callInput(input: unknown, operation: string): string {
+  const secret = SECRET_ADDRESSES.test(operation);
   const hide = (text: string) => {
+    // Addresses have more spellings than these patterns know: `https:host\\path`.
+    const address = webAddress(text);
+    if (address !== null && secret) return `${address.origin}/${REDACTED}`;
+    if (address !== null && (address.username !== '' || address.password !== ''))
+      return `${address.protocol}//${REDACTED}@${address.host}${address.pathname}${address.search}`;
     const bare = text.replace(LOGIN, `//${REDACTED}@`);
-    return SECRET_ADDRESSES.test(operation) ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
+    return secret ? bare.replace(PATH, `$1/${REDACTED}`) : bare;
   };
   const text = JSON.stringify(shown(input, hide, 0)) ?? '';
   // What is cut stays JSON.
   return text.length <= MOST ? text : JSON.stringify({ characters: text.length, begins: cut(text, MOST) });
+}
+
+function webAddress(text: string): URL | null {
+  const address = URL.canParse(text) ? new URL(text) : null;
+  return address !== null && /^https?:$/.test(address.protocol) ? address : null;
 }
 
 function shown(value: unknown, hide: (text: string) => string, depth: number): unknown {

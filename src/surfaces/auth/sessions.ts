@@ -29,9 +29,9 @@ export type SessionChange =
   | { step: 'open_by_link'; session: NewWebSession; link_hash: string }
   | { step: 'rotate'; id: string; from: string; to: string; rotated_at: number; now: number }
   | { step: 'use'; id: string; now: number; previous_until: number | null }
-  | { step: 'password'; user_id: number; proof: string; password: string }
+  | { step: 'password'; user_id: number; name: string; proof: string; password: string }
   | { step: 'end'; id: string }
-  | { step: 'end_all'; user_id: number };
+  | { step: 'end_all'; user_id: number; name: string };
 
 export interface SessionParts {
   find(tokenHash: string, now: number, limits: SessionLimits): Promise<WebSessionRow | undefined>;
@@ -212,7 +212,7 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
       requirePassword(next);
       const { id: user_id, name } = identity;
       const proof = has_password ? (await verified(info, name, current)).proof : '';
-      if (user_id === null || !(await change({ step: 'password', user_id, proof, password: next })))
+      if (user_id === null || !(await change({ step: 'password', user_id, name, proof, password: next })))
         throw changedMeanwhile();
       auth.invalidate();
       return login(info, name, next);
@@ -230,7 +230,9 @@ export function createSessions({ find, identity, change, auth, hashToken, clock,
 
     async endAll({ id, identity }) {
       // Every session has a user; of one that lost it, at least this one ends.
-      await change(identity.id === null ? { step: 'end', id } : { step: 'end_all', user_id: identity.id });
+      await change(
+        identity.id === null ? { step: 'end', id } : { step: 'end_all', user_id: identity.id, name: identity.name },
+      );
     },
   };
 }
