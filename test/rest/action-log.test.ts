@@ -66,7 +66,7 @@ describe('source=dashboard', () => {
     await app.call('deactivate-site-plugins', { site_id_or_domain: site, slugs: [plugin.slug] });
     app.fleet.site(0).faults.falseSuccess = false;
     expect((await log())[0]).toMatchObject({
-      description: expect.stringMatching(/^Failed: deactivated plugin: .+ \(svc_\w+\)$/),
+      description: expect.stringMatching(/^Failed: deactivated plugin: .+ \([a-z ]+\)$/),
       result: 'failed',
       error_code: expect.stringMatching(/^svc_/),
       operation: 'svc/deactivate-site-plugins-v1',

@@ -70,7 +70,8 @@ type DescribedChange = Pick<
 export function changeSentence(change: DescribedChange): string {
   const { item, code, old_value, new_value } = change;
   const versions = old_value !== '' && new_value !== '' ? `from ${old_value} to ${new_value}` : '';
-  const more = [change.detail || versions, code].filter((text) => text !== '').join(', ');
+  const why = code.replace(/^svc_/, '').replaceAll('_', ' ');
+  const more = [change.detail || versions, why].filter((text) => text !== '').join(', ');
   const words = change.summary || actionWords(change);
   const did = code === '' ? words : `Failed: ${words.charAt(0).toLowerCase()}${words.slice(1)}`;
   return `${did}${item === '' ? '' : `: ${item}`}${more === '' ? '' : ` (${more})`}`;
