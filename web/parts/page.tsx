@@ -17,6 +17,11 @@ interface Props {
 /** Set by the first view: the heading takes the focus only when one view replaces another. */
 let shown = false;
 
+/** The next page takes the focus, though it is the first one: what had it is gone. */
+export function focusNextPage() {
+  shown = true;
+}
+
 export function Page({ title, waiting = 0, about, actions, children }: Props) {
   const heading = useRef<HTMLHeadingElement>(null);
   useEffect(() => {

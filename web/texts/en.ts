@@ -227,6 +227,8 @@ export const en = {
     const word = `${context} ${action.replaceAll(/[-_]/g, ' ')}`;
     return word.charAt(0).toUpperCase() + word.slice(1);
   },
+  /** Who did it; the shell of this machine is named `local`. */
+  who: (actor: string) => (actor === 'local' ? 'this machine' : actor),
   runs: {
     all: 'Update runs',
     run: 'Run',
@@ -411,7 +413,6 @@ export const en = {
     by: 'By',
     begun: 'Queued',
     itself: 'the schedule',
-    shell: 'this machine',
     notBegun: 'not started',
     cancel: 'Cancel job',
     letRun: 'Keep it running',

@@ -146,8 +146,7 @@ function Entry({ entry }: { entry: Change }) {
               <a href={`/sites/${site_id}?tab=activity`}>{site_name}</a> ·{' '}
             </>
           )}
-          {by === 'local' ? t.jobs.shell : by || t.activity.unknownUser} · {t.history.vias[via] ?? via} ·{' '}
-          <Time iso={at} />
+          {t.who(by) || t.activity.unknownUser} · {t.history.vias[via] ?? via} · <Time iso={at} />
         </span>
       </div>
       {write && site_id !== null && <TakeBack entry={entry} site={site_id} />}

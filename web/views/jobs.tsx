@@ -71,9 +71,7 @@ export function Jobs() {
                         label={t.jobs.type[job.type]}
                       />
                     </td>
-                    <td data-label={t.jobs.by}>
-                      {job.by === null ? t.jobs.itself : job.by === 'local' ? t.jobs.shell : job.by}
-                    </td>
+                    <td data-label={t.jobs.by}>{job.by === null ? t.jobs.itself : t.who(job.by)}</td>
                     <td data-label={t.jobs.begun}>
                       <Time iso={job.queued_at} />
                     </td>

@@ -7,6 +7,7 @@ import { useStore } from '../api/store.js';
 import { Button } from '../parts/button.js';
 import { TextField, useText } from '../parts/field.js';
 import { Form } from '../parts/form.js';
+import { focusNextPage } from '../parts/page.js';
 import { Mark, Offline } from '../parts/shell.js';
 import { t } from '../texts/texts.js';
 
@@ -32,6 +33,7 @@ export function LogIn() {
   };
   useEffect(() => {
     document.title = t.product;
+    focusNextPage();
     const link = takeLink();
     if (link !== null) void enter({ link });
   }, []);

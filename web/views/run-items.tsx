@@ -43,6 +43,8 @@ export function Items({ items }: { items: readonly Item[] }) {
 function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
   const write = useMayWrite();
   const { tone, icon, word } = signOf(item);
+  const evidence = item.evidence ?? [];
+  const message = item.message === undefined ? undefined : withoutEvidence(item.message, evidence);
   return (
     <li>
       <div class="what">
@@ -55,14 +57,12 @@ function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
           </Badge>
           {(item.type === 'plugin' || item.type === 'theme') && <Protection by={item.protection} />}
         </span>
-        {item.message !== undefined && <span class={tone === 'bad' ? 'problem' : ''}>{item.message}</span>}
-        {(item.evidence ?? [])
-          .filter((sentence) => item.message?.includes(sentence) !== true)
-          .map((sentence) => (
-            <q key={sentence} class="seen">
-              {sentence}
-            </q>
-          ))}
+        {message !== undefined && <span class={tone === 'bad' ? 'problem' : ''}>{message}</span>}
+        {evidence.map((sentence) => (
+          <q key={sentence} class="seen">
+            {sentence}
+          </q>
+        ))}
       </div>
       {write && item.can_roll_back && (item.type === 'plugin' || item.type === 'theme') && (
         <RollBack
@@ -75,4 +75,10 @@ function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
       )}
     </li>
   );
+}
+
+/** The message up to what it quotes: the evidence follows it, each sentence whole, which a long message cuts. */
+function withoutEvidence(message: string, evidence: readonly string[]): string {
+  const quoted = evidence.map((sentence) => message.indexOf(sentence.slice(0, 40))).filter((at) => at > 0);
+  return message.slice(0, Math.min(message.length, ...quoted)).trimEnd();
 }

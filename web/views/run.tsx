@@ -20,8 +20,8 @@ import { Matrix } from './run-matrix.js';
 import { Proof } from './run-proof.js';
 import { Retry } from './run-retry.js';
 import {
-  bareSlug,
   type RunItem as Item,
+  nameOf,
   ORDER,
   type RunAnswer,
   type RunEntry,
@@ -82,7 +82,7 @@ export function Run() {
     );
   return (
     <Page
-      title={run.data ? titleOf(run.data.run) : t.loading}
+      title={run.data ? titleOf(run.data.run, run.data.data) : t.loading}
       about={run.data && <About run={run.data.run} />}
       actions={
         run.data &&
@@ -139,10 +139,11 @@ function troubled(items: readonly Item[]): ReadonlySet<number> {
 }
 
 /** What was asked for. On how many sites there was something to do, the numbers tell. */
-export function titleOf({ types, specific_items }: RunEntry): string {
+export function titleOf({ types, specific_items }: RunEntry, items: readonly Item[] = []): string {
+  const name = (slug: string) => nameOf(items.find((item) => item.slug === slug) ?? { name: '', slug });
   const what =
     specific_items.length > 0
-      ? specific_items.slice(0, 3).map(bareSlug).join(', ') + (specific_items.length > 3 ? ' …' : '')
+      ? specific_items.slice(0, 3).map(name).join(', ') + (specific_items.length > 3 ? ' …' : '')
       : types.length > 0
         ? types.join(', ')
         : t.runs.everything;

@@ -62,7 +62,7 @@ export function Runs() {
                     <RunState run={run} />
                   </td>
                   <td data-label={t.runs.outcome}>{outcomeOf(run)}</td>
-                  <td data-label={t.jobs.by}>{run.by}</td>
+                  <td data-label={t.jobs.by}>{t.who(run.by)}</td>
                   <td data-label={t.runs.started}>
                     <Time iso={run.started_at} />
                   </td>

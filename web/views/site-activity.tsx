@@ -54,7 +54,7 @@ export function Activity({ site }: { site: SiteRecord }) {
                   <li key={entry.log_id}>
                     <span class="what">{entry.description}</span>
                     <span class="muted">
-                      {entry.user === 'local' ? t.jobs.shell : entry.user || t.activity.unknownUser} ·{' '}
+                      {t.who(entry.user) || t.activity.unknownUser} ·{' '}
                       {t.activity.sources[entry.source === 'dashboard' ? 'dashboard' : 'wpadmin']} ·{' '}
                       <Time iso={entry.timestamp} />
                     </span>
