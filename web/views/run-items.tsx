@@ -43,7 +43,7 @@ export function Items({ items }: { items: readonly Item[] }) {
 function ItemLine({ item, items }: { item: Item; items: readonly Item[] }) {
   const write = useMayWrite();
   const { tone, icon, word } = signOf(item);
-  const evidence = item.evidence ?? [];
+  const evidence = (item.evidence ?? []).filter((sentence) => item.message?.startsWith(sentence) !== true);
   const message = item.message === undefined ? undefined : withoutEvidence(item.message, evidence);
   return (
     <li>
