@@ -53,12 +53,22 @@ export function answerGuard(site: DemoSite, headers: IncomingHttpHeaders, body: 
   }
 }
 
+const ids = new WeakMap<KeyObject, string>();
+
+/** Export is slow: once for each key. */
+function idOf(key: KeyObject): string {
+  const id =
+    ids.get(key) ??
+    createHash('sha256')
+      .update(key.export({ type: 'spki', format: 'der' }))
+      .digest('hex')
+      .slice(0, 32);
+  ids.set(key, id);
+  return id;
+}
+
 function genuine(key: KeyObject, headers: IncomingHttpHeaders, body: string, check: boolean): boolean {
-  const id = createHash('sha256')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest('hex')
-    .slice(0, 32);
-  if (headers['x-sitefleet-guard'] !== id) return false;
+  if (headers['x-sitefleet-guard'] !== idOf(key)) return false;
   const [site, time, nonce] = ['site', 'time', 'nonce'].map((name) => String(headers[`x-sitefleet-${name}`]));
   const digest = createHash('sha256').update(body).digest('hex');
   const text = `${[PROTOCOL, 'POST', site, time, nonce, digest].join('\n')}\n`;

@@ -9,6 +9,8 @@ import { inspectSql } from '../driver/sql-text.js';
 import type { ActionChain, ChainEntry } from './chain.js';
 
 interface CallState {
+  /** The database that the call changes. */
+  db: Db;
   entry: ChainEntry;
   stored: boolean;
   left: boolean;
@@ -34,11 +36,17 @@ export interface RecordedCalls {
   begin(): Promise<void>;
 }
 
+/** One for all databases of the process: each more that was used makes every promise of the process slower. */
+const calls = new AsyncLocalStorage<CallState>();
+
 export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
-  const calls = new AsyncLocalStorage<CallState>();
+  const current = () => {
+    const call = calls.getStore();
+    return call?.db === db ? call : undefined;
+  };
 
   const write = async (statements: readonly Statement[]) => {
-    const call = calls.getStore();
+    const call = current();
     // Several changes of a call may start at once: the others wait for what becomes of the first.
     while (call?.storing != null) await call.storing;
     if (call === undefined || call.stored || !call.running) return db.batch(statements);
@@ -54,7 +62,7 @@ export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
     return storing;
   };
   const isOpen = () => {
-    const call = calls.getStore();
+    const call = current();
     return call?.running === true && !call.stored;
   };
   /** The first statement of a call may be one that is run alone. */
@@ -78,7 +86,7 @@ export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
       close: () => db.close(),
     },
     async run(entry, work) {
-      const call: CallState = { entry, stored: false, left: false, storing: null, running: true };
+      const call: CallState = { db, entry, stored: false, left: false, storing: null, running: true };
       try {
         return await calls.run(call, () => work({ stored: () => call.stored, left: () => call.left }));
       } finally {
@@ -86,7 +94,7 @@ export function createRecordedCalls(db: Db, chain: ActionChain): RecordedCalls {
       }
     },
     async begin() {
-      const call = calls.getStore();
+      const call = current();
       if (call === undefined || !call.running) return;
       call.left = true;
       if (!call.stored) await write([]);
