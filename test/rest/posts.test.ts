@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { PostState } from '../../src/demo/state.js';
 import { type RestApp, restApp } from './client.js';
@@ -165,6 +166,19 @@ describe('GET /posts/{site}/{id}', () => {
     });
     expect(body.data.post_custom).not.toHaveProperty('_edit_lock');
     expect(postOn(0, 5)).toMatchObject({ meta: { _edit_lock: ['1000:9'] }, modified });
+  });
+
+  it('locks no one out either when it is read several times at once', async () => {
+    putPost(0, 5, { meta: { _edit_lock: ['1000:9'] } });
+    const read = () => app.rest(`GET /posts/${ids[0]}/5`, { token: app.tokens.read });
+    // Time for another read to come in before the first is answered.
+    app.fleet.site(0).faults.latencyMs = async () => {
+      for (let turns = 0; turns < 100; turns++) await nextTurn();
+    };
+    const answers = await Promise.all([read(), read(), read()]);
+    delete app.fleet.site(0).faults.latencyMs;
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+    expect(postOn(0, 5)).toMatchObject({ meta: { _edit_lock: ['1000:9'] } });
   });
 
   it('is 404 for a post that is not there', async () => {

@@ -14,7 +14,10 @@ export const postAction: ChildFunction = (call) => {
   if (post === undefined) return answer([], action === 'get_edit' ? false : []);
   if (action === 'get_edit') {
     post.lockedBy = user?.login ?? '';
-    return answer(summary(state, post, post.status), editable(call, post));
+    const shown = editable(call, post);
+    // What was shown has the lock from before.
+    post.meta._edit_lock = [`${now}:${user?.id ?? 1}`];
+    return answer(summary(state, post, post.status), shown);
   }
   const before = post.status;
   if (site.faults.falseSuccess !== true) change(call, post, action, now);

@@ -59,9 +59,12 @@ async function postsOf(
     .slice(0, query.maximum);
 }
 
-/** One complete post. Throws `post_not_exist` 404. */
+/**
+ * One complete post. Throws `post_not_exist` 404. The child shows one only as its editor does, which locks it for others
+ * until `releaseLock`: for the site this is a write, refused on trial, and two at once would each restore the other's lock.
+ */
 export async function getPost(caller: Ctx, site: SiteRow, id: number): Promise<PostDetail> {
-  return withLiveSite(caller, site.id, 'read', async (ctx, connection) => {
+  return withLiveSite(caller, site.id, 'write', async (ctx, connection) => {
     const post = await readPost(ctx, connection, id);
     const { thumbnail_id: _id, edit_lock, status_before_trash: _status, ...shown } = post;
     const [facts] = await Promise.all([

@@ -30,9 +30,9 @@ import { get } from './values.js';
 const READS = new Set(['stats', 'security', 'get_all_posts', 'get_all_comments', 'get_all_users']);
 
 /** Functions that may be called on a read-only site. */
-function changesNothing(fn: string, params: ChildParams): boolean {
-  // The child queries wordpress.org, or opens a post as the editor does; the site stays unchanged.
-  return READS.has(fn) || fn === 'check_abandoned' || (fn === 'post_action' && params.action === 'get_edit');
+function changesNothing(fn: string): boolean {
+  // For this one the child queries wordpress.org.
+  return READS.has(fn) || fn === 'check_abandoned';
 }
 
 function requireWritable(site: ChildAddress & { reads_only?: boolean | undefined }): void {
@@ -83,7 +83,7 @@ export function createCalls(parts: CallsOptions): Omit<ChildSites, 'configure' |
     options: CallOptions | undefined,
     { kind, timeoutMs = client.settings.callTimeoutMs }: { kind?: CallKind; timeoutMs?: number } = {},
   ): Promise<{ value: unknown; door: Door }> {
-    if (!changesNothing(fn, params)) await beginChange(site);
+    if (!changesNothing(fn)) await beginChange(site);
     const { site_id, user, private_key } = site;
     const { value, door } = await client.run({
       at: site,
