@@ -38,7 +38,7 @@ export async function exportLog(config: Config, { ocsf, after }: { ocsf?: boolea
     for (let from = after; !ctx.signal.aborted; ) {
       const { lines, last } = await actionLines(ctx, ocsf === true ? 'ocsf' : 'jsonl', from, PAGE);
       for (const line of lines) if (!process.stdout.write(`${line}\n`)) await drained();
-      if (lines.length < PAGE) return;
+      if (lines.length === 0) return;
       from = last;
     }
   });

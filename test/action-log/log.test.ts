@@ -2,10 +2,12 @@
 
 import { createHash } from 'node:crypto';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { storedActions } from '../../src/domain/action-log/list.js';
 import { verifyLog } from '../../src/domain/action-log/verify.js';
 import { deleteExpired } from '../../src/domain/retention/delete-expired.js';
 import type { Row } from '../../src/store/driver/db.js';
 import { type RestApp, restApp } from '../rest/client.js';
+import { turnsOf } from '../support/turns.js';
 
 const DAY_MS = 86_400_000;
 /** Columns in the order in which SECURITY.md says they are hashed. */
@@ -212,6 +214,23 @@ describe('the chain', () => {
       }
     }
     expect((await verifyLog(app.ctx())).valid).toBe(true);
+  });
+
+  it('is verified, exported and listed in turns, which leave room for other work', async () => {
+    const ctx = app.ctx();
+    const entry = { site_id: null, context: 'call', action: 'called', at: 1, input: 'x'.repeat(4000) };
+    for (let i = 0; i < 4; i++) await ctx.store.actionLog.add(Array.from({ length: 500 }, () => entry));
+    const all = (await rows()).length;
+    expect(await turnsOf(() => verifyLog(ctx))).toBeGreaterThan(all / 300);
+    let exported = 0;
+    expect(
+      await turnsOf(async () => {
+        exported = (await storedActions(ctx, 0, 10_000)).length;
+      }),
+    ).toBeGreaterThan(exported / 300);
+    // No answer has more than a few megabytes.
+    expect(exported).toBeLessThan(1500);
+    expect(exported).toBeGreaterThan(900);
   });
 
   it('is whole although it grows while it is read', async () => {

@@ -8,6 +8,7 @@ import { createVault, keyId } from '../../src/store/vault/vault.js';
 import { newKey } from '../support/logins.js';
 import { ACCEPT, INITIALIZE } from '../support/mcp-messages.js';
 import { type Surfaces, startSurfaces } from '../support/surfaces.js';
+import { turnsOf } from '../support/turns.js';
 
 const MAX = 20;
 
@@ -288,4 +289,28 @@ describe('MCP sessions with sealed ids', () => {
     expect(await alive(key, [id])).toBe(1);
     await listen(key, id);
   });
+});
+
+it('begins the calls of one body in turns, which leave room for other work', async () => {
+  const key = await bearer();
+  const params = { ...INITIALIZE.params, protocolVersion: '2025-03-26' };
+  const opened = await ask(key, null, { ...INITIALIZE, params });
+  const session = opened.headers.get('mcp-session-id') ?? '';
+  const call = (id: number) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name: 'svc-look-things-v1', arguments: {} },
+  });
+  const turns = (count: number) =>
+    turnsOf(async () => {
+      const reply = await ask(
+        key,
+        session,
+        Array.from({ length: count }, (_, index) => call(index + 2)),
+      );
+      expect((await reply.text()).match(/"isError":true/g)).toBeNull();
+    });
+  const one = await turns(1);
+  expect(await turns(40)).toBeGreaterThanOrEqual(one + 35);
 });

@@ -1,5 +1,6 @@
 /** The action log as lists and files. */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { cleanLine } from '../../../schemas/text.js';
 import { isoTime, timestampOf } from '../../runtime/iso-time.js';
 import type { ActionRow } from '../../store/action-log/action-log.js';
@@ -78,16 +79,30 @@ export function actionView({ previous: _previous, at, ...row }: ActionRow) {
 export const LOG_FORMATS = ['jsonl', 'ocsf'] as const;
 export type LogFormat = (typeof LOG_FORMATS)[number];
 
-/** Entries after an id, oldest first, each as it is stored, so that its hash can be verified. */
-export function storedActions(ctx: Ctx, after: number, limit: number): Promise<ActionRow[]> {
-  return ctx.store.actionLog.rowsAfter(after, limit);
+/** Characters of inputs, after which an export ends, and the rows that are read in one turn of the event loop. */
+const MOST_INPUT = 4_000_000;
+const PAGE = 250;
+
+/** Entries after an id, oldest first, each as it is stored, so that its hash can be verified; at least one if there is any. */
+export async function storedActions(ctx: Ctx, after: number, limit: number): Promise<ActionRow[]> {
+  const rows: ActionRow[] = [];
+  for (let room = MOST_INPUT; room > 0 && rows.length < limit; await nextTurn()) {
+    const size = Math.min(PAGE, limit - rows.length);
+    const page = await ctx.store.actionLog.rowsAfter(rows.at(-1)?.id ?? after, size);
+    rows.push(...page);
+    if (page.length < size) break;
+    room -= page.reduce((sum, { input }) => sum + input.length, 0);
+  }
+  return rows;
 }
 
 /** The same, one JSON text each. */
 export async function actionLines(ctx: Ctx, format: LogFormat, after: number, limit: number) {
   const rows = await storedActions(ctx, after, limit);
-  return {
-    lines: rows.map((row) => JSON.stringify(format === 'jsonl' ? row : actionEvent(row))),
-    last: rows.at(-1)?.id ?? after,
-  };
+  const lines: string[] = [];
+  for (const [index, row] of rows.entries()) {
+    lines.push(JSON.stringify(format === 'jsonl' ? row : actionEvent(row)));
+    if (index % PAGE === PAGE - 1) await nextTurn();
+  }
+  return { lines, last: rows.at(-1)?.id ?? after };
 }

@@ -44,7 +44,7 @@ export const actions: readonly Route[] = [
   route({
     on: 'GET /actions/export',
     summary: 'Export the log as it is stored, oldest first',
-    description: `At most ${MOST_LINES} entries; go on with the id of the last as \`after\`. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
+    description: `At most ${MOST_LINES} entries, fewer if they are long, until there are none; go on with the id of the last as \`after\`. jsonl and ocsf are files of JSON lines: entries, or events of the class API Activity for a SIEM.`,
     params: () =>
       z.object({
         after: int(0).default(0).describe('Only entries with a higher id.'),
