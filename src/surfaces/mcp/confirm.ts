@@ -7,10 +7,10 @@
 
 import type { GroupedOperation } from '../../operation/operation.js';
 import type { Actor } from '../../runtime/actor.js';
+import { canonicalJson } from '../../runtime/canonical-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import type { ConfirmPolicy } from '../../runtime/config/types.js';
 import { withRealDomains } from '../../runtime/real-domains.js';
-import { canonicalJson } from './canonical-json.js';
 import { ConfirmationTokens, type TokenKind } from './confirmation-tokens.js';
 import { notAgreed, tokenNeeded, tokenRefused } from './errors.js';
 import type { JsonObject } from './tool-result.js';

@@ -8,6 +8,7 @@ import { toolName } from '../../operation/contract.js';
 import type { Caller, GroupedOperation, Invoke } from '../../operation/operation.js';
 import { holdsAdvice, withTexts } from '../../operation/operation-names.js';
 import type { Actor, Right } from '../../runtime/actor.js';
+import { canonicalJson } from '../../runtime/canonical-json.js';
 import type { Clock } from '../../runtime/clock.js';
 import { closestNames } from '../../runtime/closest-names.js';
 import type { ConfirmPolicy, Toolset } from '../../runtime/config/types.js';
@@ -19,7 +20,6 @@ import { DEFAULT_TOOLSETS } from '../../runtime/toolsets.js';
 import { createTurns } from '../../runtime/turns.js';
 import { type Fitted, fitToBudget } from './budget.js';
 import { CallDeduplication, type Participant } from './call-deduplication.js';
-import { canonicalJson } from './canonical-json.js';
 import {
   asksPeople,
   ConfirmationQuestion,
